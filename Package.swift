@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One array for every Swift target: the language settings are part of the house (docs/internals/architecture.md).
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+// The floors. An edge that is missing here may not be imported; Tests/LayeringTests owns the same table.
+let package = Package(
+    name: "Carpool",
+    products: [
+        .library(name: "CarpoolSession", targets: ["CarpoolSession"]),
+        .executable(name: "carpoold", targets: ["carpoold"]),
+        .executable(name: "carpool", targets: ["carpool"]),
+    ],
+    targets: [
+        // floor 0: C
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
+
+        // floor 1: ground
+        .target(name: "CarpoolSystem", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(name: "CarpoolJSON", dependencies: ["CJansson"], swiftSettings: settings),
+
+        // floor 2: domains
+        .target(name: "CarpoolHTTP", dependencies: ["CCurl", "CarpoolSystem"], swiftSettings: settings),
+        .target(
+            name: "CarpoolSession", dependencies: ["CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+            swiftSettings: settings),
+        .target(name: "CarpoolRPC", dependencies: ["CarpoolJSON"], swiftSettings: settings),
+
+        // floor 3: joints
+        .target(
+            name: "CarpoolServer",
+            dependencies: ["CarpoolRPC", "CarpoolSession", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+            swiftSettings: settings),
+        .target(
+            name: "CarpoolClient", dependencies: ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+            swiftSettings: settings),
+
+        // floor 4: programs
+        .executableTarget(
+            name: "carpoold", dependencies: ["CarpoolServer", "CarpoolSystem"], swiftSettings: settings),
+        .executableTarget(
+            name: "carpool", dependencies: ["CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+            swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-static-executable"])]),
+
+        // tests mirror Sources
+        .testTarget(name: "CarpoolSystemTests", dependencies: ["CarpoolSystem"], swiftSettings: settings),
+        .testTarget(name: "CarpoolJSONTests", dependencies: ["CarpoolJSON"], swiftSettings: settings),
+        .testTarget(name: "CarpoolRPCTests", dependencies: ["CarpoolRPC", "CarpoolJSON"], swiftSettings: settings),
+        .testTarget(name: "CarpoolHTTPTests", dependencies: ["CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),
+        .testTarget(
+            name: "CarpoolSessionTests", dependencies: ["CarpoolSession", "CarpoolHTTP", "CarpoolSystem"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CarpoolServerTests",
+            dependencies: ["CarpoolServer", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"], swiftSettings: settings),
+        .testTarget(name: "CarpoolClientTests", dependencies: ["CarpoolClient", "CarpoolSystem"], swiftSettings: settings),
+        .testTarget(name: "LayeringTests", swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

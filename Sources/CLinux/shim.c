@@ -1,0 +1,1 @@
+int CLinux_placeholder(void) { return 0; }
