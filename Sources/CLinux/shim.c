@@ -1,1 +1,81 @@
-int CLinux_placeholder(void) { return 0; }
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int CLinux_accept(int listener) {
+    return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int CLinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid) {
+    struct ucred credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return -1;
+    *uid = credentials.uid;
+    *gid = credentials.gid;
+    *pid = credentials.pid;
+    return 0;
+}
+
+int CLinux_open_unnamed(const char *directory) {
+    return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int CLinux_link_unnamed(int fd, const char *path) {
+    char source[40];
+    snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, source, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+static int prepare(posix_spawn_file_actions_t *actions, int log, int status) {
+    int error = posix_spawn_file_actions_adddup2(actions, log, 1);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(actions, log, 2);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(actions, status, 3);
+    if (error == 0) error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (error == 0) error = posix_spawn_file_actions_addchdir_np(actions, "/");
+    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(actions, 4);
+    return error;
+}
+
+pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *const environment[], int log, int status) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    pid_t pid = -1;
+    sigemptyset(&none);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) { errno = error; return -1; }
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+        error = prepare(&actions, log, status);
+        if (error == 0) error = posix_spawn(&pid, path, &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) { errno = error; return -1; }
+    return pid;
+}
+
+int CLinux_set_close_on_exec(int fd, int enabled) {
+    int flags = fcntl(fd, F_GETFD);
+    if (flags < 0) return -1;
+    return fcntl(fd, F_SETFD, enabled ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC);
+}
+
+int CLinux_set_nonblocking(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0) return -1;
+    return fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+int CLinux_exit_code(int status) {
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

@@ -1,4 +1,39 @@
 #ifndef CARPOOL_CLINUX_H
 #define CARPOOL_CLINUX_H
-int CLinux_placeholder(void);
+
+// Only what Swift's Glibc module does not offer; each declaration says why it is here.
+
+#include <stdint.h>
+#include <sys/epoll.h>      // not part of the Glibc module
+#include <sys/eventfd.h>    // not part of the Glibc module
+#include <sys/signalfd.h>   // not part of the Glibc module
+#include <sys/types.h>
+
+// accept4 needs _GNU_SOURCE, which clashes with the Glibc module when a header defines it.
+// Returns a non-blocking, close-on-exec descriptor, or -1 with errno.
+int CLinux_accept(int listener);
+
+// struct ucred is hidden behind _GNU_SOURCE. Fills the credentials of the peer of a connected Unix socket; 0 or -1 with errno.
+int CLinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid);
+
+// O_TMPFILE is a macro that Swift cannot import. Opens an unnamed, read-write, close-on-exec file of mode 0600 in a directory.
+int CLinux_open_unnamed(const char *directory);
+
+// Gives an unnamed file its name (linkat with AT_SYMLINK_FOLLOW over /proc/self/fd); 0 or -1 with errno.
+int CLinux_link_unnamed(int fd, const char *path);
+
+// posix_spawn_file_actions_addclosefrom_np needs _GNU_SOURCE. Starts a program in a session of its own, in the directory /,
+// with standard input from /dev/null, standard output and error to `log`, and `status` as descriptor 3; every other descriptor is
+// closed. Returns its pid, or -1 with errno.
+pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *const environment[], int log, int status);
+
+// F_GETFD, F_SETFD and friends go through a variadic function. Sets or clears close-on-exec; 0 or -1 with errno.
+int CLinux_set_close_on_exec(int fd, int enabled);
+
+// fcntl is variadic. Makes a descriptor non-blocking; 0 or -1 with errno.
+int CLinux_set_nonblocking(int fd);
+
+// WIFEXITED and friends are function-like macros. The exit code of a wait status, or 128 and the signal's number.
+int CLinux_exit_code(int status);
+
 #endif

@@ -1,0 +1,89 @@
+/// One field of a request, checked when it is made: libcurl sends what it is given, and a line end smuggled into a value would give one
+/// client's response to another on the shared connection.
+public struct HTTPField: Sendable, Hashable {
+    /// The name as it is sent.
+    public let name: String
+    /// The value as it is sent, without blanks at its ends.
+    public let value: String
+
+    /// Why a field was refused.
+    public struct Refusal: Error, Sendable, CustomStringConvertible {
+        /// The field's name as given.
+        public let name: String
+        /// What is wrong, for people.
+        public let reason: String
+        public var description: String { "header \(name): \(reason)" }
+    }
+
+    /// Fields that the connection owns (RFC 9110, section 7.6.1; RFC 9112, section 6; RFC 9113, section 8.2.2).
+    static let reserved: Set<String> = [
+        "connection", "content-length", "expect", "http2-settings", "keep-alive", "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// Checks a field (RFC 9110, sections 5.1 and 5.5): the name is a token and not one of the connection's own, the value has no control
+    /// characters but the tab. Blanks around the value are taken off.
+    public init(name: String, value: String) throws(Refusal) {
+        guard HTTPMethod.isToken(name) else {
+            throw Refusal(name: name, reason: "the name must be a token: letters, digits and !#$%&'*+-.^_`|~")
+        }
+        guard !HTTPField.reserved.contains(name.lowercased()), !name.lowercased().hasPrefix(":") else {
+            throw Refusal(name: name, reason: "hop-by-hop and framing headers belong to the connection; leave it out")
+        }
+        guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            throw Refusal(name: name, reason: "the value must not hold CR, LF, NUL or other control characters")
+        }
+        self.name = name
+        self.value = HTTPField.trimmed(value)
+    }
+
+    private static func trimmed(_ value: String) -> String {
+        let bytes = value.utf8
+        guard let first = bytes.firstIndex(where: { $0 != 0x20 && $0 != 0x09 }),
+            let last = bytes.lastIndex(where: { $0 != 0x20 && $0 != 0x09 })
+        else { return "" }
+        if first == bytes.startIndex, bytes.index(after: last) == bytes.endIndex { return value }
+        return String(value[first...last])
+    }
+}
+
+/// A request method: any token (RFC 9110, section 9.1), case kept.
+public struct HTTPMethod: Sendable, Hashable {
+    /// The method as it is sent.
+    public let rawValue: String
+
+    /// Checks that the text is a token; `nil` if it is not. `CONNECT` is refused: a tunnel is not a request.
+    public init?(_ rawValue: String) {
+        guard HTTPMethod.isToken(rawValue), rawValue != "CONNECT" else { return nil }
+        self.rawValue = rawValue
+    }
+
+    private init(known rawValue: String) { self.rawValue = rawValue }
+
+    public static let get = HTTPMethod(known: "GET")
+    public static let head = HTTPMethod(known: "HEAD")
+    public static let post = HTTPMethod(known: "POST")
+
+    /// Whether a second sending does no more than the first (RFC 9110, section 9.2.2).
+    public var isIdempotent: Bool {
+        switch rawValue {
+        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
+        default: false
+        }
+    }
+
+    static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 256 && text.utf8.allSatisfy(isTokenByte)
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case 0x21, 0x23, 0x24, 0x25, 0x26, 0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+        default: false
+        }
+    }
+}

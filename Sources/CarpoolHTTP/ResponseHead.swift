@@ -1,0 +1,84 @@
+/// The head of a response: status, version and the fields as the bytes that came.
+public struct ResponseHead {
+    /// The status code, 200 to 999.
+    public let status: Int
+    /// `http/1.0`, `http/1.1` or `h2`.
+    public let httpVersion: String
+    /// The fields, in the order in which they came, duplicates and case as they came.
+    public let fields: FieldBlock
+
+    /// Makes a head from its parts.
+    public init(status: Int, httpVersion: String, fields: FieldBlock) {
+        self.status = status
+        self.httpVersion = httpVersion
+        self.fields = fields
+    }
+}
+
+/// The fields of a head, kept as one run of bytes: most are only ever copied to the client, so none becomes a `String` unless asked for.
+public struct FieldBlock {
+    private struct Entry {
+        var name: Range<Int>
+        var value: Range<Int>
+    }
+
+    private var bytes: [UInt8] = []
+    private var entries: [Entry] = []
+
+    /// Makes an empty block.
+    public init() {}
+
+    /// How many fields there are.
+    public var count: Int { entries.count }
+
+    /// Adds one line, `Name: value`, without its line end. Gives false, and adds nothing, if it has no colon or no name.
+    public mutating func append(line: UnsafeRawBufferPointer) -> Bool {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
+        var start = colon + 1
+        var end = line.count
+        while start < end, FieldBlock.isBlank(line[start]) { start += 1 }
+        while end > start, FieldBlock.isBlank(line[end - 1]) { end -= 1 }
+        let base = bytes.count
+        bytes.append(contentsOf: line)
+        entries.append(Entry(name: base..<base + colon, value: base + start..<base + end))
+        return true
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+
+    /// Calls the body with name and value of each field, in order. The bytes are valid during the call only.
+    public func forEach(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
+        bytes.withUnsafeBytes { all in
+            for entry in entries {
+                body(
+                    UnsafeRawBufferPointer(rebasing: all[entry.name]),
+                    UnsafeRawBufferPointer(rebasing: all[entry.value]))
+            }
+        }
+    }
+
+    /// The value of the first field of that name, whatever its case; bytes that are not UTF-8 are replaced.
+    public func first(_ name: StaticString) -> String? {
+        bytes.withUnsafeBytes { all in
+            for entry in entries where FieldBlock.matches(all[entry.name], name) {
+                return String(decoding: all[entry.value], as: UTF8.self)
+            }
+            return nil
+        }
+    }
+
+    private static func matches(_ bytes: Slice<UnsafeRawBufferPointer>, _ name: StaticString) -> Bool {
+        guard bytes.count == name.utf8CodeUnitCount else { return false }
+        var i = 0
+        for byte in bytes {
+            let other = name.utf8Start[i]
+            if byte != other, lowered(byte) != lowered(other) { return false }
+            i += 1
+        }
+        return true
+    }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+}

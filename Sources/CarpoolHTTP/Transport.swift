@@ -1,0 +1,103 @@
+/// Sends requests, one hop each, over a shared pool of connections: a transfer in, its events out. It holds no policy; whoever
+/// wants redirects, retries or validation builds them on top.
+///
+/// Everything happens on one thread, that of the transport's event loop.
+public protocol Transport: AnyObject {
+    /// Hears of every connection that is opened or closed.
+    var connectionObserver: (any ConnectionObserver)? { get set }
+
+    /// Puts a request in the admission queue and gives the handle of its transfer. Events come later, never from inside this call.
+    func start(_ request: TransportRequest, delegate: any TransferDelegate) -> Transfer
+
+    /// Ends a transfer: its delegate hears ``TransferDelegate/transferDidComplete(_:_:)`` with ``TransportError/Code/cancelled``, soon, but not
+    /// from inside this call. Does nothing if it has ended. May be called from a delegate's method.
+    func cancel(_ transfer: Transfer)
+
+    /// Goes on with a transfer whose delegate answered ``BodyDisposition/pause``.
+    func resumeReceiving(_ transfer: Transfer)
+
+    /// Closes every pooled connection that is idle; those in use close when their transfer ends. Gives the number closed at once.
+    @discardableResult func closeIdleConnections() -> Int
+
+    /// What the pool holds at this moment.
+    var statistics: PoolStatistics { get }
+}
+
+/// Whoever follows transfers. All methods are called on the loop, some from inside libcurl: they may call ``Transport/cancel(_:)``,
+/// ``Transport/start(_:delegate:)`` and ``Transport/resumeReceiving(_:)``, which the transport then carries out afterwards.
+public protocol TransferDelegate: AnyObject {
+    /// The transfer has left the admission queue and been given to the network.
+    func transferDidStart(_ transfer: Transfer)
+    /// The head of the final response is complete; interim responses (1xx) are not told.
+    func transfer(_ transfer: Transfer, didReceive head: ResponseHead)
+    /// A piece of the body, decoded if the request asked for it, at most 16 KiB. The bytes are valid during the call only.
+    func transfer(_ transfer: Transfer, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition
+    /// So many bytes of the request's body have been taken by the network since the last call.
+    func transfer(_ transfer: Transfer, didSendBodyBytes count: Int)
+    /// The transfer is over; nothing follows. The error is `nil` if the response arrived whole, whatever its status.
+    func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion)
+}
+
+/// What a delegate does with a piece of a body.
+public enum BodyDisposition: Sendable {
+    /// It has taken the bytes.
+    case accept
+    /// It has not taken them: they come again after ``Transport/resumeReceiving(_:)``.
+    case pause
+    /// It wants no more: the transfer ends with ``TransportError/Code/cancelled``.
+    case stop
+}
+
+/// How a transfer ended.
+public struct TransferCompletion {
+    /// Why it failed; `nil` if the response arrived whole.
+    public let error: TransportError?
+    /// What it cost; also there when it failed.
+    public let metrics: TransferMetrics
+
+    /// Makes a completion.
+    public init(error: TransportError?, metrics: TransferMetrics) {
+        self.error = error
+        self.metrics = metrics
+    }
+}
+
+/// Whoever wants to know how many connections there are, and to where.
+public protocol ConnectionObserver: AnyObject {
+    /// A socket to an origin was opened. `id` names it in ``TransferMetrics/connection`` too.
+    func connectionDidOpen(_ id: Int, origin: Origin)
+    /// The socket was closed after so many transfers.
+    func connectionDidClose(_ id: Int, origin: Origin, transfers: Int)
+}
+
+/// The pool at a moment.
+public struct PoolStatistics: Sendable {
+    /// One origin's share.
+    public struct OriginStatistics: Sendable {
+        /// The origin, and the partition if it is not the common one.
+        public var origin: Origin
+        /// Open connections, and how many of them no transfer uses.
+        public var connections = 0
+        public var idle = 0
+        /// Transfers given to the network, and those that wait for admission.
+        public var active = 0
+        public var queued = 0
+        /// `h2`, `http/1.1`, or `nil` while it is not known.
+        public var httpVersion: String?
+
+        /// Makes an empty record.
+        public init(origin: Origin) { self.origin = origin }
+    }
+
+    /// Each origin that has a connection or a transfer.
+    public var origins: [OriginStatistics] = []
+    /// Connections opened, and transfers finished on a connection that was there already, since the start.
+    public var openedConnections = 0
+    public var reusedTransfers = 0
+    public var finishedTransfers = 0
+    /// Partitions in use: each is a pool of its own.
+    public var partitions = 0
+
+    /// Makes an empty record.
+    public init() {}
+}

@@ -1,0 +1,100 @@
+public import CarpoolSystem
+
+/// One hop's request, valid by construction: method, URL and fields have passed their checks.
+public struct TransportRequest {
+    /// The method, and what follows from it.
+    public var method: HTTPMethod
+    /// Where to; `http` or `https`, without user information.
+    public var url: HTTPURL
+    /// The fields in the order in which they are sent. `Host`, framing and hop-by-hop fields are the transport's own.
+    public var fields: [HTTPField]
+    /// What is sent after the head.
+    public var body: RequestBody = .none
+    /// What makes its connection unshareable with others.
+    public var partition = ConnectionPartition()
+    /// Which versions of HTTP it may speak.
+    public var httpVersion: HTTPVersionPolicy = .automatic
+    /// The longest time without any byte in either direction, in milliseconds. Time spent in a pause of our own does not count.
+    public var idleTimeoutMilliseconds = 60_000
+    /// The longest time from start to end, the admission queue included.
+    public var resourceTimeoutMilliseconds = 604_800_000
+    /// The longest time to resolve, connect and agree on TLS.
+    public var connectTimeoutMilliseconds = 60_000
+    /// Whether `Accept-Encoding` is sent and the body decoded (gzip, deflate, br, zstd).
+    public var decodesContent = true
+    /// The most decoded bytes per encoded byte, once more than 1 MiB is decoded; beyond it the transfer fails as a bomb.
+    public var maximumDecodingRatio = 200
+
+    /// Makes a request with the defaults of ``TransportRequest``.
+    public init(method: HTTPMethod, url: HTTPURL, fields: [HTTPField] = []) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+    }
+}
+
+/// What is sent after the head of a request.
+public enum RequestBody {
+    /// No body, and no `Content-Length` but where the method calls for one (RFC 9110, section 8.6).
+    case none
+    /// Bytes in memory.
+    case bytes([UInt8])
+    /// A range of an open regular file. The file is kept open until the transfer ends.
+    case file(BodyFile, offset: Int64, length: Int64)
+}
+
+/// An open file that several attempts may send.
+public final class BodyFile {
+    let descriptor: FileDescriptor
+
+    /// Takes over a descriptor that can be read at any position (pread).
+    public init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+}
+
+/// Which versions of HTTP a request may speak.
+public enum HTTPVersionPolicy: String, Sendable, Hashable {
+    /// HTTP/2 where TLS agrees on it and the library's version is fit for it, else HTTP/1.1.
+    case automatic = "auto"
+    /// HTTP/1.1 only.
+    case http1 = "1.1"
+    /// HTTP/2 where TLS agrees on it, also with a library that is not fit for many streams on a connection (one stream each, then).
+    case http2 = "2"
+}
+
+/// What makes a connection unshareable: two requests may use one connection only if their partitions are equal.
+public struct ConnectionPartition: Hashable, Sendable {
+    /// How the server's certificate is judged.
+    public enum Trust: Hashable, Sendable {
+        /// The system's store of certificate authorities.
+        case system
+        /// The authorities in one PEM file, and no others. The digest is of its content, so that a changed file is another partition.
+        case authorities(path: String, digest: UInt64)
+        /// Not at all. Only on somebody's explicit request.
+        case none
+    }
+
+    /// How the server's certificate is judged.
+    public var trust: Trust = .system
+
+    /// The common partition: the system's trust, nothing special.
+    public init(trust: Trust = .system) { self.trust = trust }
+}
+
+/// A place in the network that connections lead to.
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
+    /// `http` or `https`.
+    public let scheme: String
+    /// The host in lower case, an IPv6 address in brackets.
+    public let host: String
+    /// The port, also where it is the scheme's default.
+    public let port: UInt16
+
+    /// Makes an origin from its parts.
+    public init(scheme: String, host: String, port: UInt16) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    public var description: String { "\(scheme)://\(host):\(port)" }
+}

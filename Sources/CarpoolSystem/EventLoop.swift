@@ -1,0 +1,240 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// Whoever waits for a descriptor.
+public protocol ReadinessHandler: AnyObject {
+    /// The descriptor is ready. It is called on the loop, also once for an idle descriptor at which something happened.
+    func descriptorIsReady(_ fd: Int32, _ readiness: Readiness)
+}
+
+/// Whoever has work to do when all events of a turn are handled, such as writing out what they left behind.
+public protocol TurnObserver: AnyObject {
+    /// The turn ends; called once for each ``EventLoop/afterTurn(_:)``.
+    func turnDidEnd()
+}
+
+/// One epoll set, its timers and its inbox. Everything that its users own is touched inside ``run()`` only, by one thread.
+///
+/// `@unchecked Sendable` because the inbox, behind its lock, and the immutable fields are all that other threads reach;
+/// every other member checks that it is called on the loop's own thread.
+public final class EventLoop: SerialExecutor, @unchecked Sendable {
+    private struct Inbox: ~Copyable {
+        var jobs: [UnownedJob] = []
+        var blocks: [@Sendable () -> Void] = []
+        var isSignalled = false
+    }
+
+    private let epoll: Int32
+    private let wake: Int32
+    private let inbox = Mutex(Inbox())
+    private let owner = pthread_self()
+    private let wakeHandler = WakeHandler()
+
+    private var table = InterestTable()
+    private var timers = Timers()
+    private var observers: [any TurnObserver] = []
+    private var spareObservers: [any TurnObserver] = []
+    private var localJobs: [UnownedJob] = []
+    private var isStopping = false
+
+    /// The time at which the present turn began: one clock reading for all that happens in it.
+    public private(set) var now = MonotonicTime.read()
+    /// The longest time between two polls so far, in microseconds: how long a client may have waited for another's work.
+    public private(set) var longestTurnMicroseconds = 0
+    /// How often the loop has woken up.
+    public private(set) var turns = 0
+
+    /// The most events that one turn takes from the kernel; more wait for the next turn, so that timers stay punctual.
+    private static let eventsPerTurn = 256
+
+    /// Makes a loop for the calling thread; ``run()`` must be called on that thread.
+    public init() throws(SystemError) {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { throw .last("epoll_create1") }
+        wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard wake >= 0 else {
+            let error = SystemError.last("eventfd")
+            close(epoll)
+            throw error
+        }
+        setInterest(.readable, for: wake, handler: wakeHandler)
+    }
+
+    deinit {
+        close(wake)
+        close(epoll)
+    }
+
+    // MARK: Descriptors
+
+    /// Says what a descriptor waits for; an empty interest keeps the registration until the kernel proves it useless.
+    public func setInterest(_ interest: Interest, for fd: Int32, handler: any ReadinessHandler) {
+        guard let change = table.want(interest, fd: Int(fd), handler: handler) else { return }
+        tell(change, fd)
+    }
+
+    /// Forgets a descriptor; to be called before it is closed, since its number is used again.
+    public func forget(_ fd: Int32) {
+        tell(table.forget(fd: Int(fd)), fd)
+    }
+
+    private func tell(_ change: InterestChange, _ fd: Int32) {
+        var event = epoll_event()
+        event.data.u64 = UInt64(UInt32(bitPattern: fd)) | UInt64(table.generation(fd: Int(fd))) << 32
+        switch change {
+        case .none: return
+        case .remove: epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event)
+        case .add(let interest):
+            event.events = EventLoop.mask(interest)
+            if epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0, errno == EEXIST {
+                epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event)
+            }
+        case .modify(let interest):
+            event.events = EventLoop.mask(interest)
+            if epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) != 0, errno == ENOENT {
+                epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event)
+            }
+        }
+    }
+
+    private static func mask(_ interest: Interest) -> UInt32 {
+        (interest.contains(.readable) ? EPOLLIN.rawValue : 0) | (interest.contains(.writable) ? EPOLLOUT.rawValue : 0)
+    }
+
+    // MARK: Timers and turns
+
+    /// Arms a timer, or moves it if it is armed already. The action runs once.
+    public func arm(_ timer: Timer, at deadline: MonotonicTime) { timers.arm(timer, at: deadline) }
+
+    /// Arms a timer so many milliseconds from now.
+    public func arm(_ timer: Timer, afterMilliseconds milliseconds: Int) {
+        timers.arm(timer, at: now.advanced(milliseconds: milliseconds))
+    }
+
+    /// Disarms a timer; nothing happens if it is not armed.
+    public func cancel(_ timer: Timer) { timers.cancel(timer) }
+
+    /// Calls the observer when the events of this turn are handled.
+    public func afterTurn(_ observer: any TurnObserver) { observers.append(observer) }
+
+    // MARK: Running
+
+    /// Runs until ``stop()``. Must be called on the thread that made the loop.
+    public func run() {
+        var events = [epoll_event](repeating: epoll_event(), count: EventLoop.eventsPerTurn)
+        while !isStopping {
+            let count = Int(epoll_wait(epoll, &events, Int32(events.count), waitMilliseconds()))
+            now = MonotonicTime.read()
+            turns &+= 1
+            for i in 0..<max(0, count) { deliver(events[i]) }
+            runTimers()
+            runInbox()
+            endTurn()
+            longestTurnMicroseconds = max(longestTurnMicroseconds, MonotonicTime.read().microseconds(since: now))
+        }
+    }
+
+    /// Ends ``run()`` when the present turn is over.
+    public func stop() { isStopping = true }
+
+    private func waitMilliseconds() -> Int32 {
+        guard localJobs.isEmpty, observers.isEmpty else { return 0 }
+        guard let next = timers.next else { return -1 }
+        let current = MonotonicTime.read().nanoseconds
+        guard next.nanoseconds > current else { return 0 }
+        // Rounded up: waking early would mean turning once more for nothing.
+        return Int32(clamping: (next.nanoseconds - current) / 1_000_000 + 1)
+    }
+
+    private func deliver(_ event: epoll_event) {
+        let fd = Int32(truncatingIfNeeded: event.data.u64)
+        let (handler, change) = table.event(fd: Int(fd), generation: UInt32(truncatingIfNeeded: event.data.u64 >> 32))
+        tell(change, fd)
+        guard let handler else { return }
+        var readiness: Readiness = []
+        if event.events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
+        if event.events & EPOLLOUT.rawValue != 0 { readiness.insert(.writable) }
+        if event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { readiness.insert(.failed) }
+        handler.descriptorIsReady(fd, readiness)
+    }
+
+    private func runTimers() {
+        // Timers that an action arms for this very moment wait for the next turn: a loop of them must not starve the sockets.
+        let limit = timers.count
+        for _ in 0..<limit {
+            guard let timer = timers.popExpired(at: now) else { return }
+            timer.action()
+        }
+    }
+
+    private func endTurn() {
+        // Observers may ask for another call while they are called; two arrays take turns, so nothing is allocated.
+        swap(&observers, &spareObservers)
+        for observer in spareObservers { observer.turnDidEnd() }
+        spareObservers.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: The inbox
+
+    /// Runs a block on the loop, from any thread.
+    public func post(_ block: @escaping @Sendable () -> Void) {
+        let mustWake = inbox.withLock { inbox in
+            inbox.blocks.append(block)
+            defer { inbox.isSignalled = true }
+            return !inbox.isSignalled
+        }
+        if mustWake { signalWake() }
+    }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if isOnLoop {
+            localJobs.append(job)
+            return
+        }
+        let mustWake = inbox.withLock { inbox in
+            inbox.jobs.append(job)
+            defer { inbox.isSignalled = true }
+            return !inbox.isSignalled
+        }
+        if mustWake { signalWake() }
+    }
+
+    public func checkIsolated() {
+        // The runtime's contract: return if on the executor, else end the program. It is a check of our own code, not of data.
+        guard isOnLoop else { abort() }
+    }
+
+    private var isOnLoop: Bool { pthread_equal(owner, pthread_self()) != 0 }
+
+    private func signalWake() {
+        var one: UInt64 = 1
+        _ = write(wake, &one, 8)
+    }
+
+    private func runInbox() {
+        let (jobs, blocks) = inbox.withLock { inbox in
+            guard inbox.isSignalled else { return ([UnownedJob](), [@Sendable () -> Void]()) }
+            inbox.isSignalled = false
+            defer {
+                inbox.jobs = []
+                inbox.blocks = []
+            }
+            return (inbox.jobs, inbox.blocks)
+        }
+        for block in blocks { block() }
+        let local = localJobs
+        localJobs.removeAll(keepingCapacity: true)
+        for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+        for job in local { job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+}
+
+/// Empties the eventfd; the inbox itself is read at the end of each turn.
+private final class WakeHandler: ReadinessHandler {
+    func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        var count: UInt64 = 0
+        _ = read(fd, &count, 8)
+    }
+}

@@ -1,0 +1,80 @@
+internal import Glibc
+
+/// The one owner of an open descriptor: closes it when it goes out of scope.
+public struct FileDescriptor: ~Copyable {
+    /// The number, for calls that borrow it.
+    public let raw: Int32
+
+    /// Takes over an open descriptor.
+    public init(owning raw: Int32) { self.raw = raw }
+
+    deinit { close(raw) }
+
+    /// Gives the number away; the caller closes it.
+    public consuming func release() -> Int32 {
+        let raw = self.raw
+        discard self
+        return raw
+    }
+
+    /// Opens a file close-on-exec, as open(2) does.
+    public static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0) throws(SystemError) -> FileDescriptor {
+        while true {
+            let fd = Glibc.open(path, flags | O_CLOEXEC, mode)
+            if fd >= 0 { return FileDescriptor(owning: fd) }
+            if errno != EINTR { throw .last("open", path) }
+        }
+    }
+}
+
+/// What a non-blocking transfer of bytes came to.
+public enum IOResult: Equatable, Sendable {
+    /// So many bytes were moved; at least one.
+    case bytes(Int)
+    /// Nothing can be moved now; wait for readiness.
+    case wouldBlock
+    /// The other side has shut down its half (reads only).
+    case endOfFile
+    /// The call failed with this `errno`; the descriptor is of no more use.
+    case failed(Int32)
+}
+
+/// Byte transfers on borrowed descriptors: every return code becomes a value on the line where it arrives.
+public enum Bytes {
+    /// Reads once into a buffer, as read(2) does.
+    public static func read(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+        result(of: { Glibc.read(fd, buffer.baseAddress, buffer.count) }, zero: .endOfFile)
+    }
+
+    /// Sends once to a socket, without SIGPIPE.
+    public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> IOResult {
+        result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL)) }, zero: .wouldBlock)
+    }
+
+    /// Writes a whole buffer to a file, as often as it takes. Blocks as the file system does.
+    public static func writeAll(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) throws(SystemError) {
+        var done = 0
+        while done < buffer.count {
+            let rest = UnsafeRawBufferPointer(rebasing: buffer[done...])
+            switch result(of: { Glibc.write(fd, rest.baseAddress, rest.count) }, zero: .failed(EIO)) {
+            case .bytes(let count): done += count
+            case .wouldBlock: throw SystemError(code: EAGAIN, operation: "write")
+            case .endOfFile: throw SystemError(code: EIO, operation: "write")
+            case .failed(let code): throw SystemError(code: code, operation: "write")
+            }
+        }
+    }
+
+    private static func result(of call: () -> Int, zero: IOResult) -> IOResult {
+        while true {
+            let count = call()
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return zero }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return .wouldBlock
+            case let code: return .failed(code)
+            }
+        }
+    }
+}

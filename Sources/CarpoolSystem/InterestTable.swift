@@ -1,0 +1,78 @@
+/// What a descriptor's owner waits for.
+public struct Interest: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Bytes to read, or a peer to accept.
+    public static let readable = Interest(rawValue: 1)
+    /// Room to write, or a connection made.
+    public static let writable = Interest(rawValue: 2)
+}
+
+/// What epoll said of a descriptor.
+public struct Readiness: OptionSet, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Bytes, an end of file or a peer can be had.
+    public static let readable = Readiness(rawValue: 1)
+    /// There is room to write.
+    public static let writable = Readiness(rawValue: 2)
+    /// The descriptor has failed, or both halves of the connection are gone (EPOLLERR, EPOLLHUP).
+    public static let failed = Readiness(rawValue: 4)
+}
+
+/// What must be told to epoll.
+enum InterestChange: Equatable {
+    case none
+    case add(Interest)
+    case modify(Interest)
+    case remove
+}
+
+/// What epoll knows of each descriptor, and what their owners want: a value, so that laziness can be tested without a kernel.
+///
+/// Losing interest costs no system call: the registration stays, and goes only when the kernel reports something that
+/// nobody waits for. libcurl takes its interest back after every transfer, so a busy connection saves two calls a request.
+struct InterestTable {
+    struct Slot {
+        var registered: Interest = []
+        var wanted: Interest = []
+        /// Grows when the number is forgotten, so that an event of an earlier file of the same number is known to be stale.
+        var generation: UInt32 = 0
+        var handler: (any ReadinessHandler)?
+    }
+
+    private var slots: [Slot] = []
+
+    /// The bound: as many slots as the process may have descriptors.
+    private static let maximumSlots = 1 << 20
+
+    /// Notes what an owner wants; `nil` if the number cannot be a descriptor.
+    mutating func want(_ interest: Interest, fd: Int, handler: any ReadinessHandler) -> InterestChange? {
+        guard fd >= 0, fd < InterestTable.maximumSlots else { return nil }
+        while slots.count <= fd { slots.append(Slot()) }
+        slots[fd].wanted = interest
+        slots[fd].handler = handler
+        let registered = slots[fd].registered
+        if interest.isEmpty || interest == registered { return InterestChange.none }
+        slots[fd].registered = interest
+        return registered.isEmpty ? .add(interest) : .modify(interest)
+    }
+
+    /// Forgets a descriptor before it is closed.
+    mutating func forget(fd: Int) -> InterestChange {
+        guard slots.indices.contains(fd) else { return .none }
+        let registered = slots[fd].registered
+        slots[fd] = Slot(generation: slots[fd].generation &+ 1)
+        return registered.isEmpty ? .none : .remove
+    }
+
+    func generation(fd: Int) -> UInt32 { slots.indices.contains(fd) ? slots[fd].generation : 0 }
+
+    /// Who is to hear of an event, and whether the registration has outlived its interest.
+    mutating func event(fd: Int, generation: UInt32) -> (handler: (any ReadinessHandler)?, change: InterestChange) {
+        guard slots.indices.contains(fd), slots[fd].generation == generation else { return (nil, .none) }
+        guard slots[fd].wanted.isEmpty else { return (slots[fd].handler, .none) }
+        slots[fd].registered = []
+        return (slots[fd].handler, .remove)
+    }
+}

@@ -1,0 +1,41 @@
+internal import Glibc
+
+/// A point of the machine's monotonic clock, in nanoseconds since some fixed point; never goes back.
+public struct MonotonicTime: Comparable, Hashable, Sendable {
+    /// Nanoseconds since the clock's zero.
+    public let nanoseconds: UInt64
+
+    /// Makes a point from its count of nanoseconds.
+    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+    /// The clock's reading at this moment (CLOCK_MONOTONIC).
+    public static func read() -> MonotonicTime {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+    }
+
+    public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
+
+    /// The point so many milliseconds later; saturates.
+    public func advanced(milliseconds: Int) -> MonotonicTime {
+        let (span, tooLong) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
+        let (sum, tooLate) = nanoseconds.addingReportingOverflow(span)
+        return MonotonicTime(nanoseconds: tooLong || tooLate ? .max : sum)
+    }
+
+    /// The time from an earlier point to this one in microseconds; 0 if that point is later.
+    public func microseconds(since earlier: MonotonicTime) -> Int {
+        nanoseconds > earlier.nanoseconds ? Int(clamping: (nanoseconds - earlier.nanoseconds) / 1_000) : 0
+    }
+}
+
+/// The wall clock, for times that people read.
+public enum WallClock {
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    public static func microseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec) / 1_000
+    }
+}

@@ -1,0 +1,37 @@
+internal import Glibc
+
+/// A failed system call: what was tried, on what, and the kernel's reason.
+public struct SystemError: Error, Sendable, CustomStringConvertible {
+    /// The `errno` of the call.
+    public let code: Int32
+    /// The call, as in its manual page (`bind`, `openat` ...).
+    public let operation: String
+    /// The path or address that it was about, if there was one.
+    public let subject: String?
+
+    /// Makes an error from its parts.
+    public init(code: Int32, operation: String, subject: String? = nil) {
+        self.code = code
+        self.operation = operation
+        self.subject = subject
+    }
+
+    /// The error of the call that has just failed; call it before anything else can change `errno`.
+    public static func last(_ operation: String, _ subject: String? = nil) -> SystemError {
+        SystemError(code: errno, operation: operation, subject: subject)
+    }
+
+    /// The kernel's words for the code, as strerror(3) gives them.
+    public var reason: String { SystemError.reason(of: code) }
+
+    /// The kernel's words for an `errno`.
+    public static func reason(of code: Int32) -> String {
+        // For every code that the kernel gives, glibc answers with a constant, so that no lock is needed.
+        strerror(code).map { String(cString: $0) } ?? "error \(code)"
+    }
+
+    public var description: String {
+        guard let subject else { return "\(operation): \(reason)" }
+        return "\(operation) \(subject): \(reason)"
+    }
+}
