@@ -21,7 +21,8 @@ let package = Package(
     ],
     targets: [
         // floor 0: C
-        // Without pkg-config, whose flags for libcurl SwiftPM refuses with a warning: the header and the library are in their usual places.
+        // Without pkg-config: SwiftPM refuses some of its flags for libcurl with a warning, and the header and the library
+        // are in their usual places.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
@@ -65,7 +66,8 @@ let package = Package(
         .testTarget(
             name: "CarpoolServerTests",
             dependencies: ["CarpoolServer", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"], swiftSettings: settings),
-        .testTarget(name: "CarpoolClientTests", dependencies: ["CarpoolClient", "CarpoolSystem"], swiftSettings: settings),
+        .testTarget(
+            name: "CarpoolClientTests", dependencies: ["CarpoolClient", "CarpoolSystem"], swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,44 @@
+import Testing
+
+/// The five floors: what each target may import. SwiftPM lets a file import a dependency of a dependency, so the edges
+/// in Package.swift are not enough; this table is the law, and a new edge is a decision written here.
+private let floors: [String: Set<String>] = [
+    // floor 1: ground
+    "CarpoolSystem": ["CLinux"],
+    "CarpoolJSON": ["CJansson"],
+    // floor 2: domains
+    "CarpoolHTTP": ["CCurl", "CarpoolSystem"],
+    "CarpoolSession": ["CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolRPC": ["CarpoolJSON"],
+    // floor 3: joints
+    "CarpoolServer": ["CarpoolRPC", "CarpoolSession", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolClient": ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+    // floor 4: programs
+    "carpoold": ["CarpoolServer", "CarpoolSystem"],
+    "carpool": ["CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+]
+
+/// Part of the platform, so on no floor.
+private let platform: Set<String> = ["Swift", "Glibc", "Synchronization"]
+
+/// Floor 0 is C: module maps and shims, with no Swift inside.
+private let ground: Set<String> = ["CCurl", "CJansson", "CLinux"]
+
+struct FloorsTests {
+    @Test func everyTargetHasAFloor() throws {
+        #expect(try SourceTree.targets() == (Array(floors.keys) + Array(ground)).sorted())
+    }
+
+    @Test(arguments: floors.keys.sorted()) func importsOnlyWhatItsFloorAllows(_ target: String) throws {
+        let allowed = try #require(floors[target]).union(platform)
+        for file in try SourceTree.files(under: "Sources/\(target)", suffixes: [".swift"]) {
+            for (module, line) in file.imports where !allowed.contains(module) {
+                Issue.record("\(file.path):\(line): \(target) imports \(module)")
+            }
+        }
+    }
+
+    @Test(arguments: ground.sorted()) func theGroundIsC(_ target: String) throws {
+        #expect(try SourceTree.files(under: "Sources/\(target)", suffixes: [".swift"]).map(\.path) == [])
+    }
+}

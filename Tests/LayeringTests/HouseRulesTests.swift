@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// The habits that a machine can check: sizes, names, and nothing that ends the process on bad data.
+struct HouseRulesTests {
+    static let maximumFileLines = 400
+    static let maximumFunctionLines = 40
+
+    @Test func filesAreShort() throws {
+        let suffixes = [".swift", ".c", ".h", ".py", ".sh"]
+        for folder in ["Sources", "Tests", "clients"] {
+            for file in try SourceTree.files(under: folder, suffixes: suffixes)
+            where file.lines.count > Self.maximumFileLines {
+                Issue.record("\(file.path):\(file.lines.count): more than \(Self.maximumFileLines) lines")
+            }
+        }
+    }
+
+    @Test func functionsAreShort() throws {
+        for file in try SourceTree.swiftSources() {
+            for function in FunctionLengths.measure(file) where function.lines > Self.maximumFunctionLines {
+                Issue.record("\(file.path):\(function.start): \(function.name) has \(function.lines) lines")
+            }
+        }
+    }
+
+    @Test func nothingTraps() throws {
+        let traps = [
+            /\b(?:fatalError|precondition|preconditionFailure|assertionFailure)\b/, /\btry!/, /\bas!/, /\bunowned\b/,
+        ]
+        for file in try SourceTree.swiftSources() {
+            for place in traps.flatMap(file.occurrences(of:)) {
+                Issue.record("\(place) ends the daemon where it should fail one request")
+            }
+        }
+    }
+
+    /// A file is named after its one main type; `Type+Aspect.swift` extends it.
+    @Test func filesAreNamedAfterTheirType() throws {
+        for file in try SourceTree.swiftSources() where file.stem != "main" {
+            let type = file.stem.prefix { $0 != "+" }
+            let declaration = try Regex(
+                "\\b(struct|class|enum|actor|protocol|typealias|extension)\\s+(\\w+\\.)*\(type)\\b")
+            if !file.code.contains(where: { $0.contains(declaration) }) {
+                Issue.record("\(file.path):1: declares no \(type)")
+            }
+        }
+    }
+
+    @Test func namesSayWhatAThingIs() throws {
+        let vague = /(?:Utils?|Utilities|Helpers?|Common|Manager|Misc)(?![a-z])/
+        for file in try SourceTree.swiftSources() {
+            if file.stem.contains(vague) { Issue.record("\(file.path):1: a vague name") }
+            for (index, line) in file.code.enumerated() {
+                guard let type = line.firstMatch(of: /\b(?:struct|class|enum|actor|protocol)\s+(\w+)/)?.1,
+                    type.contains(vague), type != "NetworkReachabilityManager"
+                else { continue }
+                Issue.record("\(file.path):\(index + 1): \(type) is a vague name")
+            }
+        }
+    }
+
+    @Test func theTopLevelHoldsOnlyTheHouse() throws {
+        let allowed: Set = ["Package.swift", "Package.resolved", "Sources", "Tests", "clients", "docs", "README.md"]
+        let found = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.path)
+        #expect(found.filter { !$0.hasPrefix(".") && !allowed.contains($0) } == [])
+    }
+}
