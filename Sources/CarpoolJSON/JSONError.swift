@@ -1,0 +1,69 @@
+/// What is wrong with a JSON text, with a value that a schema refuses, or with a base64 string.
+///
+/// The one error type of this target. `code` is the identity; `message` is for people.
+public struct JSONError: Error, Equatable, Sendable {
+    /// An open set of reasons; new ones may come.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The stable name of the reason.
+        public let rawValue: String
+
+        /// Makes a code from its stable name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The text is not JSON (RFC 8259).
+        public static let syntax = Code(rawValue: "syntax")
+        /// The text ends inside a value.
+        public static let incomplete = Code(rawValue: "incomplete")
+        /// An object names one member twice (RFC 8259 §4 leaves the meaning open; here it is refused).
+        public static let duplicateKey = Code(rawValue: "duplicate_key")
+        /// The text is not UTF-8.
+        public static let invalidUTF8 = Code(rawValue: "invalid_utf8")
+        /// Nested deeper than the parser goes (2,048 levels; messages are limited to far fewer before they get here).
+        public static let tooDeep = Code(rawValue: "too_deep")
+        /// The parser had no memory for the value.
+        public static let outOfMemory = Code(rawValue: "out_of_memory")
+        /// A string that should be base64 (RFC 4648 §4) is not.
+        public static let base64 = Code(rawValue: "base64")
+        /// A value that the schema does not allow.
+        public static let schema = Code(rawValue: "schema")
+    }
+
+    /// The reason.
+    public let code: Code
+    /// One sentence for people; names what was found.
+    public let message: String
+    /// For errors in a text: the line, from 1.
+    public var line: Int?
+    /// For errors in a text: the column, in bytes from 1.
+    public var column: Int?
+    /// For errors in a text: how many bytes of it were read when the error was seen.
+    public var offset: Int?
+    /// For values that a schema refuses: where, like `params.body.file`.
+    public var path: String?
+    /// For values that a schema refuses: what would be right there.
+    public var expected: String?
+    /// For an unknown name: the nearest known one, if one is near.
+    public var didYouMean: String?
+
+    /// An error with no place yet.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// A value refused by a schema.
+    static func refused(_ message: String, expected: String, didYouMean: String? = nil) -> JSONError {
+        var error = JSONError(.schema, message)
+        error.path = ""
+        error.expected = expected
+        error.didYouMean = didYouMean
+        return error
+    }
+
+    /// The same error, seen from one level further out.
+    func inside(_ component: String) -> JSONError {
+        var error = self
+        error.path = component + (path ?? "")
+        return error
+    }
+}
