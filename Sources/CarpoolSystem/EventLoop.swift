@@ -187,6 +187,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         if mustWake { signalWake() }
     }
 
+    /// Runs a job of a task that is isolated to this loop; from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isOnLoop {
@@ -201,6 +202,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         if mustWake { signalWake() }
     }
 
+    /// Ends the program unless it is called on the loop.
     public func checkIsolated() {
         // The runtime's contract: return if on the executor, else end the program. It is a check of our own code, not of data.
         guard isOnLoop else { abort() }

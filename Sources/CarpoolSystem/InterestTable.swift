@@ -1,6 +1,8 @@
 /// What a descriptor's owner waits for.
 public struct Interest: OptionSet, Sendable {
+    /// The set as bits.
     public let rawValue: UInt8
+    /// Makes a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Bytes to read, or a peer to accept.
     public static let readable = Interest(rawValue: 1)
@@ -10,7 +12,9 @@ public struct Interest: OptionSet, Sendable {
 
 /// What epoll said of a descriptor.
 public struct Readiness: OptionSet, Sendable {
+    /// The set as bits.
     public let rawValue: UInt8
+    /// Makes a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Bytes, an end of file or a peer can be had.
     public static let readable = Readiness(rawValue: 1)

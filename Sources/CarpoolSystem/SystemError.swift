@@ -8,12 +8,15 @@ public struct SystemError: Error, Sendable, CustomStringConvertible {
     public let operation: String
     /// The path or address that it was about, if there was one.
     public let subject: String?
+    /// What to do about it, or what the code does not tell; a sentence without its full stop.
+    public let advice: String?
 
     /// Makes an error from its parts.
-    public init(code: Int32, operation: String, subject: String? = nil) {
+    public init(code: Int32, operation: String, subject: String? = nil, advice: String? = nil) {
         self.code = code
         self.operation = operation
         self.subject = subject
+        self.advice = advice
     }
 
     /// The error of the call that has just failed; call it before anything else can change `errno`.
@@ -30,8 +33,9 @@ public struct SystemError: Error, Sendable, CustomStringConvertible {
         strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }
 
+    /// The call, its subject, the kernel's reason, and the advice.
     public var description: String {
-        guard let subject else { return "\(operation): \(reason)" }
-        return "\(operation) \(subject): \(reason)"
+        let call = subject.map { "\(operation) \($0): \(reason)" } ?? "\(operation): \(reason)"
+        return advice.map { "\(call) (\($0))" } ?? call
     }
 }

@@ -1,0 +1,33 @@
+/// Where a user's files of Carpool lie: the XDG Base Directory Specification's places, each with `carpool` below it.
+public struct Directories: Equatable, Sendable {
+    /// The lock, the log and, without a runtime directory, the socket.
+    public let state: String
+    /// `config.json`.
+    public let configuration: String
+    /// What may be deleted at any time.
+    public let cache: String
+    /// The place of last resort, which nobody else may have made before us: `/tmp/carpool-<uid>`.
+    public let temporary: String
+
+    /// Decides by the variables XDG_STATE_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME and HOME; without HOME everything that has no variable of
+    /// its own lies in ``temporary``.
+    public init(environment: Environment, uid: UInt32) {
+        temporary = "/tmp/carpool-\(uid)"
+        let home = environment.path("HOME")
+        state =
+            environment.path("XDG_STATE_HOME").map { "\($0)/carpool" }
+            ?? home.map { "\($0)/.local/state/carpool" } ?? temporary
+        configuration =
+            environment.path("XDG_CONFIG_HOME").map { "\($0)/carpool" }
+            ?? home.map { "\($0)/.config/carpool" } ?? "\(temporary)/config"
+        cache =
+            environment.path("XDG_CACHE_HOME").map { "\($0)/carpool" }
+            ?? home.map { "\($0)/.cache/carpool" } ?? "\(temporary)/cache"
+    }
+
+    /// The file that a daemon writes its log to when the command line tool has started it.
+    public var log: String { "\(state)/carpoold.log" }
+
+    /// The lock of the user's daemon.
+    public var lock: String { "\(state)/carpoold.lock" }
+}

@@ -1,0 +1,28 @@
+internal import Glibc
+
+/// A look-up of environment variables: the process's own, or a dictionary in tests.
+public struct Environment {
+    private let lookUp: (String) -> String?
+
+    /// An environment made of these variables alone.
+    public init(_ variables: [String: String]) { lookUp = { variables[$0] } }
+
+    private init(lookUp: @escaping (String) -> String?) { self.lookUp = lookUp }
+
+    /// The environment of this process, read at each look-up.
+    public static var process: Environment {
+        Environment { name in getenv(name).map { String(cString: $0) } }
+    }
+
+    /// The value of a variable; `nil` if it is unset or empty, which the XDG specification and we treat alike.
+    public subscript(name: String) -> String? {
+        guard let value = lookUp(name), !value.isEmpty else { return nil }
+        return value
+    }
+
+    /// An absolute path in a variable; a relative one is ignored, as the XDG Base Directory Specification asks.
+    func path(_ name: String) -> String? {
+        guard let value = self[name], value.utf8.first == UInt8(ascii: "/") else { return nil }
+        return value
+    }
+}

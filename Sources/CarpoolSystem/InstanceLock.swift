@@ -1,0 +1,127 @@
+internal import Glibc
+
+/// Who holds a lock: what the holder wrote into it.
+public struct LockHolder: Equatable, Sendable {
+    /// The process.
+    public let pid: Int32
+    /// The socket that it serves.
+    public let socketPath: String
+
+    /// Makes a holder from its parts.
+    public init(pid: Int32, socketPath: String) {
+        self.pid = pid
+        self.socketPath = socketPath
+    }
+
+    /// Reads the lock's text: the pid, a line feed, the socket's path, a line feed.
+    init?(text: [UInt8]) {
+        guard let end = text.firstIndex(of: UInt8(ascii: "\n")), text.last == UInt8(ascii: "\n"), end + 1 < text.count,
+            let pid = Int32(String(decoding: text[..<end], as: UTF8.self)), pid > 0
+        else { return nil }
+        self.init(pid: pid, socketPath: String(decoding: text[(end + 1)..<(text.count - 1)], as: UTF8.self))
+    }
+
+    var text: String { "\(pid)\n\(socketPath)\n" }
+}
+
+/// What looking at a lock, or trying to take it, came to.
+public enum LockState: Equatable, Sendable {
+    /// Nobody holds it.
+    case free
+    /// Somebody does; the holder is `nil` while it has not written its name yet.
+    case held(LockHolder?)
+}
+
+/// What ``InstanceLock/acquire(at:socketPath:)`` came to.
+public enum LockAcquisition: ~Copyable {
+    /// It is ours until the value ends.
+    case acquired(InstanceLock)
+    /// Another daemon has it.
+    case held(LockHolder?)
+}
+
+/// The lock of the one daemon a user, or a socket, has: flock(2) on a file, held for life, with the holder's pid and socket inside.
+///
+/// The file is never deleted: whoever had opened it before would lock a file that no longer has a name. It is emptied instead.
+public struct InstanceLock: ~Copyable {
+    private let file: FileDescriptor
+    private let socketPath: String
+
+    /// The most that is read of a lock: a pid and a path.
+    private static let maximumBytes = 8192
+    /// How often, and with what pause in microseconds, a lock without a living holder is tried again: a client may be looking at it.
+    private static let attempts = 40
+    private static let pauseMicroseconds: UInt32 = 5_000
+
+    private init(file: consuming FileDescriptor, socketPath: String) {
+        self.file = file
+        self.socketPath = socketPath
+    }
+
+    deinit { ftruncate(file.raw, 0) }
+
+    /// Takes the lock and writes this process and its socket into it, or tells who has it. The directory must exist.
+    public static func acquire(at path: String, socketPath: String) throws(SystemError) -> LockAcquisition {
+        let file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        try checkOwner(of: file.raw, path)
+        for attempt in 1...attempts {
+            if flock(file.raw, LOCK_EX | LOCK_NB) == 0 { break }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw .last("flock", path) }
+            let holder = read(file.raw)
+            if let holder, kill(holder.pid, 0) == 0 || errno == EPERM { return .held(holder) }
+            if attempt == attempts { return .held(holder) }
+            usleep(pauseMicroseconds)
+        }
+        let text = Array(LockHolder(pid: getpid(), socketPath: socketPath).text.utf8)
+        guard ftruncate(file.raw, 0) == 0, pwrite(file.raw, text, text.count, 0) == text.count else {
+            throw .last("write", path)
+        }
+        return .acquired(InstanceLock(file: file, socketPath: socketPath))
+    }
+
+    private static func checkOwner(of fd: Int32, _ path: String) throws(SystemError) {
+        var info = stat()
+        guard fstat(fd, &info) == 0 else { throw .last("fstat", path) }
+        guard info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid() else {
+            throw SystemError(code: EPERM, operation: "flock", subject: path, advice: "it is not a file of ours")
+        }
+    }
+
+    /// Looks at a lock without keeping it: how a client learns where the daemon is.
+    public static func state(at path: String) throws(SystemError) -> LockState {
+        let fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard fd >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return .free }
+            throw .last("open", path)
+        }
+        let file = FileDescriptor(owning: fd)
+        // Closing the file gives the shared lock back at once; a daemon that starts at this moment tries again.
+        if flock(file.raw, LOCK_SH | LOCK_NB) == 0 { return .free }
+        return .held(read(file.raw))
+    }
+
+    private static func read(_ fd: Int32) -> LockHolder? {
+        var bytes = [UInt8](repeating: 0, count: maximumBytes)
+        let count = pread(fd, &bytes, bytes.count, 0)
+        return count > 0 ? LockHolder(text: Array(bytes[..<count])) : nil
+    }
+
+    /// Deletes the socket that a killed daemon has left behind. Only the holder of the lock may, and only if nobody answers there;
+    /// EADDRINUSE if somebody does, EEXIST if the file is something else or not ours.
+    public func removeStaleSocket() throws(SystemError) {
+        var info = stat()
+        guard lstat(socketPath, &info) == 0 else {
+            if errno == ENOENT { return }
+            throw .last("lstat", socketPath)
+        }
+        guard info.st_mode & S_IFMT == S_IFSOCK, info.st_uid == geteuid() else {
+            throw SystemError(
+                code: EEXIST, operation: "bind", subject: socketPath, advice: "the file there is not a socket of ours")
+        }
+        guard try UnixSocket.isAlive(socketPath) == false else {
+            throw SystemError(
+                code: EADDRINUSE, operation: "bind", subject: socketPath, advice: "another program listens there")
+        }
+        guard unlink(socketPath) == 0 || errno == ENOENT else { throw .last("unlink", socketPath) }
+    }
+}

@@ -1,0 +1,48 @@
+internal import CLinux
+internal import Glibc
+
+/// How a daemon tells the tool that started it whether it serves: one line on a pipe, `ready` or the reason why not.
+///
+/// The pipe is a descriptor whose number is in `CARPOOL_STATUS_FD`; without the variable nobody waits and nothing is written.
+public struct LaunchStatus: ~Copyable {
+    /// The variable that names the descriptor.
+    public static let variable = "CARPOOL_STATUS_FD"
+    /// The line that says that the daemon serves.
+    public static let ready = "ready"
+
+    private let pipe: FileDescriptor?
+
+    private init(pipe: consuming FileDescriptor?) { self.pipe = pipe }
+
+    /// Takes the descriptor over and unsets the variable, so that it is neither told nor given to a child.
+    public static func takeFromEnvironment() -> LaunchStatus {
+        let number = Environment.process[variable].flatMap { Int32($0) }
+        unsetenv(variable)
+        var info = stat()
+        guard let number, number > 2, fstat(number, &info) == 0, info.st_mode & S_IFMT == S_IFIFO else {
+            return LaunchStatus(pipe: nil)
+        }
+        _ = CLinux_set_close_on_exec(number, 1)
+        return LaunchStatus(pipe: FileDescriptor(owning: number))
+    }
+
+    /// Says that the daemon serves, and closes the pipe.
+    public consuming func reportReady() { report(LaunchStatus.ready) }
+
+    /// Says in one line why the daemon does not start, and closes the pipe.
+    public consuming func reportFailure(_ reason: String) { report(String(reason.map { $0.isNewline ? " " : $0 })) }
+
+    private borrowing func report(_ line: String) {
+        guard let raw = rawDescriptor else { return }
+        let bytes = Array((line + "\n").utf8)
+        // The reader may have gone, which raises SIGPIPE unless the daemon ignores it; it does, before it reports anything.
+        _ = write(raw, bytes, bytes.count)
+    }
+
+    private var rawDescriptor: Int32? {
+        switch pipe {
+        case .some(let descriptor): descriptor.raw
+        case .none: nil
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import Glibc
+
+/// What a path is to us before anything is put below it.
+public enum DirectoryState: Equatable, Sendable {
+    /// Nothing of that name.
+    case absent
+    /// A directory that belongs to us, with these permission bits.
+    case ours(mode: UInt32)
+    /// Another user's directory, or no directory at all (symbolic links are not followed).
+    case foreign
+}
+
+/// Directories that nobody but their owner may look into.
+public enum PrivateDirectory {
+    /// Looks at a path without following a symbolic link.
+    public static func inspect(_ path: String) -> DirectoryState {
+        inspect(path, uid: geteuid())
+    }
+
+    static func inspect(_ path: String, uid: UInt32) -> DirectoryState {
+        var info = stat()
+        guard lstat(path, &info) == 0 else { return errno == ENOENT ? .absent : .foreign }
+        guard info.st_mode & S_IFMT == S_IFDIR, info.st_uid == uid else { return .foreign }
+        return .ours(mode: info.st_mode & 0o7777)
+    }
+
+    /// Makes a directory with exactly this mode, and its missing parents with 0700 (as the XDG specification asks). An existing one must be
+    /// ours and gets the mode; somebody else's is refused with EPERM.
+    public static func create(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
+        for end in path.indices where path[end] == "/" && end != path.startIndex {
+            guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST || errno == EROFS || errno == EACCES
+            else { throw .last("mkdir", String(path[..<end])) }
+        }
+        guard mkdir(path, mode) == 0 || errno == EEXIST else { throw .last("mkdir", path) }
+        switch inspect(path) {
+        case .absent: throw SystemError(code: ENOENT, operation: "mkdir", subject: path)
+        case .ours(mode: mode): return
+        case .ours: guard chmod(path, mode) == 0 else { throw .last("chmod", path) }
+        case .foreign:
+            throw SystemError(
+                code: EPERM, operation: "mkdir", subject: path,
+                advice: "it is no directory of uid \(geteuid()); choose a place with --socket or $CARPOOL_SOCKET")
+        }
+    }
+}

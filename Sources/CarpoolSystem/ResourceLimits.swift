@@ -1,0 +1,18 @@
+internal import Glibc
+
+/// What the kernel allows this process.
+public enum ResourceLimits {
+    /// The most descriptors that the loop's table has room for.
+    private static let mostOpenFiles: rlim_t = 1 << 20
+
+    /// Raises the number of files that may be open at a time to the hard limit, and tells what it is now.
+    @discardableResult
+    public static func raiseOpenFiles() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        let former = limit.rlim_cur
+        limit.rlim_cur = max(former, min(limit.rlim_max, mostOpenFiles))
+        let isRaised = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        return Int(clamping: isRaised ? limit.rlim_cur : former)
+    }
+}

@@ -1,0 +1,58 @@
+internal import CLinux
+internal import Glibc
+
+/// A signal that a daemon reacts to.
+public enum Signal: Sendable, CaseIterable {
+    /// SIGTERM: finish what is under way and end.
+    case terminate
+    /// SIGINT: the same, from a terminal.
+    case interrupt
+    /// SIGHUP: read the configuration again.
+    case hangUp
+
+    var number: Int32 {
+        switch self {
+        case .terminate: SIGTERM
+        case .interrupt: SIGINT
+        case .hangUp: SIGHUP
+        }
+    }
+}
+
+/// Signals as events of the loop: a handler runs between other events, where everything is allowed that a signal handler may not do.
+public final class SignalSource: ReadinessHandler {
+    private let loop: EventLoop
+    private let fd: Int32
+    private let handler: (Signal) -> Void
+
+    /// Takes SIGTERM, SIGINT and SIGHUP from the process and gives them to the handler; SIGPIPE is ignored from now on.
+    ///
+    /// To be made before any thread is started, since threads inherit which signals they leave to the descriptor.
+    public init(loop: EventLoop, handler: @escaping (Signal) -> Void) throws(SystemError) {
+        self.loop = loop
+        self.handler = handler
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in Signal.allCases { sigaddset(&set, signal.number) }
+        guard pthread_sigmask(SIG_BLOCK, &set, nil) == 0 else { throw .last("pthread_sigmask") }
+        Glibc.signal(SIGPIPE, SIG_IGN)
+        fd = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+        guard fd >= 0 else { throw .last("signalfd") }
+        loop.setInterest(.readable, for: fd, handler: self)
+    }
+
+    /// Stops listening; the signals stay blocked. The loop keeps the source alive until then.
+    public func close() {
+        loop.forget(fd)
+        Glibc.close(fd)
+    }
+
+    /// Reads what has come in.
+    public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        var info = signalfd_siginfo()
+        while read(fd, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
+            let number = Int32(bitPattern: info.ssi_signo)
+            if let signal = Signal.allCases.first(where: { $0.number == number }) { handler(signal) }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import Glibc
+
+/// Where the daemon's socket lies, and by which rule: the same decision for the daemon and all of its clients.
+public struct SocketLocation: Equatable, Sendable {
+    /// The rule that decided, in the order in which they are tried.
+    public enum Rule: Equatable, Sendable {
+        /// The caller named it (`--socket`).
+        case option
+        /// `$CARPOOL_SOCKET` names it.
+        case variable
+        /// `$XDG_RUNTIME_DIR` is set, ours, and of mode 0700.
+        case runtimeDirectory
+        /// `/run/user/<uid>` exists and is ours, although the variable is unset (cron, ssh, sudo -u).
+        case userRuntimeDirectory
+        /// There is no runtime directory: the state directory.
+        case state
+        /// The state directory's path is too long for a socket: `/tmp/carpool-<uid>`.
+        case temporary
+    }
+
+    /// The socket's absolute path.
+    public let path: String
+    /// Why it is this path.
+    public let rule: Rule
+    /// The lock that says which daemon runs there: one a user, or one a socket when the caller chose the socket.
+    public let lockPath: String
+    /// The directories that hold the socket and must be ours, outermost first; empty for a path that the caller chose.
+    let directories: [String]
+    /// The directory that holds the lock, if it is ours to make.
+    let lockDirectory: String?
+
+    /// Whether the caller chose the path; then no daemon is started for it unasked.
+    public var isExplicit: Bool { rule == .option || rule == .variable }
+
+    /// Decides where this user's socket is, or takes the caller's word for it. It looks at directories and changes nothing.
+    public static func resolve(option: String? = nil) -> SocketLocation {
+        resolve(option: option, environment: .process, uid: geteuid()) { PrivateDirectory.inspect($0) }
+    }
+
+    static func resolve(
+        option: String?, environment: Environment, uid: UInt32, inspect: (String) -> DirectoryState
+    ) -> SocketLocation {
+        if let option { return SocketLocation(explicit: option, rule: .option) }
+        if let variable = environment["CARPOOL_SOCKET"] { return SocketLocation(explicit: variable, rule: .variable) }
+        let homes = Directories(environment: environment, uid: uid)
+        if let runtime = environment.path("XDG_RUNTIME_DIR"), inspect(runtime) == .ours(mode: 0o700) {
+            return SocketLocation(below: ["\(runtime)/carpool"], rule: .runtimeDirectory, homes)
+        }
+        if case .ours = inspect("/run/user/\(uid)") {
+            return SocketLocation(below: ["/run/user/\(uid)/carpool"], rule: .userRuntimeDirectory, homes)
+        }
+        let state = SocketLocation(below: [homes.state, "\(homes.state)/run"], rule: .state, homes)
+        guard state.path.utf8.count > UnixSocket.maximumPathBytes else { return state }
+        return SocketLocation(below: [homes.temporary], rule: .temporary, homes)
+    }
+
+    private init(explicit path: String, rule: Rule) {
+        self.path = SocketLocation.absolute(path)
+        self.rule = rule
+        lockPath = self.path + ".lock"
+        directories = []
+        lockDirectory = nil
+    }
+
+    private init(below directories: [String], rule: Rule, _ homes: Directories) {
+        path = (directories.last ?? homes.temporary) + "/carpool.sock"
+        self.rule = rule
+        self.directories = directories
+        lockPath = homes.lock
+        lockDirectory = homes.state
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard path.utf8.first != UInt8(ascii: "/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        return String(cString: here) + "/" + path
+    }
+
+    /// Makes the directories of the socket and of the lock; refuses those of somebody else.
+    ///
+    /// Directories are 0700, or 0755 if other users are to reach the socket. A path that the caller chose gets none made.
+    public func prepare(for audience: SocketAudience = .owner) throws(SystemError) {
+        if let lockDirectory { try PrivateDirectory.create(lockDirectory) }
+        for directory in directories { try PrivateDirectory.create(directory, mode: audience.directoryMode) }
+    }
+}
+
+extension SocketLocation.Rule: CustomStringConvertible {
+    /// The reason, to be read after the path.
+    public var description: String {
+        switch self {
+        case .option: "named by --socket"
+        case .variable: "named by $CARPOOL_SOCKET"
+        case .runtimeDirectory: "below $XDG_RUNTIME_DIR, which is ours and of mode 0700"
+        case .userRuntimeDirectory: "below the user's runtime directory, although $XDG_RUNTIME_DIR does not name it"
+        case .state: "in the state directory, because there is no runtime directory of ours"
+        case .temporary: "below /tmp, because the state directory's path is too long for a socket"
+        }
+    }
+}
