@@ -1,0 +1,1 @@
+"""The asyncio client, the one that is written by hand."""

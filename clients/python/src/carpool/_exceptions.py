@@ -1,0 +1,181 @@
+"""The exceptions of this package.
+
+CarpoolError
+├── DaemonUnreachableError      no daemon, or it could not be started
+│   └── ConnectionLostError     it went away during a call
+├── ProtocolError               what answers on the socket is not carpoold
+├── RPCError                    the daemon could not do what the call asked
+│   ├── MethodNotFoundError
+│   ├── InvalidParamsError
+│   ├── CallCancelledError
+│   ├── AccessError             1000s: protocol and rights
+│   ├── ObjectError             1100s: not found, wrong state
+│   ├── QuotaError              1200s: a limit of the daemon
+│   └── FileAccessError         1300s: a file that the call named
+└── RequestError                the request was made and gave no good answer
+    ├── HTTPStatusError         raise_for_status() on 400 and above
+    ├── RequestCancelledError
+    └── TransferError           no answer from the origin
+        ├── ConnectError
+        ├── CertificateError
+        ├── DecodingError
+        └── RequestTimeoutError (a TimeoutError too)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ._models import Response
+
+
+class CarpoolError(Exception):
+    """Anything that this package raises."""
+
+
+class DaemonUnreachableError(CarpoolError):
+    """No daemon answers on the socket, and none could be started."""
+
+
+class ConnectionLostError(DaemonUnreachableError):
+    """The connection ended before the answer came."""
+
+
+class ProtocolError(CarpoolError):
+    """The peer does not speak carpoold's protocol."""
+
+
+class RPCError(CarpoolError):
+    """An error answer; `name` is its documented identity, `data` holds what else the daemon tells."""
+
+    def __init__(self, code: int, message: str, data: dict[str, Any]) -> None:
+        self.code = code
+        self.message = message
+        self.data = data
+        self.name: str = str(data.get("name", ""))
+        self.retryable: bool = data.get("retryable") is True
+        self.hint: str | None = data.get("hint")
+        super().__init__(f"{message} ({self.name or code})" + (f"; {self.hint}" if self.hint else ""))
+
+
+class MethodNotFoundError(RPCError):
+    """The daemon has no such method."""
+
+
+class InvalidParamsError(RPCError):
+    """A parameter is unknown or wrong; `data` has its `path`, what was `expected` and `did_you_mean`."""
+
+
+class CallCancelledError(RPCError):
+    """The call was cancelled by `rpc.cancel`."""
+
+
+class AccessError(RPCError):
+    """The protocol's limits or the caller's rights forbid the call."""
+
+
+class ObjectError(RPCError):
+    """The object of the call is unknown, gone or in another state."""
+
+
+class QuotaError(RPCError):
+    """A limit of the daemon is reached."""
+
+
+class FileAccessError(RPCError):
+    """A file that the call named cannot be used."""
+
+
+class RequestError(CarpoolError):
+    """The request ended without a good answer; `record` is the daemon's whole record of it."""
+
+    def __init__(self, name: str, message: str, record: dict[str, Any]) -> None:
+        self.name = name
+        self.message = message
+        self.record = record
+        super().__init__(f"{message} ({name})" if message else name)
+
+    @property
+    def request_id(self) -> str:
+        """The daemon's id of the request."""
+        return str(self.record.get("request", ""))
+
+
+class HTTPStatusError(RequestError):
+    """The origin answered with status 400 or above."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+        super().__init__("http_status", f"{response.url} answered {response.status}", response.record)
+
+
+class RequestCancelledError(RequestError):
+    """The request was cancelled, or its session was invalidated."""
+
+
+class TransferError(RequestError):
+    """The transfer failed below HTTP."""
+
+
+class ConnectError(TransferError):
+    """No connection to the origin: its name, its address or the network."""
+
+
+class CertificateError(TransferError):
+    """TLS failed or the origin's certificate is not trusted."""
+
+
+class DecodingError(TransferError):
+    """The body of the answer could not be decoded, or it grew beyond its limit."""
+
+
+class RequestTimeoutError(TransferError, TimeoutError):
+    """The request took longer than it may."""
+
+
+# The one mapping from the wire to classes. Codes first, then whole ranges of a hundred.
+_BY_CODE: Final[dict[int, type[RPCError]]] = {
+    -32601: MethodNotFoundError,
+    -32602: InvalidParamsError,
+    -32800: CallCancelledError,
+}
+_BY_HUNDRED: Final[dict[int, type[RPCError]]] = {10: AccessError, 11: ObjectError, 12: QuotaError, 13: FileAccessError}
+
+_BY_NAME: Final[dict[str, type[RequestError]]] = {
+    "explicitly_cancelled": RequestCancelledError,
+    "session_invalidated": RequestCancelledError,
+    "session_task_failed": TransferError,
+    "session_task_failed.timed_out": RequestTimeoutError,
+    "session_task_failed.cannot_find_host": ConnectError,
+    "session_task_failed.dns_lookup_failed": ConnectError,
+    "session_task_failed.cannot_connect_to_host": ConnectError,
+    "session_task_failed.not_connected_to_internet": ConnectError,
+    "session_task_failed.secure_connection_failed": CertificateError,
+    "session_task_failed.server_certificate_untrusted": CertificateError,
+    "session_task_failed.server_certificate_has_bad_date": CertificateError,
+    "session_task_failed.server_certificate_has_unknown_root": CertificateError,
+    "session_task_failed.server_certificate_not_yet_valid": CertificateError,
+    "session_task_failed.client_certificate_rejected": CertificateError,
+    "session_task_failed.client_certificate_required": CertificateError,
+    "session_task_failed.cannot_decode_raw_data": DecodingError,
+    "session_task_failed.cannot_decode_content_data": DecodingError,
+    "session_task_failed.data_length_exceeds_maximum": DecodingError,
+}
+
+
+def rpc_error(error: dict[str, Any]) -> RPCError:
+    """Make the exception of a JSON-RPC error object."""
+    code = error.get("code")
+    code = code if isinstance(code, int) else 0
+    data = error.get("data")
+    kind = _BY_CODE.get(code) or _BY_HUNDRED.get(code // 100, RPCError)
+    return kind(code, str(error.get("message", "")), data if isinstance(data, dict) else {})
+
+
+def request_error(record: dict[str, Any]) -> RequestError:
+    """Make the exception of a response record whose outcome is an error."""
+    error = record["outcome"]["error"]
+    name = str(error.get("name") or (error.get("data") or {}).get("name", ""))
+    kind = _BY_NAME.get(name) or _BY_NAME.get(name.partition(".")[0], RequestError)
+    return kind(name, str(error.get("message", "")), record)

@@ -1,0 +1,154 @@
+"""What the operations return."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ._exceptions import HTTPStatusError
+
+
+def _text(value: Any) -> str:
+    """Give a header's value; the daemon sends {"base64": ...} for one that is not UTF-8, which then is Latin-1."""
+    if isinstance(value, dict):
+        try:
+            return base64.b64decode(value.get("base64", "")).decode("latin-1")
+        except binascii.Error:
+            return ""
+    return str(value)
+
+
+class Headers(Mapping[str, str]):
+    """The fields of an answer in the order in which they came, duplicates kept; names compare without case.
+
+    `headers[name]` joins repeated fields with ", " as RFC 9110 section 5.3 allows; `get_list` keeps them apart.
+    """
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, pairs: list[list[Any]]) -> None:
+        self._pairs = pairs
+
+    def __getitem__(self, name: str) -> str:
+        if values := self.get_list(name):
+            return ", ".join(values)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(str(name).lower() for name, _ in self._pairs))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and bool(self.get_list(name))
+
+    def __repr__(self) -> str:
+        return f"Headers({self.pairs!r})"
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Every field as it came: order, case and duplicates."""
+        return [(str(name), _text(value)) for name, value in self._pairs]
+
+    def get_list(self, name: str) -> list[str]:
+        """Give all values of a field, in order."""
+        name = name.lower()
+        return [_text(value) for field, value in self._pairs if field.lower() == name]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer of the origin. Everything is read out of the daemon's record when asked for."""
+
+    record: dict[str, Any]
+    """The daemon's record, as it came."""
+    spooled: bytes | None = None
+    """The body, when it was too large for the record."""
+
+    @property
+    def request_id(self) -> str:
+        """The daemon's id of the request."""
+        return str(self.record["request"])
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        return int(self.record["response"]["status"])
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is below 400."""
+        return self.status < 400  # noqa: PLR2004, the first error status of RFC 9110
+
+    @property
+    def url(self) -> str:
+        """The URL that answered, after redirects."""
+        return str(self.record["response"]["url"])
+
+    @property
+    def http_version(self) -> str:
+        """The protocol that was spoken with the origin, such as "2" or "1.1"."""
+        return str(self.record["response"]["http_version"])
+
+    @property
+    def headers(self) -> Headers:
+        """The header fields of the answer."""
+        return Headers(self.record["response"]["headers"])
+
+    @property
+    def content(self) -> bytes:
+        """The body. Decoded from the record at each access."""
+        if self.spooled is not None:
+            return self.spooled
+        match self.record["body"]:
+            case {"text": str(text)}:
+                return text.encode()
+            case {"base64": str(text)}:
+                return base64.b64decode(text)
+            case {"json": value}:
+                return json.dumps(value).encode()
+        return b""
+
+    @property
+    def text(self) -> str:
+        """The body as text, by the charset of Content-Type, else UTF-8; what cannot be decoded is U+FFFD."""
+        return self.content.decode(_charset(self.headers.get("content-type", "")), "replace")
+
+    def json(self) -> Any:
+        """Give the body as JSON; raises ValueError if it is none."""
+        body = self.record["body"]
+        return body["json"] if "json" in body else json.loads(self.content)
+
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """The hops of the last attempt, each with its times in microseconds and sizes in bytes."""
+        attempts = self.attempts
+        return list(attempts[-1].get("metrics", [])) if attempts else []
+
+    @property
+    def attempts(self) -> list[dict[str, Any]]:
+        """Everything that was tried, the last one being this answer."""
+        return list(self.record.get("attempts", []))
+
+    def raise_for_status(self) -> Response:
+        """Raise HTTPStatusError if the status is 400 or above, else give the response back."""
+        if not self.ok:
+            raise HTTPStatusError(self)
+        return self
+
+
+def _charset(content_type: str) -> str:
+    for part in content_type.split(";")[1:]:
+        name, _, value = part.partition("=")
+        if name.strip().lower() == "charset":
+            try:
+                return codecs.lookup(value.strip().strip("\"'")).name
+            except LookupError:
+                break
+    return "utf-8"

@@ -1,0 +1,112 @@
+"""JSON-RPC 2.0 over lines, without input or output: bytes in, events out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ._exceptions import ConnectionLostError, ProtocolError
+
+# The daemon keeps its lines under 64 KiB; only rpc.discover is longer, by far less than this. A peer that sends more
+# without a line end is not carpoold, and must not fill our memory.
+MAX_LINE_BYTES: Final = 16 << 20
+
+# One encoder for all calls: json.dumps with separators builds a new one each time.
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_decode = json.JSONDecoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer of a call that succeeded."""
+
+    id: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The answer of a call that failed; `id` is None when the daemon could not read the message at all."""
+
+    id: int | None
+    error: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A message that the daemon sends by itself, after the client asked for such messages."""
+
+    method: str
+    params: dict[str, Any]
+
+
+class NeedData:
+    """The type of `NEED_DATA`: no whole message is buffered."""
+
+    __slots__ = ()
+
+
+NEED_DATA: Final = NeedData()
+Event = Result | Failure | Notification | NeedData
+
+
+class RPCConnection:
+    """One connection's protocol state: the ids given out and the bytes of the message that is not complete yet."""
+
+    __slots__ = ("_buffer", "_last_id", "_max_line_bytes", "_scanned")
+
+    def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        self._buffer = bytearray()
+        self._scanned = 0
+        self._last_id = 0
+        self._max_line_bytes = max_line_bytes
+
+    def send_request(self, method: str, params: dict[str, Any]) -> tuple[int, bytes]:
+        """Give the id of a new call and the bytes to write for it.
+
+        Raises ValueError or TypeError when a value has no JSON form (NaN, a lone surrogate, an object).
+        """
+        self._last_id += 1
+        message = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
+        return self._last_id, (_encode(message) + "\n").encode()
+
+    def send_notification(self, method: str, params: dict[str, Any]) -> bytes:
+        """Give the bytes of a message that wants no answer."""
+        return (_encode({"jsonrpc": "2.0", "method": method, "params": params}) + "\n").encode()
+
+    def receive_data(self, data: bytes) -> None:
+        """Take what was read from the socket; empty data means that the daemon closed the connection."""
+        if not data:
+            raise ConnectionLostError("the daemon closed the connection")
+        self._buffer += data
+
+    def next_event(self) -> Event:
+        """Give the next message that is complete, or NEED_DATA. Blank lines are skipped."""
+        while True:
+            end = self._buffer.find(b"\n", self._scanned)
+            if end < 0:
+                self._scanned = len(self._buffer)
+                if self._scanned > self._max_line_bytes:
+                    raise ProtocolError(f"the daemon sent a line of more than {self._max_line_bytes} bytes")
+                return NEED_DATA
+            line = self._buffer[:end]
+            del self._buffer[: end + 1]
+            self._scanned = 0
+            if line and not line.isspace():
+                return _event(line)
+
+
+def _event(line: bytearray) -> Event:
+    try:
+        message = _decode(line.decode())
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"the daemon sent a line that is not JSON: {bytes(line[:80])!r}") from error
+    match message:
+        case {"result": value, "id": int(call)}:
+            return Result(call, value)
+        case {"error": dict(failure), "id": int() | None as call}:
+            return Failure(call, failure)
+        case {"method": str(method), "params": dict(params)} if "id" not in message:
+            return Notification(method, params)
+    raise ProtocolError(f"the daemon sent a message that is no answer and no notification: {bytes(line[:80])!r}")

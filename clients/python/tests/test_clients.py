@@ -1,0 +1,338 @@
+"""Both clients against a daemon of a few lines; what they share runs once for each."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from daemon import Answer, FakeDaemon, record
+
+import carpool
+from carpool import _channel
+
+Start = Callable[[Answer], FakeDaemon]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    daemons: list[FakeDaemon] = []
+
+    def begin(answer: Answer) -> FakeDaemon:
+        daemons.append(FakeDaemon(tmp_path, answer))
+        return daemons[-1]
+
+    yield begin
+    for daemon in daemons:
+        daemon.close()
+
+
+class Blocking:
+    """The blocking client behind the interface that the shared tests use."""
+
+    def __init__(self, path: Path, **arguments: Any) -> None:
+        self.client = carpool.Client(path, **arguments)
+
+    def run(self, name: str, *arguments: Any, **named: Any) -> Any:
+        return getattr(self.client, name)(*arguments, **named)
+
+    def notified(self, count: int, timeout: float) -> list[carpool.Notification]:
+        found = []
+        for notification in self.client.notifications(timeout):
+            found.append(notification)
+            if len(found) == count:
+                break
+        return found
+
+    def close(self) -> None:
+        self.client.close()
+
+
+class Asynchronous:
+    """The asyncio client, each operation run to its end."""
+
+    def __init__(self, path: Path, **arguments: Any) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.client = carpool.AsyncClient(path, **arguments)
+
+    def run(self, name: str, *arguments: Any, **named: Any) -> Any:
+        return self.loop.run_until_complete(getattr(self.client, name)(*arguments, **named))
+
+    def notified(self, count: int, timeout: float) -> list[carpool.Notification]:
+        async def collect() -> list[carpool.Notification]:
+            found = []
+            async for notification in self.client.notifications(timeout):
+                found.append(notification)
+                if len(found) == count:
+                    break
+            return found
+
+        return self.loop.run_until_complete(collect())
+
+    def close(self) -> None:
+        self.run("aclose")
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self.loop.close()
+
+
+AnyClient = Blocking | Asynchronous
+Connect = Callable[..., AnyClient]
+
+
+@pytest.fixture(params=[Blocking, Asynchronous])
+def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    clients: list[AnyClient] = []
+
+    def begin(path: Path, **arguments: Any) -> AnyClient:
+        clients.append(request.param(path, **arguments))
+        return clients[-1]
+
+    yield begin
+    for client in clients:
+        client.close()
+
+
+def result(value: Any) -> Answer:
+    return lambda message: [{"id": message["id"], "result": value}]
+
+
+@pytest.mark.parametrize("method", ["get", "head", "post", "put", "patch", "delete"])
+def test_each_verb_performs_its_request(start: Start, connect: Connect, method: str) -> None:
+    daemon = start(result(record({"text": "hello"})))
+    client = connect(daemon.path, session="api")
+    response = client.run(method, "http://a/", headers={"A": "1"}, timeout=2)
+    assert response.text == "hello"
+    assert daemon.received[0]["method"] == "request.perform"
+    assert daemon.received[0]["params"] == {
+        "url": "http://a/",
+        "method": method.upper(),
+        "headers": [["A", "1"]],
+        "timeout_ms": 2000,
+        "session": "api",
+    }
+
+
+def test_any_method_can_be_called(start: Start, connect: Connect) -> None:
+    daemon = start(result({"pong": True}))
+    assert connect(daemon.path).run("call", "daemon.ping", a=1) == {"pong": True}
+    assert daemon.received[0]["params"] == {"a": 1}
+
+
+def test_an_error_answer_is_raised_and_the_connection_goes_on(start: Start, connect: Connect) -> None:
+    error = {"code": -32601, "message": "no such method", "data": {"name": "method_not_found"}}
+    daemon = start(
+        lambda message: [{"id": message["id"], **({"error": error} if message["id"] == 1 else {"result": 1})}]
+    )
+    client = connect(daemon.path)
+    with pytest.raises(carpool.MethodNotFoundError, match="no such method"):
+        client.run("call", "none.such")
+    assert client.run("call", "daemon.ping") == 1
+
+
+def test_an_answer_to_nothing_ends_the_call(start: Start, connect: Connect) -> None:
+    daemon = start(lambda message: [{"id": None, "error": {"code": 1003, "message": "too large"}}])
+    with pytest.raises(carpool.AccessError):
+        connect(daemon.path).run("call", "daemon.ping")
+
+
+def test_a_failed_transfer_is_raised(start: Start, connect: Connect) -> None:
+    failed = {"ok": False, "error": {"name": "session_task_failed.cannot_find_host", "message": "who?"}}
+    daemon = start(result(record(outcome=failed, response=None)))
+    with pytest.raises(carpool.ConnectError, match="who"):
+        connect(daemon.path).run("get", "http://a/")
+
+
+def test_a_lost_connection_is_raised_and_the_next_call_connects_again(start: Start, connect: Connect) -> None:
+    daemon = start(lambda message: [] if message["method"] == "daemon.shutdown" else result(1)(message))
+    client = connect(daemon.path)
+    with pytest.raises(carpool.ConnectionLostError):
+        client.run("call", "daemon.shutdown")
+    assert client.run("call", "daemon.ping") == 1
+
+
+def test_a_peer_that_speaks_something_else_is_told(start: Start, connect: Connect) -> None:
+    daemon = start(lambda _: [b"HTTP/1.1 400 Bad Request\r\n\r\n"])
+    with pytest.raises(carpool.ProtocolError, match="not JSON"):
+        connect(daemon.path).run("call", "daemon.ping")
+
+
+def test_no_daemon_behind_an_explicit_socket_is_told(tmp_path: Path, connect: Connect) -> None:
+    with pytest.raises(carpool.DaemonUnreachableError, match="is carpoold running"):
+        connect(tmp_path / "none.sock").run("call", "daemon.ping")
+
+
+def test_a_spooled_body_is_read_and_released(start: Start, connect: Connect, tmp_path: Path) -> None:
+    (tmp_path / "spool").write_bytes(b"large")
+    daemon = start(result(record({"file": str(tmp_path / "spool"), "size_bytes": 5})))
+    assert connect(daemon.path).run("get", "http://a/").content == b"large"
+    assert daemon.received[1]["method"] == "body.release"
+    assert daemon.received[1]["params"] == {"request": "r_1"}
+
+
+def test_a_spool_file_out_of_reach_is_read_in_pieces(start: Start, connect: Connect, tmp_path: Path) -> None:
+    def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
+        match message["method"]:
+            case "request.perform":
+                return result(record({"file": str(tmp_path / "elsewhere")}))(message)
+            case "body.read":
+                offset = message["params"]["offset"]
+                return result({"base64": "YWI=" if offset == 0 else "Yw==", "eof": offset == 2})(message)
+        return [{"id": message["id"], "error": {"code": 1106, "message": "gone"}}]
+
+    daemon = start(answer)
+    assert connect(daemon.path).run("get", "http://a/").content == b"abc"
+    assert [message["method"] for message in daemon.received] == [
+        "request.perform",
+        "body.read",
+        "body.read",
+        "body.release",
+    ]
+
+
+def test_a_large_body_goes_as_a_file_that_is_gone_afterwards(start: Start, connect: Connect) -> None:
+    seen = {}
+
+    def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
+        path = message["params"]["body"]["file"]
+        seen[path] = Path(path).read_bytes()
+        return result(record())(message)
+
+    daemon = start(answer)
+    connect(daemon.path).run("post", "http://a/", data=b"x" * 600_000)
+    ((path, content),) = seen.items()
+    assert content == b"x" * 600_000
+    assert not Path(path).exists()
+
+
+def test_events_come_in_order_before_and_after_answers(start: Start, connect: Connect) -> None:
+    def event(number: int) -> dict[str, Any]:
+        return {"method": "event", "params": {"cursor": number}}
+
+    def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
+        if message["method"] == "events.subscribe":
+            return [{"id": message["id"], "result": {"sub": "s1"}}, event(1)]
+        return [event(2), {"id": message["id"], "result": {}}, event(3)]
+
+    daemon = start(answer)
+    client = connect(daemon.path)
+    assert client.run("subscribe", ["request.*"], "all") == "s1"
+    client.run("unsubscribe", "s1")
+    assert [found.params["cursor"] for found in client.notified(3, timeout=10)] == [1, 2, 3]
+    assert client.notified(1, timeout=0) == []
+    assert daemon.received[0]["params"] == {"types": ["request.*"], "scope": "all"}
+    assert daemon.received[1]["params"] == {"sub": "s1"}
+
+
+def test_unread_events_are_bounded(start: Start, connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_channel, "MAX_NOTIFICATIONS", 3)
+    events = [{"method": "event", "params": {"type": str(number)}} for number in range(5)]
+    daemon = start(lambda message: [*events, {"id": message["id"], "result": 1}])
+    client = connect(daemon.path)
+    client.run("call", "daemon.ping")
+    found = client.notified(3, timeout=10)
+    assert [event.params["type"] for event in found] == ["lagged", "3", "4"]
+    assert found[0].params["data"] == {"dropped": 3}
+
+
+def test_waiting_for_events_ends_with_the_connection(start: Start, connect: Connect) -> None:
+    daemon = start(lambda message: [{"id": message["id"], "result": 1}] if message["id"] == 1 else [])
+    client = connect(daemon.path)
+    client.run("call", "daemon.ping")
+    with pytest.raises(carpool.ConnectionLostError):
+        client.run("call", "daemon.ping")
+
+
+def test_a_blocking_call_that_is_interrupted_leaves_the_client_usable(start: Start) -> None:
+    arrived = threading.Event()
+
+    def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
+        if message["method"] == "request.wait":
+            arrived.set()
+            return [b" "]
+        return result(1)(message)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    daemon = start(answer)
+    previous = signal.signal(signal.SIGUSR1, interrupt)
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def send() -> None:
+        arrived.wait()
+        signal.pthread_kill(main, signal.SIGUSR1)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    try:
+        with carpool.Client(daemon.path) as client:
+            with pytest.raises(KeyboardInterrupt):
+                client.call("request.wait")
+            assert client.call("daemon.ping") == 1
+    finally:
+        sender.join()
+        signal.signal(signal.SIGUSR1, previous)
+
+
+def test_asyncio_calls_are_answered_in_any_order(start: Start) -> None:
+    held: list[dict[str, Any]] = []
+
+    def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
+        held.append({"id": message["id"], "result": message["params"]["number"]})
+        return [b" "] if len(held) < 20 else [*reversed(held)]
+
+    async def run(path: Path) -> list[int]:
+        async with carpool.AsyncClient(path) as client:
+            return list(await asyncio.gather(*(client.call("m", number=number) for number in range(20))))
+
+    assert asyncio.run(run(start(answer).path)) == list(range(20))
+
+
+def test_a_cancelled_asyncio_call_cancels_the_call_at_the_daemon(start: Start) -> None:
+    def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
+        if message["method"] == "rpc.cancel":
+            return [{"id": message["params"]["id"], "error": {"code": -32800, "message": "cancelled"}}]
+        return [b" "] if message["method"] == "request.wait" else result(1)(message)
+
+    daemon = start(answer)
+
+    async def run() -> None:
+        async with carpool.AsyncClient(daemon.path) as client:
+            await client.call("daemon.ping")
+            task = asyncio.create_task(client.call("request.wait"))
+            await asyncio.sleep(0)
+            await client.call("daemon.ping")
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await client.call("daemon.ping") == 1
+
+    asyncio.run(run())
+    assert [message["method"] for message in daemon.received] == [
+        "daemon.ping",
+        "request.wait",
+        "daemon.ping",
+        "rpc.cancel",
+        "daemon.ping",
+    ]
+
+
+def test_closing_an_asyncio_client_ends_its_calls(start: Start) -> None:
+    daemon = start(lambda message: [b" "] if message["method"] == "request.wait" else result(1)(message))
+
+    async def run() -> None:
+        client = carpool.AsyncClient(daemon.path)
+        await client.call("daemon.ping")
+        task = asyncio.create_task(client.call("request.wait"))
+        await client.call("daemon.ping")
+        await client.aclose()
+        with pytest.raises(carpool.ConnectionLostError, match="closed"):
+            await task
+
+    asyncio.run(run())

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+import carpool
+from carpool import _exceptions
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (-32700, carpool.RPCError),
+        (-32600, carpool.RPCError),
+        (-32601, carpool.MethodNotFoundError),
+        (-32602, carpool.InvalidParamsError),
+        (-32603, carpool.RPCError),
+        (-32800, carpool.CallCancelledError),
+        (1005, carpool.AccessError),
+        (1101, carpool.ObjectError),
+        (1203, carpool.QuotaError),
+        (1301, carpool.FileAccessError),
+        (4711, carpool.RPCError),
+        ("1", carpool.RPCError),
+        (None, carpool.RPCError),
+    ],
+)
+def test_each_code_has_its_class(code: Any, kind: type[carpool.RPCError]) -> None:
+    error = _exceptions.rpc_error({"code": code, "message": "no"})
+    assert type(error) is kind
+    assert str(error).startswith("no")
+
+
+def test_an_error_tells_name_hint_and_data() -> None:
+    data = {"name": "invalid_params", "retryable": True, "hint": "look", "path": "params.url"}
+    error = _exceptions.rpc_error({"code": -32602, "message": "bad url", "data": data})
+    assert (error.name, error.retryable, error.hint, error.data["path"]) == (
+        "invalid_params",
+        True,
+        "look",
+        "params.url",
+    )
+    assert str(error) == "bad url (invalid_params); look"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("session_task_failed.timed_out", carpool.RequestTimeoutError),
+        ("session_task_failed.cannot_find_host", carpool.ConnectError),
+        ("session_task_failed.cannot_connect_to_host", carpool.ConnectError),
+        ("session_task_failed.network_connection_lost", carpool.TransferError),
+        ("session_task_failed.server_certificate_untrusted", carpool.CertificateError),
+        ("session_task_failed.secure_connection_failed", carpool.CertificateError),
+        ("session_task_failed.cannot_decode_content_data", carpool.DecodingError),
+        ("session_task_failed.data_length_exceeds_maximum", carpool.DecodingError),
+        ("session_task_failed.a_later_name", carpool.TransferError),
+        ("explicitly_cancelled", carpool.RequestCancelledError),
+        ("session_invalidated", carpool.RequestCancelledError),
+        ("response_validation_failed.unacceptable_status_code", carpool.RequestError),
+        ("", carpool.RequestError),
+    ],
+)
+def test_each_outcome_has_its_class(name: str, kind: type[carpool.RequestError]) -> None:
+    record = {"request": "r_1", "outcome": {"ok": False, "error": {"name": name, "message": "it broke"}}}
+    error = _exceptions.request_error(record)
+    assert type(error) is kind
+    assert (error.name, error.message, error.request_id, error.record) == (name, "it broke", "r_1", record)
+
+
+def test_a_timeout_is_a_timeout_error_too() -> None:
+    assert issubclass(carpool.RequestTimeoutError, TimeoutError)
+
+
+def test_the_tree_in_the_docstring_is_the_tree() -> None:
+    classes = [value for value in vars(_exceptions).values() if inspect.isclass(value) and issubclass(value, Exception)]
+    assert {name for name in classes if name.__name__ not in (_exceptions.__doc__ or "")} == set()

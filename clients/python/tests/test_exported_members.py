@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import unasync
+
+import carpool
+from carpool import _exceptions
+
+
+def test_everything_public_is_in_all() -> None:
+    names = {name for name, value in vars(carpool).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert names == set(carpool.__all__)
+
+
+def test_every_exception_is_exported() -> None:
+    raised = {
+        name
+        for name, value in vars(_exceptions).items()
+        if inspect.isclass(value) and issubclass(value, Exception) and value.__module__ == _exceptions.__name__
+    }
+    assert raised <= set(carpool.__all__)
+
+
+def test_both_clients_have_the_same_members() -> None:
+    def members(kind: type) -> set[str]:
+        return {
+            name.removeprefix("a") if name == "aclose" else name for name in vars(kind) if not name.startswith("__")
+        }
+
+    assert members(carpool.AsyncClient) == members(carpool.Client)
+
+
+def test_everything_public_has_a_docstring() -> None:
+    undocumented = [name for name in carpool.__all__ if not inspect.getdoc(getattr(carpool, name))]
+    for kind in (carpool.AsyncClient, carpool.Client, carpool.Headers):
+        undocumented += [
+            name for name in vars(kind) if not name.startswith("_") and not inspect.getdoc(vars(kind)[name])
+        ]
+    assert undocumented == []
+
+
+def test_the_package_is_typed() -> None:
+    assert Path(carpool.__file__).with_name("py.typed").exists()
+
+
+def test_the_blocking_client_is_generated_from_the_asyncio_one() -> None:
+    assert unasync.main(["--check"]) == 0

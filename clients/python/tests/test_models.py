@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import base64
+import dataclasses
+from typing import Any
+
+import pytest
+from daemon import record
+
+import carpool
+from carpool import Headers, Response
+
+
+def response(body: dict[str, Any] | None = None, *, status: int = 200, content_type: str | None = None) -> Response:
+    headers = [] if content_type is None else [["Content-Type", content_type]]
+    answer = {"status": status, "http_version": "1.1", "url": "http://a/", "headers": headers}
+    return Response(record(body, response=answer))
+
+
+def test_headers_keep_order_case_and_duplicates_and_compare_without_case() -> None:
+    headers = Headers([["Set-Cookie", "a=1"], ["ETag", '"x"'], ["set-cookie", "b=2"]])
+    assert headers["etag"] == '"x"'
+    assert headers["SET-COOKIE"] == "a=1, b=2"
+    assert headers.get_list("Set-Cookie") == ["a=1", "b=2"]
+    assert headers.pairs == [("Set-Cookie", "a=1"), ("ETag", '"x"'), ("set-cookie", "b=2")]
+    assert list(headers) == ["set-cookie", "etag"]
+    assert len(headers) == 2
+    assert "Etag" in headers
+    assert headers.get("missing") is None
+    assert "ETag" in repr(headers)
+    with pytest.raises(KeyError):
+        headers["missing"]
+
+
+def test_a_header_value_that_is_not_utf_8_is_latin_1() -> None:
+    headers = Headers([["X", {"base64": base64.b64encode(b"caf\xe9").decode()}], ["Y", {"base64": "!"}]])
+    assert headers["x"] == "café"
+    assert headers["y"] == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "content"),
+    [
+        ({"text": "é"}, "é".encode()),
+        ({"base64": "AP8="}, b"\x00\xff"),
+        ({"json": {"a": 1}}, b'{"a": 1}'),
+        ({"none": True}, b""),
+    ],
+)
+def test_the_body_comes_from_each_of_its_forms(body: dict[str, Any], content: bytes) -> None:
+    assert response(body).content == content
+
+
+def test_a_spooled_body_wins() -> None:
+    assert Response(record({"file": "/spool/1"}), b"spooled").content == b"spooled"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "text"),
+    [
+        (None, "�"),
+        ("text/plain; charset=iso-8859-1", "é"),
+        ('text/plain; format=flowed; Charset="latin-1"', "é"),
+        ("text/plain; charset=none-such", "�"),
+    ],
+)
+def test_text_goes_by_the_charset(content_type: str | None, text: str) -> None:
+    assert response({"base64": "6Q=="}, content_type=content_type).text == text
+
+
+def test_json_is_read_out_of_text_and_out_of_json() -> None:
+    assert response({"text": "[1]"}).json() == [1]
+    assert response({"json": None}).json() is None
+    with pytest.raises(ValueError, match="Expecting value"):
+        response({"text": "no"}).json()
+
+
+def test_the_record_is_told_by_names() -> None:
+    answer = response()
+    assert (answer.request_id, answer.status, answer.http_version, answer.url) == ("r_1", 200, "1.1", "http://a/")
+    assert answer.metrics == [{"end_us": 7}]
+    assert len(answer.attempts) == 1
+    assert Response(record(attempts=[])).metrics == []
+    assert answer.ok
+    assert answer.raise_for_status() is answer
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        answer.spooled = b""  # type: ignore[misc]
+
+
+def test_an_error_status_is_raised_when_asked_for() -> None:
+    answer = response(status=404)
+    assert not answer.ok
+    with pytest.raises(carpool.HTTPStatusError, match="answered 404") as caught:
+        answer.raise_for_status()
+    assert caught.value.response is answer
