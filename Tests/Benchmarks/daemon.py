@@ -1,0 +1,96 @@
+"""A carpoold of its own for a benchmark: own socket, own directories, ended with the benchmark."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+CARPOOLD = ROOT / ".build/release/carpoold"
+CARPOOL = ROOT / ".build/release/carpool"
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """Return an environment in which the daemon and its clients meet in `directory` and nowhere else."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "CARPOOL"))}
+    home = {f"XDG_{kind}_HOME": str(directory / kind.lower()) for kind in ("CONFIG", "STATE", "CACHE")}
+    runtime = directory / "runtime"
+    runtime.mkdir(parents=True, exist_ok=True)
+    runtime.chmod(0o700)
+    return kept | home | {"XDG_RUNTIME_DIR": str(runtime)}
+
+
+class Daemon:
+    """A running carpoold."""
+
+    def __init__(self, directory: Path, prefix: tuple[str, ...] = ()) -> None:
+        """Start the daemon on a socket in `directory` and wait until it answers."""
+        directory.mkdir(parents=True)
+        self.socket_path = directory / "s"
+        self.environment = environment(directory)
+        self.log = (directory / "log").open("wb")
+        self.process = subprocess.Popen(
+            [*prefix, str(CARPOOLD), "--socket", str(self.socket_path)],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=self.log,
+        )
+        self._wait_for_socket(deadline=time.monotonic() + 10)
+
+    @property
+    def pid(self) -> int:
+        """The process id: `ip netns exec` and the like replace themselves by the daemon."""
+        return self.process.pid
+
+    def _wait_for_socket(self, deadline: float) -> None:
+        while True:
+            try:
+                self.call("daemon.ping")
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    def call(self, method: str, **params: Any) -> Any:
+        """Make one call on a connection of its own and return its result."""
+        with socket.socket(socket.AF_UNIX) as wire:
+            wire.settimeout(30)
+            wire.connect(str(self.socket_path))
+            wire.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n")
+            with wire.makefile("rb") as lines:
+                answer = json.loads(lines.readline())
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def status(self, field: str) -> int:
+        """Read a number from the process's status: memory in kB, or a count."""
+        return status(self.pid, field)
+
+    def voluntary_switches(self) -> int:
+        """Count how often any of its threads has gone to sleep, that is, has woken up and worked."""
+        tasks = Path(f"/proc/{self.pid}/task").iterdir()
+        return sum(_number((task / "status").read_text(), "voluntary_ctxt_switches") for task in tasks)
+
+    def stop(self) -> None:
+        """End the daemon."""
+        self.process.terminate()
+        self.process.wait(timeout=30)
+        self.log.close()
+
+
+def status(pid: int, field: str) -> int:
+    """Read a number from the status of process `pid`."""
+    return _number(Path(f"/proc/{pid}/status").read_text(), field)
+
+
+def _number(text: str, field: str) -> int:
+    return next(int(line.split()[1]) for line in text.splitlines() if line.startswith(field + ":"))

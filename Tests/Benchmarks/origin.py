@@ -1,0 +1,125 @@
+"""The origin of the benchmarks: nginx with HTTP, HTTPS with HTTP/2, and a certificate made for the run."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+BODY = "x" * 200
+
+CONFIGURATION = """
+{user}
+worker_processes 1;
+pid {directory}/nginx.pid;
+error_log {directory}/error.log;
+events {{ worker_connections 2048; }}
+http {{
+    access_log off;
+    default_type text/plain;
+    keepalive_requests 100000000;
+    keepalive_timeout 300s;
+    http2_max_concurrent_streams 256;
+    log_format connection '$connection $ssl_protocol $server_protocol';
+    client_body_temp_path {directory}/body;
+    proxy_temp_path {directory}/proxy;
+    fastcgi_temp_path {directory}/fastcgi;
+    uwsgi_temp_path {directory}/uwsgi;
+    scgi_temp_path {directory}/scgi;
+    server {{
+        listen {address}:{http_port};
+        listen {address}:{https_port} ssl http2;
+        ssl_protocols TLSv1.2 TLSv1.3;
+        ssl_certificate {directory}/origin.pem;
+        ssl_certificate_key {directory}/origin.key;
+        location / {{ return 200 "{body}"; }}
+        location /logged {{ access_log {directory}/access.log connection; return 200 "{body}"; }}
+    }}
+}}
+"""
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def make_certificates(directory: Path, names: str) -> Path:
+    """Make an authority and a certificate for `names` (a subjectAltName), and return the authority's file."""
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    for arguments in (
+        ["req", "-x509", *key, "-days", "2", "-subj", "/CN=Benchmark CA", "-keyout", "ca.key", "-out", "ca.pem"],
+        [
+            "req",
+            *key,
+            "-subj",
+            "/CN=origin",
+            "-addext",
+            f"subjectAltName={names}",
+            "-keyout",
+            "origin.key",
+            "-out",
+            "origin.csr",
+        ],
+        [
+            "x509",
+            "-req",
+            "-in",
+            "origin.csr",
+            "-CA",
+            "ca.pem",
+            "-CAkey",
+            "ca.key",
+            "-CAcreateserial",
+            "-days",
+            "2",
+            "-copy_extensions",
+            "copy",
+            "-out",
+            "origin.pem",
+        ],
+    ):
+        subprocess.run(["openssl", *arguments], cwd=directory, check=True, capture_output=True)
+    return directory / "ca.pem"
+
+
+class Origin:
+    """A running nginx; `prefix` starts it elsewhere, in a network namespace for example."""
+
+    def __init__(self, directory: Path, address: str = "127.0.0.1", prefix: tuple[str, ...] = ()) -> None:
+        """Start nginx in `directory`, which must be new, and wait until it answers."""
+        directory.mkdir(parents=True)
+        self.directory = directory
+        self.ca_file = make_certificates(directory, f"IP:{address},DNS:localhost")
+        http_port, https_port = free_port(), free_port()
+        self.http = f"http://{address}:{http_port}/"
+        self.https = f"https://{address}:{https_port}/"
+        configuration = CONFIGURATION.format(
+            user="user root;",
+            directory=directory,
+            address=address,
+            body=BODY,
+            http_port=http_port,
+            https_port=https_port,
+        )
+        (directory / "nginx.conf").write_text(configuration)
+        command = [*prefix, "nginx", "-p", str(directory), "-c", str(directory / "nginx.conf"), "-g", "daemon off;"]
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        probe = [*prefix, "curl", "-s", "-o", "/dev/null", "--retry", "50", "--retry-connrefused", "--retry-delay", "0"]
+        subprocess.run([*probe, "--retry-max-time", "10", self.http], check=True)
+
+    def connections(self) -> int:
+        """Count the TCP connections that carried the requests logged so far, and forget them."""
+        log = self.directory / "access.log"
+        time.sleep(0.1)  # nginx logs a request after its last byte is out
+        connections = {line.split()[0] for line in log.read_text().splitlines()}
+        log.write_text("")
+        return len(connections)
+
+    def stop(self) -> None:
+        """End nginx."""
+        self.process.terminate()
+        self.process.wait(timeout=10)

@@ -1,0 +1,51 @@
+"""Rows of the result and their table."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured thing: ours beside the peer's, and whether the aim is met, if there is one."""
+
+    what: str
+    ours: str
+    peer: str
+    result: str
+    aim: str
+    is_met: bool | None
+
+    def line(self) -> str:
+        """Return the row in Markdown."""
+        verdict = {True: "met", False: "**missed**", None: ""}[self.is_met]
+        return f"| {self.what} | {self.ours} | {self.peer} | {self.result} | {self.aim} | {verdict} |"
+
+
+def ratio_row(what: str, unit: str, ours: list[float], peer: list[float], aim: float | None) -> Row:
+    """Compare runs made in turn; without an aim the ratio is only told.
+
+    The ratio is the median of the ratios of the pairs, so that a slow minute of the machine hits both alike.
+    """
+    ratio = statistics.median(mine / other for mine, other in zip(ours, peer, strict=True))
+    middle = statistics.median
+    return Row(
+        what,
+        f"{middle(ours):.3g} {unit}",
+        f"{middle(peer):.3g} {unit}",
+        f"{ratio:.2f}",
+        "" if aim is None else f"at most {aim:.2f}",
+        None if aim is None else ratio <= aim,
+    )
+
+
+def limit_row(what: str, ours: float, unit: str, limit: float, peer: str = "") -> Row:
+    """Compare a number with a limit."""
+    return Row(what, f"{ours:.3g} {unit}", peer, f"{ours:.3g} {unit}", f"at most {limit:g} {unit}", ours <= limit)
+
+
+def table(rows: list[Row]) -> str:
+    """Return the rows as a Markdown table."""
+    head = ["| what | carpool | peer | result | aim | verdict |", "| --- | --- | --- | --- | --- | --- |"]
+    return "\n".join(head + [row.line() for row in rows])
