@@ -1,0 +1,215 @@
+import CJansson
+
+extension JSONSchema {
+    /// Checks a value.
+    /// - Parameter path: How errors name the value itself, like `params`.
+    /// - Throws: `JSONError` with code `schema`, the path of the first thing that is wrong, what was expected there and,
+    ///   for an unknown name, the nearest known one.
+    public func validate(_ json: JSON, path: String) throws(JSONError) {
+        defer { withExtendedLifetime(json) {} }
+        try check(Node(json), at: path)
+    }
+
+    /// A node without its document: validation makes no references, so that it costs no reference counting.
+    struct Node {
+        let pointer: UnsafeMutablePointer<json_t>
+        let holdsBigNumbers: Bool
+
+        init(_ json: JSON) {
+            pointer = json.node
+            holdsBigNumbers = json.document.holdsBigNumbers
+        }
+
+        private init(_ pointer: UnsafeMutablePointer<json_t>, like other: Node) {
+            self.pointer = pointer
+            holdsBigNumbers = other.holdsBigNumbers
+        }
+
+        /// The bytes of a string; nil for other kinds.
+        var string: UnsafeRawBufferPointer? {
+            guard CJansson_typeof(pointer) == JSON_STRING else { return nil }
+            let content = UnsafeRawBufferPointer(start: json_string_value(pointer), count: json_string_length(pointer))
+            return holdsBigNumbers && BigNumbers.text(in: content) != nil ? nil : content
+        }
+
+        /// What a message calls it.
+        var kindName: String {
+            switch CJansson_typeof(pointer) {
+            case JSON_OBJECT: "an object"
+            case JSON_ARRAY: "an array"
+            case JSON_STRING: string == nil ? "a number beyond 64 bits" : "a string"
+            case JSON_INTEGER: "the integer \(json_integer_value(pointer))"
+            case JSON_REAL: "the number \(json_real_value(pointer))"
+            case JSON_TRUE: "true"
+            case JSON_FALSE: "false"
+            default: "null"
+            }
+        }
+
+        func forEachMember(
+            _ body: (UnsafeRawBufferPointer, Node) throws(JSONError) -> Void
+        ) throws(JSONError) {
+            var iterator = json_object_iter(pointer)
+            while let member = iterator, let value = json_object_iter_value(member) {
+                let name = UnsafeRawBufferPointer(
+                    start: json_object_iter_key(member), count: json_object_iter_key_len(member))
+                try body(name, Node(value, like: self))
+                iterator = json_object_iter_next(pointer, member)
+            }
+        }
+
+        func element(_ index: Int) -> Node? { json_array_get(pointer, index).map { Node($0, like: self) } }
+
+        func hasMember(_ name: StaticString) -> Bool {
+            name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) {
+                json_object_getn(pointer, $0, name.utf8CodeUnitCount) != nil
+            }
+        }
+    }
+
+    /// The path is made on the way out, and only when something is wrong.
+    private func check(_ node: Node, at component: @autoclosure () -> String) throws(JSONError) {
+        do { try check(node) } catch { throw error.inside(component()) }
+    }
+
+    private func check(_ node: Node) throws(JSONError) {
+        switch rule {
+        case .any: return
+        case .named(_, let schema): try schema.check(node)
+        case .array(let element, let count): try check(array: node, of: element, count: count)
+        case .object(let object): try check(object: node, object)
+        case .map(let value, let maxCount): try check(map: node, of: value, maxCount: maxCount)
+        case .oneOf(let alternatives): try check(node, against: alternatives)
+        case .string(let maxBytes?): try check(string: node, maxBytes: maxBytes)
+        case .choice(let values): try check(choice: node, among: values)
+        case .integer(let range):
+            guard accepts(node) else { throw wrong(node) }
+            guard range.contains(json_integer_value(node.pointer)) else { throw wrong(node) }
+        case .null, .boolean, .number, .string(nil):
+            guard accepts(node) else { throw wrong(node) }
+        }
+    }
+
+    /// Whether the kind of the value is right, and, of an object, whether the required members tell that it is this one.
+    private func accepts(_ node: Node) -> Bool {
+        let type = CJansson_typeof(node.pointer)
+        switch rule {
+        case .any: return true
+        case .null: return type == JSON_NULL
+        case .boolean: return type == JSON_TRUE || type == JSON_FALSE
+        case .integer: return type == JSON_INTEGER
+        case .number: return type == JSON_INTEGER || type == JSON_REAL
+        case .string: return node.string != nil
+        case .choice(let values): return node.string.map { text in values.contains { $0.matches(text) } } ?? false
+        case .array: return type == JSON_ARRAY
+        case .map: return type == JSON_OBJECT
+        case .object(let object):
+            return type == JSON_OBJECT && (object.required.isEmpty || object.required.contains(where: node.hasMember))
+        case .oneOf(let alternatives): return alternatives.contains { $0.accepts(node) }
+        case .named(_, let schema): return schema.accepts(node)
+        }
+    }
+
+    private func wrong(_ node: Node) -> JSONError {
+        .refused("expected \(expectation), found \(node.kindName)", expected: expectation)
+    }
+
+    private func check(string node: Node, maxBytes: Int) throws(JSONError) {
+        guard let text = node.string else { throw wrong(node) }
+        guard text.count <= maxBytes else {
+            throw .refused("expected \(expectation), found \(text.count) bytes", expected: expectation)
+        }
+    }
+
+    private func check(choice node: Node, among values: [StaticString]) throws(JSONError) {
+        guard let text = node.string else { throw wrong(node) }
+        guard !values.contains(where: { $0.matches(text) }) else { return }
+        let name = Self.shortened(text)
+        throw .refused(
+            "expected \(expectation), found \"\(name)\"", expected: expectation,
+            didYouMean: NearestName.find(name, among: values.map(\.description)))
+    }
+
+    private func check(array node: Node, of element: JSONSchema, count: ClosedRange<Int>) throws(JSONError) {
+        guard accepts(node) else { throw wrong(node) }
+        let found = json_array_size(node.pointer)
+        guard count.contains(found) else {
+            throw .refused("expected \(expectation), found \(found)", expected: expectation)
+        }
+        for index in 0..<found {
+            guard let value = node.element(index) else { continue }
+            try element.check(value, at: "[\(index)]")
+        }
+    }
+
+    private func check(map node: Node, of value: JSONSchema, maxCount: Int) throws(JSONError) {
+        guard accepts(node) else { throw wrong(node) }
+        let found = json_object_size(node.pointer)
+        guard found <= maxCount else {
+            throw .refused("expected \(expectation), found \(found)", expected: expectation)
+        }
+        try node.forEachMember { (name, member) throws(JSONError) in
+            try value.check(member, at: ".\(Self.shortened(name))")
+        }
+    }
+
+    private func check(object node: Node, _ object: ObjectRule) throws(JSONError) {
+        guard CJansson_typeof(node.pointer) == JSON_OBJECT else { throw wrong(node) }
+        try node.forEachMember { (name, value) throws(JSONError) in
+            if let index = object.index(of: name) {
+                try object.members[index].schema.check(value, at: ".\(object.members[index].name)")
+            } else if case .forbidden = object.additional {
+                throw Self.unknown(name, among: object.members)
+            }
+        }
+        guard let missing = object.required.first(where: { !node.hasMember($0) }) else { return }
+        let expected = object.members.first { $0.name.description == missing.description }?.schema.expectation
+        throw .refused("is missing", expected: expected ?? "").inside(".\(missing)")
+    }
+
+    /// Only alternatives that accept the value's shape are tried, so that a good value makes no error on its way.
+    private func check(_ node: Node, against alternatives: [JSONSchema]) throws(JSONError) {
+        var failure: JSONError?
+        for alternative in alternatives where alternative.accepts(node) {
+            do { return try alternative.check(node) } catch { failure = error }
+        }
+        throw failure ?? noAlternative(for: node)
+    }
+}
+
+extension JSONSchema {
+    private func noAlternative(for node: Node) -> JSONError {
+        guard CJansson_typeof(node.pointer) == JSON_OBJECT, let first = json_object_iter(node.pointer) else {
+            return wrong(node)
+        }
+        let name = UnsafeRawBufferPointer(start: json_object_iter_key(first), count: json_object_iter_key_len(first))
+        var error = wrong(node)
+        error.didYouMean = NearestName.find(Self.shortened(name), among: requiredNames)
+        return error
+    }
+
+    /// The names that tell the object alternatives apart.
+    private var requiredNames: [String] {
+        switch rule {
+        case .object(let object): object.required.map(\.description)
+        case .oneOf(let alternatives): alternatives.flatMap(\.requiredNames)
+        case .named(_, let schema): schema.requiredNames
+        default: []
+        }
+    }
+
+    private static func unknown(_ name: UnsafeRawBufferPointer, among members: [Member]) -> JSONError {
+        let known = members.map(\.name.description)
+        let name = shortened(name)
+        let expected = known.isEmpty ? "no members" : "one of \(known.joined(separator: ", "))"
+        return .refused("is not known", expected: expected, didYouMean: NearestName.find(name, among: known))
+            .inside(".\(name)")
+    }
+
+    /// A name from outside may be as long as the message that it came in; an answer shows its beginning.
+    private static func shortened(_ name: UnsafeRawBufferPointer) -> String {
+        let shown = 64
+        guard name.count > shown else { return String(decoding: name, as: UTF8.self) }
+        return String(decoding: name.prefix(shown), as: UTF8.self) + "..."
+    }
+}

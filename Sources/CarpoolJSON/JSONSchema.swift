@@ -1,0 +1,115 @@
+/// What a JSON value must look like: one value that both validates and describes.
+///
+/// Calls, results and the configuration file are checked against the same schemas that the documentation is written from,
+/// so the two cannot differ. Writes itself as JSON Schema draft-07.
+public struct JSONSchema: Sendable {
+    /// One member of an object, or one parameter of a method.
+    public struct Member: Sendable {
+        /// Its name; must need no escape.
+        public let name: StaticString
+        /// What its value must look like.
+        public let schema: JSONSchema
+        /// What it is for, in one or two sentences.
+        public let summary: String
+        /// Whether it must be there.
+        public let required: Bool
+        /// What its absence means, as JSON; nil where absence means something of its own, which the summary then says.
+        public let absent: StaticString?
+
+        /// Describes a member.
+        public init(
+            _ name: StaticString, _ schema: JSONSchema, _ summary: String, required: Bool = false,
+            absent: StaticString? = nil
+        ) {
+            self.name = name
+            self.schema = schema
+            self.summary = summary
+            self.required = required
+            self.absent = absent
+        }
+    }
+
+    /// What an object may hold besides its declared members.
+    public enum Additional: Sendable {
+        /// Nothing: an unknown member is an error that names it.
+        case forbidden
+        /// Anything.
+        case allowed
+    }
+
+    /// The ways to say what is allowed.
+    enum Rule: Sendable {
+        case any
+        case null
+        case boolean
+        case integer(ClosedRange<Int64>)
+        case number
+        case string(maxBytes: Int?)
+        case choice([StaticString])
+        indirect case array(of: JSONSchema, count: ClosedRange<Int>)
+        case object(ObjectRule)
+        indirect case map(of: JSONSchema, maxCount: Int)
+        case oneOf([JSONSchema])
+        indirect case named(StaticString, JSONSchema)
+    }
+
+    let rule: Rule
+    /// A sentence for the description, beyond what the rule says.
+    let summary: String?
+
+    private init(_ rule: Rule, summary: String? = nil) {
+        self.rule = rule
+        self.summary = summary
+    }
+
+    /// Any value.
+    public static let any = JSONSchema(.any)
+    /// Only `null`.
+    public static let null = JSONSchema(.null)
+    /// `true` or `false`.
+    public static let boolean = JSONSchema(.boolean)
+    /// Any number that fits a double.
+    public static let number = JSONSchema(.number)
+    /// Any string.
+    public static let string = JSONSchema(.string(maxBytes: nil))
+    /// Any integer of 64 bits.
+    public static let integer = JSONSchema(.integer(.min ... .max))
+
+    /// A string of at most that many bytes of UTF-8.
+    public static func string(maxBytes: Int) -> JSONSchema { JSONSchema(.string(maxBytes: maxBytes)) }
+
+    /// An integer within bounds.
+    public static func integer(_ range: ClosedRange<Int64>) -> JSONSchema { JSONSchema(.integer(range)) }
+
+    /// One of a few strings.
+    public static func choice(_ values: StaticString...) -> JSONSchema { JSONSchema(.choice(values)) }
+
+    /// An array, of bounded length.
+    public static func array(of element: JSONSchema, count: ClosedRange<Int> = 0...Int.max) -> JSONSchema {
+        JSONSchema(.array(of: element, count: count))
+    }
+
+    /// An object with these members.
+    public static func object(_ members: [Member], additional: Additional = .forbidden) -> JSONSchema {
+        JSONSchema(.object(ObjectRule(members, additional)))
+    }
+
+    /// An object with names of the caller's choice and values of one schema.
+    public static func map(of value: JSONSchema, maxCount: Int = Int.max) -> JSONSchema {
+        JSONSchema(.map(of: value, maxCount: maxCount))
+    }
+
+    /// One of several; object alternatives are told apart by their required members.
+    public static func oneOf(_ alternatives: JSONSchema...) -> JSONSchema { JSONSchema(.oneOf(alternatives)) }
+
+    /// A schema that the description refers to by name, `#/components/schemas/NAME`.
+    public static func named(_ name: StaticString, _ schema: JSONSchema) -> JSONSchema {
+        JSONSchema(.named(name, schema))
+    }
+
+    /// This or `null`.
+    public var nullable: JSONSchema { JSONSchema(.oneOf([self, .null])) }
+
+    /// The same schema with a sentence for its description.
+    public func described(_ summary: String) -> JSONSchema { JSONSchema(rule, summary: summary) }
+}

@@ -1,0 +1,40 @@
+/// Finds the name that somebody may have meant.
+public enum NearestName {
+    /// No name of ours is longer; a longer one is not worth the comparison.
+    private static let maxBytes = 64
+
+    /// The candidate with the fewest edits to the name, if they are few enough to be a slip: one for every three bytes, or
+    /// a name that begins the other.
+    public static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
+        let name = Array(name.utf8)
+        guard !name.isEmpty, name.count <= maxBytes else { return nil }
+        var best: (candidate: String, edits: Int)?
+        for candidate in candidates {
+            let bytes = Array(candidate.utf8)
+            let begins = min(name.count, bytes.count) >= 3 && (bytes.starts(with: name) || name.starts(with: bytes))
+            let edits = begins ? 1 : distance(name, bytes)
+            guard edits <= max(1, name.count / 3), edits < best?.edits ?? .max else { continue }
+            best = (candidate, edits)
+        }
+        return best?.candidate
+    }
+
+    /// The number of bytes to insert, remove, replace, or swap with their neighbour (optimal string alignment).
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var before: [Int] = []
+        var previous = Array(0...right.count)
+        for (row, byte) in left.enumerated() {
+            var current = [row &+ 1]
+            for (column, other) in right.enumerated() {
+                let replaced = previous[column] &+ (byte == other ? 0 : 1)
+                var edits = min(replaced, previous[column &+ 1] &+ 1, current[column] &+ 1)
+                if row > 0, column > 0, byte == right[column &- 1], other == left[row &- 1] {
+                    edits = min(edits, before[column &- 1] &+ 1)
+                }
+                current.append(edits)
+            }
+            (before, previous) = (previous, current)
+        }
+        return previous.last ?? left.count
+    }
+}

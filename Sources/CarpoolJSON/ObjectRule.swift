@@ -1,0 +1,29 @@
+/// The members of an object, with what validation asks for every time worked out once.
+///
+/// A class, so that a schema is handed about as one reference.
+final class ObjectRule: Sendable {
+    let members: [JSONSchema.Member]
+    let additional: JSONSchema.Additional
+    /// The names that must be there; also what tells one object alternative from another.
+    let required: [StaticString]
+    private let names: [StaticString]
+
+    init(_ members: [JSONSchema.Member], _ additional: JSONSchema.Additional) {
+        self.members = members
+        self.additional = additional
+        required = members.filter(\.required).map(\.name)
+        names = members.map(\.name)
+    }
+
+    /// The place of the member with that name. A schema has at most a few dozen members and most names differ in length,
+    /// so looking at each is cheaper than a hash.
+    func index(of name: UnsafeRawBufferPointer) -> Int? { names.firstIndex { $0.matches(name) } }
+}
+
+extension StaticString {
+    /// Whether the text is these bytes.
+    func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        hasPointerRepresentation && bytes.count == utf8CodeUnitCount
+            && UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount).elementsEqual(bytes)
+    }
+}
