@@ -16,12 +16,16 @@ public struct LaunchStatus: ~Copyable {
 
     /// Takes the descriptor over and unsets the variable, so that it is neither told nor given to a child.
     public static func takeFromEnvironment() -> LaunchStatus {
-        let number = Environment.process[variable].flatMap { Int32($0) }
+        let value = Environment.process[variable]
         unsetenv(variable)
+        return take(value)
+    }
+
+    static func take(_ value: String?) -> LaunchStatus {
         var info = stat()
-        guard let number, number > 2, fstat(number, &info) == 0, info.st_mode & S_IFMT == S_IFIFO else {
-            return LaunchStatus(pipe: nil)
-        }
+        guard let number = value.flatMap({ Int32($0) }), number > 2, fstat(number, &info) == 0,
+            info.st_mode & S_IFMT == S_IFIFO
+        else { return LaunchStatus(pipe: nil) }
         _ = CLinux_set_close_on_exec(number, 1)
         return LaunchStatus(pipe: FileDescriptor(owning: number))
     }

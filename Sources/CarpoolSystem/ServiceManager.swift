@@ -63,10 +63,12 @@ public struct ServiceManager: Sendable {
 
     /// The listening Unix socket that was handed over (socket activation), made non-blocking and close-on-exec; `nil` if there was none.
     /// Whatever else was handed over is closed. To be called once.
-    public func takeListener() -> FileDescriptor? {
+    public func takeListener() -> FileDescriptor? { takeListener(from: ServiceManager.firstDescriptor) }
+
+    func takeListener(from first: Int32) -> FileDescriptor? {
         var listener: Int32?
         for offset in 0..<Int32(socketCount) {
-            let fd = ServiceManager.firstDescriptor + offset
+            let fd = first + offset
             if listener == nil, ServiceManager.isListener(fd) {
                 listener = fd
             } else {

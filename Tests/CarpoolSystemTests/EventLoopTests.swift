@@ -1,0 +1,147 @@
+import CarpoolSystem
+import Glibc
+import Synchronization
+import Testing
+
+struct EventLoopTests {
+    private final class Recorder: ReadinessHandler, TurnObserver {
+        var onReady: (Int32, Readiness) -> Void = { _, _ in }
+        var onTurnEnd: () -> Void = {}
+        func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) { onReady(fd, readiness) }
+        func turnDidEnd() { onTurnEnd() }
+    }
+
+    @Test func timersRunInOrderAndOnce() throws {
+        let loop = try EventLoop()
+        var order: [Int] = []
+        let timers = [30, 10, 20].map { milliseconds in
+            Timer {
+                order.append(milliseconds)
+                if milliseconds == 30 { loop.stop() }
+            }
+        }
+        for (timer, milliseconds) in zip(timers, [30, 10, 20]) { loop.arm(timer, afterMilliseconds: milliseconds) }
+        loop.run()
+        #expect(order == [10, 20, 30])
+    }
+
+    @Test func aTimerThatArmsItselfForNowDoesNotStarveTheRest() throws {
+        let loop = try EventLoop()
+        var count = 0
+        var again: Timer?
+        again = Timer {
+            count += 1
+            again.map { loop.arm($0, at: loop.now) }
+        }
+        let end = Timer { loop.stop() }
+        again.map { loop.arm($0, at: loop.now) }
+        loop.arm(end, afterMilliseconds: 5)
+        loop.run()
+        #expect(count > 0)
+        again.map { loop.cancel($0) }
+        again = nil
+    }
+
+    @Test func aReadableDescriptorReachesItsHandler() throws {
+        let loop = try EventLoop()
+        let pipe = try Pipe()
+        let recorder = Recorder()
+        var seen: Readiness = []
+        recorder.onReady = { _, readiness in
+            seen = readiness
+            loop.stop()
+        }
+        loop.setInterest(.readable, for: pipe.readEnd.raw, handler: recorder)
+        try Array("x".utf8).withUnsafeBytes { try Bytes.writeAll(pipe.writeEnd.raw, $0) }
+        loop.run()
+        #expect(seen == .readable)
+        loop.forget(pipe.readEnd.raw)
+    }
+
+    @Test func anIdleDescriptorIsReportedOnceWhenItsPeerGoes() throws {
+        let loop = try EventLoop()
+        let pipe = try Pipe()
+        let recorder = Recorder()
+        var reports = 0
+        recorder.onReady = { _, readiness in
+            reports += 1
+            #expect(readiness.contains(.failed))
+        }
+        loop.setInterest(.readable, for: pipe.readEnd.raw, handler: recorder)
+        loop.setInterest([], for: pipe.readEnd.raw, handler: recorder)
+        pipe.closeWriteEnd()
+        let end = Timer { loop.stop() }
+        loop.arm(end, afterMilliseconds: 20)
+        loop.run()
+        #expect(reports == 1)
+        loop.forget(pipe.readEnd.raw)
+    }
+
+    @Test func observersMayAskForAnotherTurn() throws {
+        let loop = try EventLoop()
+        let recorder = Recorder()
+        var turns = 0
+        recorder.onTurnEnd = {
+            turns += 1
+            if turns < 3 { loop.afterTurn(recorder) } else { loop.stop() }
+        }
+        loop.afterTurn(recorder)
+        loop.run()
+        #expect(turns == 3)
+    }
+
+    @Test func otherThreadsWakeTheLoopAndNothingIsLost() throws {
+        let loop = try EventLoop()
+        let count = Atomic<Int>(0)
+        let threads = (0..<4).map { _ in
+            Thread {
+                for _ in 0..<1_000 {
+                    loop.post { if count.add(1, ordering: .relaxed).newValue == 4_000 { loop.stop() } }
+                }
+            }
+        }
+        loop.run()
+        for thread in threads { thread.join() }
+        #expect(count.load(ordering: .relaxed) == 4_000)
+        #expect(loop.turns > 0)
+    }
+}
+
+/// A pipe whose ends close with it.
+private final class Pipe {
+    let readEnd: FileDescriptor
+    private(set) var writeEnd: FileDescriptor
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw SystemError.last("pipe") }
+        readEnd = FileDescriptor(owning: ends[0])
+        writeEnd = FileDescriptor(owning: ends[1])
+    }
+
+    func closeWriteEnd() { writeEnd = FileDescriptor(owning: -1) }
+}
+
+/// A thread that can be waited for.
+private struct Thread {
+    private let id: pthread_t
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        var id = pthread_t()
+        let box = Unmanaged.passRetained(Box(body)).toOpaque()
+        pthread_create(
+            &id, nil,
+            { argument in
+                argument.map { Unmanaged<Box>.fromOpaque($0).takeRetainedValue().body() }
+                return nil
+            }, box)
+        self.id = id
+    }
+
+    func join() { pthread_join(id, nil) }
+
+    private final class Box {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}
