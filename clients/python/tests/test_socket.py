@@ -17,7 +17,8 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CARPOOL_SOCKET", "CARPOOLD", "XDG_RUNTIME_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(_socket, "_is_private", lambda path: path.exists() and not str(path).startswith("/run/user"))
+    ours = _socket._mode_if_ours
+    monkeypatch.setattr(_socket, "_mode_if_ours", lambda path: None if path.startswith("/run/user") else ours(path))
 
 
 def listen(path: Path) -> socket.socket:
@@ -29,12 +30,17 @@ def listen(path: Path) -> socket.socket:
 
 
 def test_the_runtime_directory_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert _socket.default_path() == f"{tmp_path}/carpool/carpool.sock"
+    (tmp_path / "open").mkdir(mode=0o755)
+    (tmp_path / "ours").mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", f"{tmp_path}/ours")
+    assert _socket.default_path() == f"{tmp_path}/ours/carpool/carpool.sock"
+    for refused in (f"{tmp_path}/open", f"{tmp_path}/none", "relative", ""):
+        monkeypatch.setenv("XDG_RUNTIME_DIR", refused)
+        assert _socket.default_path() == f"{tmp_path}/state/carpool/run/carpool.sock"
 
 
 def test_run_user_is_used_without_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_socket, "_is_private", lambda _: True)
+    monkeypatch.setattr(_socket, "_mode_if_ours", lambda path: 0o755 if path.startswith("/run/user") else None)
     assert _socket.default_path() == f"/run/user/{os.getuid()}/carpool/carpool.sock"
 
 
@@ -53,15 +59,16 @@ def test_without_a_home_or_with_a_long_one_it_is_tmp(monkeypatch: pytest.MonkeyP
     assert _socket.default_path() == f"/tmp/carpool-{os.getuid()}/run/carpool.sock"
 
 
-def test_a_directory_of_somebody_else_is_not_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    (tmp_path / "open").mkdir(mode=0o755)
+def test_a_directory_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ours").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "ours")
-    assert _socket._is_private(tmp_path / "ours")
-    assert not _socket._is_private(tmp_path / "open")
-    assert not _socket._is_private(tmp_path / "link")
-    assert not _socket._is_private(tmp_path / "none")
+    assert _socket._mode_if_ours(f"{tmp_path}/ours") == 0o700
+    assert _socket._mode_if_ours(f"{tmp_path}/link") is None
+    assert _socket._mode_if_ours(f"{tmp_path}/none") is None
+    monkeypatch.setenv("XDG_STATE_HOME", "/x" * 60)
+    monkeypatch.setattr(_socket, "_last_resort", lambda: f"{tmp_path}/link")
+    with pytest.raises(carpool.DaemonUnreachableError, match="is not ours"):
+        _socket.default_path()
 
 
 def test_a_path_that_is_too_long_is_refused_with_its_length() -> None:
@@ -105,13 +112,17 @@ os.makedirs(os.path.dirname(path), exist_ok=True)
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(path)
 listener.listen()
-if "NOTIFY_SOCKET" in os.environ:
-    notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    notify.connect(os.environ["NOTIFY_SOCKET"])
-    notify.send(b"STATUS=starting")
-    notify.send(b"STATUS=listening\\nREADY=1")
+if "CARPOOL_STATUS_FD" in os.environ:
+    os.write(int(os.environ["CARPOOL_STATUS_FD"]), b"ready\\n")
 connection, _ = listener.accept()
 connection.recv(1)
+"""
+
+LOSE = """
+if os.fork():
+    os.write(3, b"another one runs\\n")
+    sys.exit(1)
+del os.environ["CARPOOL_STATUS_FD"]
 """
 
 
@@ -124,14 +135,17 @@ def test_a_daemon_is_started_when_none_answers(tmp_path: Path, monkeypatch: pyte
 
 def test_why_a_daemon_could_not_start_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_socket, "RACE_SECONDS", 0.05)
-    monkeypatch.setenv("CARPOOLD", program(tmp_path, 'sys.exit("config.json: unknown key")'))
-    with pytest.raises(carpool.DaemonUnreachableError, match=r"ended at once: config\.json: unknown key"):
+    monkeypatch.setenv("CARPOOLD", program(tmp_path, 'os.write(3, b"config.json: unknown key\\n")'))
+    with pytest.raises(carpool.DaemonUnreachableError, match=r"could not start: config\.json: unknown key"):
         _socket.connect()
+    monkeypatch.setenv("CARPOOLD", program(tmp_path, 'sys.exit("a crash")'))
+    with pytest.raises(carpool.DaemonUnreachableError, match=r"it said nothing; see .*carpoold\.log"):
+        _socket.connect()
+    assert (tmp_path / "state" / "carpool" / "carpoold.log").read_text() == "a crash\n"
 
 
 def test_losing_the_race_to_start_is_winning_a_daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    body = 'pid = os.fork()\nif pid:\n    sys.exit("another one runs")\ndel os.environ["NOTIFY_SOCKET"]\n'
-    monkeypatch.setenv("CARPOOLD", program(tmp_path, body + LISTEN))
+    monkeypatch.setenv("CARPOOLD", program(tmp_path, LOSE + LISTEN))
     with _socket.connect() as connection:
         assert connection.getpeername() == f"{tmp_path}/state/carpool/run/carpool.sock"
 
@@ -139,5 +153,5 @@ def test_losing_the_race_to_start_is_winning_a_daemon(tmp_path: Path, monkeypatc
 def test_a_daemon_that_hangs_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_socket, "START_SECONDS", 0.2)
     monkeypatch.setenv("CARPOOLD", program(tmp_path, "import signal; signal.alarm(5); signal.pause()"))
-    with pytest.raises(carpool.DaemonUnreachableError, match="was not ready"):
+    with pytest.raises(carpool.DaemonUnreachableError, match="did not say"):
         _socket.connect()

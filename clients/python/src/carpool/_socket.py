@@ -9,9 +9,9 @@ import shutil
 import signal
 import socket
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,12 @@ MAX_PATH_BYTES: Final = 107
 START_SECONDS: Final = 10.0
 # When our daemon ended because another one holds the lock, that one listens within this time.
 RACE_SECONDS: Final = 2.0
+# A reason is one line with a path or two in it.
+_MAX_STATUS_BYTES: Final = 16_384
+# What a service manager told us is about us, not about a daemon that we start.
+_SUPERVISION: Final = frozenset(
+    {"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}
+)
 
 
 def connect(explicit: str | os.PathLike[str] | None = None) -> socket.socket:
@@ -31,7 +37,7 @@ def connect(explicit: str | os.PathLike[str] | None = None) -> socket.socket:
     Raises DaemonUnreachableError.
     """
     if named := (os.fspath(explicit) if explicit is not None else os.environ.get("CARPOOL_SOCKET")):
-        return _connect_to(_checked(named))
+        return _connect_to(_checked(os.path.abspath(named)))  # noqa: PTH100, resolve() would follow links
     for path in _candidates():
         with contextlib.suppress(DaemonUnreachableError):
             return _connect_to(path)
@@ -40,34 +46,45 @@ def connect(explicit: str | os.PathLike[str] | None = None) -> socket.socket:
 
 def default_path() -> str:
     """Give the socket's path when none is named, by the same rule as the daemon's."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and _is_private(Path(runtime)):
+    runtime = _variable("XDG_RUNTIME_DIR")
+    if runtime and _mode_if_ours(runtime) == stat.S_IRWXU:
         return f"{runtime}/carpool/carpool.sock"
-    if _is_private(Path(f"/run/user/{os.getuid()}")):
-        return f"/run/user/{os.getuid()}/carpool/carpool.sock"
+    if _mode_if_ours(f"/run/user/{os.geteuid()}") is not None:
+        return f"/run/user/{os.geteuid()}/carpool/carpool.sock"
     path = f"{_state_directory()}/run/carpool.sock"
     if len(os.fsencode(path)) <= MAX_PATH_BYTES:
         return path
-    directory = Path(f"/tmp/carpool-{os.getuid()}")  # noqa: S108, refused below if it is not ours
-    if directory.exists() and not _is_private(directory):
-        raise DaemonUnreachableError(f"{directory} is not ours alone; name a socket with CARPOOL_SOCKET")
-    return f"{directory}/carpool.sock"
+    if Path(_last_resort()).exists() and _mode_if_ours(_last_resort()) is None:
+        raise DaemonUnreachableError(f"{_last_resort()} is not ours; name a socket with CARPOOL_SOCKET")
+    return f"{_last_resort()}/carpool.sock"
 
 
 def _state_directory() -> str:
-    if state := os.environ.get("XDG_STATE_HOME"):
+    if state := _variable("XDG_STATE_HOME"):
         return f"{state}/carpool"
-    if home := os.environ.get("HOME"):
+    if home := _variable("HOME"):
         return f"{home}/.local/state/carpool"
-    return f"/tmp/carpool-{os.getuid()}"  # noqa: S108, the daemon makes it 0700
+    return _last_resort()
 
 
-def _is_private(directory: Path) -> bool:
+def _last_resort() -> str:
+    return f"/tmp/carpool-{os.geteuid()}"  # noqa: S108, the daemon refuses it if it is not ours
+
+
+def _variable(name: str) -> str | None:
+    """Give an absolute path out of the environment; others are ignored, as the XDG specification asks."""
+    value = os.environ.get(name, "")
+    return value if value.startswith("/") else None
+
+
+def _mode_if_ours(directory: str) -> int | None:
+    """Give the permission bits of a directory of this user; None if it is something else."""
     try:
-        found = directory.lstat()
+        found = Path(directory).lstat()
     except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and stat.S_IMODE(found.st_mode) == stat.S_IRWXU
+        return None
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return stat.S_IMODE(found.st_mode) if is_ours else None
 
 
 def _checked(path: str) -> str:
@@ -116,36 +133,40 @@ def _start() -> socket.socket:
     program = os.environ.get("CARPOOLD") or shutil.which("carpoold")
     if program is None:
         raise DaemonUnreachableError(f"no daemon at {default_path()}, and no carpoold on PATH or in CARPOOLD to start")
-    log = Path(_state_directory(), "carpoold.log")
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as directory, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ready:
-        ready.bind(f"{directory}/ready")
-        logged = log.stat().st_size if log.exists() else 0
-        process = _spawn(program, log, f"{directory}/ready")
-        is_ready = _wait(process, ready)
+    reader, writer = os.pipe()
+    with open(reader, "rb", buffering=0) as status:  # noqa: PTH123, a descriptor
         try:
-            return _connect_to_any(RACE_SECONDS)
-        except DaemonUnreachableError:
-            if is_ready:
-                raise
-        with log.open("rb") as lines:
-            lines.seek(logged)
-            told = lines.read().decode(errors="replace").strip()
-        raise DaemonUnreachableError(f"{program} ended at once: {told or 'it said nothing'} (log: {log})")
+            process = _spawn(program, writer)
+        finally:
+            os.close(writer)
+        told = _launch_status(status)
+        if told != b"ready":
+            os.waitpid(process, os.WNOHANG)
+    try:
+        return _connect_to_any(RACE_SECONDS)
+    except DaemonUnreachableError as error:
+        if told == b"ready":
+            raise
+        reason = told.decode(errors="replace") or f"it said nothing; see {_state_directory()}/carpoold.log"
+        raise DaemonUnreachableError(f"{program} could not start: {reason}") from error
 
 
-def _spawn(program: str, log: Path, notify: str) -> int:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("LISTEN_", "WATCHDOG_"))}
+def _spawn(program: str, status: int) -> int:
+    """Start the program in the background; it writes one line about how that went to `status`."""
+    log = Path(_state_directory(), "carpoold.log")
+    inherited = {name: value for name, value in os.environ.items() if name not in _SUPERVISION}
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
         (os.POSIX_SPAWN_OPEN, 2, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+        (os.POSIX_SPAWN_DUP2, status, 3),
     ]
     try:
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.posix_spawn(
             program,
             [program],
-            {**inherited, "NOTIFY_SOCKET": notify},
+            {**inherited, "CARPOOL_STATUS_FD": "3"},
             file_actions=actions,
             setsid=True,  # the daemon outlives our terminal
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores these, and a child inherits that
@@ -154,21 +175,16 @@ def _spawn(program: str, log: Path, notify: str) -> int:
         raise DaemonUnreachableError(f"cannot start {program}: {error.strerror}") from error
 
 
-def _wait(process: int, ready: socket.socket) -> bool:
-    """Whether the daemon said that it is ready; False when it ended instead."""
-    ended = os.pidfd_open(process)
-    try:
-        waiting = select.poll()
-        waiting.register(ended, select.POLLIN)
-        waiting.register(ready, select.POLLIN)
-        deadline = time.monotonic() + START_SECONDS
-        while (left := deadline - time.monotonic()) > 0:
-            for fd, _ in waiting.poll(left * 1000):
-                if fd == ready.fileno() and b"READY=1" in ready.recv(4096).split(b"\n"):
-                    return True
-                if fd == ended:
-                    os.waitpid(process, 0)
-                    return False
-        raise DaemonUnreachableError(f"carpoold (pid {process}) was not ready after {START_SECONDS:.0f} seconds")
-    finally:
-        os.close(ended)
+def _launch_status(status: FileIO) -> bytes:
+    """Give the line that the daemon writes: "ready", or why it cannot start; empty when it ended without a word."""
+    line = b""
+    deadline = time.monotonic() + START_SECONDS
+    waiting = select.poll()
+    waiting.register(status, select.POLLIN)
+    while (left := deadline - time.monotonic()) > 0 and len(line) < _MAX_STATUS_BYTES:
+        if waiting.poll(left * 1000):
+            piece = status.read(_MAX_STATUS_BYTES)
+            line += piece
+            if not piece or line.endswith(b"\n"):
+                return line.strip()
+    raise DaemonUnreachableError(f"carpoold did not say within {START_SECONDS:.0f} seconds whether it serves")
