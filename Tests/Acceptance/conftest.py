@@ -1,0 +1,88 @@
+"""The fixtures: origins live for the whole run, daemons for one test each."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness.daemon import CARPOOLD, Daemon
+from origins.authority import Authority
+from origins.nghttpd import Nghttpd
+from origins.nginx import Nginx
+from origins.scripted import ScriptedOrigin
+
+StartDaemon = Callable[..., Daemon]
+
+
+def pytest_sessionstart() -> None:
+    if shutil.which(CARPOOLD) is None:
+        pytest.exit(f"{CARPOOLD} is not built: swift build -c release --product carpoold", returncode=1)
+
+
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    """A short path: a socket's may have no more than 107 bytes."""
+    path = Path(tempfile.mkdtemp(prefix="carpool-"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def behind() -> Iterator[ScriptedOrigin]:
+    """The scripted origin behind nginx's /held/."""
+    origin = ScriptedOrigin()
+    yield origin
+    origin.stop()
+
+
+@pytest.fixture(scope="session")
+def nginx(tmp_path_factory: pytest.TempPathFactory, authority: Authority, behind: ScriptedOrigin) -> Iterator[Nginx]:
+    origin = Nginx(tmp_path_factory.mktemp("nginx"), authority, behind.port)
+    yield origin
+    origin.stop()
+
+
+@pytest.fixture(scope="session")
+def nghttpd(tmp_path_factory: pytest.TempPathFactory, authority: Authority, nginx: Nginx) -> Iterator[Nghttpd]:
+    origin = Nghttpd(tmp_path_factory.mktemp("nghttpd"), authority, nginx.directory / "files")
+    yield origin
+    origin.stop()
+
+
+@pytest.fixture
+def origin() -> Iterator[ScriptedOrigin]:
+    """A scripted origin of the test's own."""
+    scripted = ScriptedOrigin()
+    yield scripted
+    scripted.stop()
+
+
+@pytest.fixture
+def start(directory: Path) -> Iterator[StartDaemon]:
+    """Start daemons with arguments, configuration or variables of the test's own."""
+    daemons: list[Daemon] = []
+
+    def begin(*arguments: str, **settings: Any) -> Daemon:
+        daemons.append(Daemon(directory, arguments, **settings))
+        return daemons[-1]
+
+    yield begin
+    for daemon in daemons:
+        daemon.stop()
+
+
+@pytest.fixture
+def daemon(start: StartDaemon) -> Daemon:
+    """A daemon as it is started by default."""
+    started = start()
+    assert started.launch_status == "ready", started.launch_status
+    return started

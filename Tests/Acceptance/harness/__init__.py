@@ -1,0 +1,1 @@
+"""What starts the programs under test and speaks to them."""

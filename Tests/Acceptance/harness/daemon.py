@@ -1,0 +1,149 @@
+"""carpoold under test: its own directories, its own socket, and a look at what it leaves behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import carpool
+
+from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.wire import LINES, Wire
+
+ROOT = Path(__file__).resolve().parents[3]
+CARPOOLD = os.environ.get("CARPOOLD", str(ROOT / ".build/release/carpoold"))
+CARPOOL = os.environ.get("CARPOOL_CLI", str(ROOT / ".build/release/carpool"))
+
+
+def environment(directory: Path) -> dict[str, str]:
+    """Return an environment whose every Carpool directory lies in `directory`, on the libcurl that is to be tested."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "CARPOOL", "LISTEN_"))}
+    homes = {f"XDG_{kind}_HOME": str(directory / kind.lower()) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
+    runtime = directory / "runtime"
+    runtime.mkdir(mode=0o700, parents=True, exist_ok=True)
+    kept |= homes | {"XDG_RUNTIME_DIR": str(runtime), "HOME": str(directory), "CARPOOLD": CARPOOLD}
+    if libcurl := os.environ.get("CARPOOL_LIBCURL_DIR"):
+        kept["LD_LIBRARY_PATH"] = libcurl
+    return kept
+
+
+class Daemon:
+    """A carpoold that serves. `config` is its configuration file's content."""
+
+    def __init__(
+        self,
+        directory: Path,
+        arguments: Sequence[str] = (),
+        *,
+        config: Mapping[str, Any] | None = None,
+        variables: Mapping[str, str] | None = None,
+        socket: Path | None = None,
+    ) -> None:
+        self.directory = directory
+        self.socket = socket or directory / "s"
+        self.environment = environment(directory)
+        self.arguments = ["--socket", str(self.socket), *arguments]
+        if config is not None:
+            self.configure(config)
+        self.log = directory / "log"
+        self._start(variables or {})
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def configure(self, config: Mapping[str, Any]) -> None:
+        """Write the configuration file; a running daemon reads it when it is told to."""
+        path = self.directory / "config" / "carpool" / "config.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(config))
+
+    def _start(self, variables: Mapping[str, str]) -> None:
+        reader, writer = os.pipe()
+        with self.log.open("ab") as log, os.fdopen(reader, "rb") as status:
+            try:
+                self.process = subprocess.Popen(
+                    [CARPOOLD, *self.arguments],
+                    env={**self.environment, "CARPOOL_STATUS_FD": str(writer), **variables},
+                    pass_fds=[writer],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                )
+            finally:
+                os.close(writer)
+            assert select.select([status], [], [], PATIENCE_SECONDS)[0], "carpoold says nothing"
+            self.launch_status = status.readline().decode().strip()
+        if self.launch_status != "ready":
+            self.process.wait(PATIENCE_SECONDS)
+
+    def client(self, **arguments: Any) -> carpool.Client:
+        return carpool.Client(self.socket, **arguments)
+
+    def wire(self, framing: str = LINES, timeout: float = PATIENCE_SECONDS) -> Wire:
+        return Wire(self.socket, framing, timeout)
+
+    def call(self, method: str, **params: Any) -> Any:
+        """Make one call on a connection of its own."""
+        with self.client() as client:
+            return client.call(method, **params)
+
+    def stats(self) -> dict[str, Any]:
+        stats: dict[str, Any] = self.call("daemon.stats")
+        return stats
+
+    def descriptors(self) -> list[str]:
+        """What the daemon has open, by the kernel's names."""
+        names = []
+        for entry in Path(f"/proc/{self.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                names.append(str(entry.readlink()))
+        return names
+
+    def memory_kib(self, field: str = "RssAnon") -> int:
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(f"{field}:"))
+
+    def spooled(self) -> list[Path]:
+        """The bodies that lie in the spool."""
+        return [path for path in (self.directory / "cache").rglob("r_*") if path.is_file()]
+
+    def is_idle(self) -> bool:
+        stats = self.stats()
+        return bool(stats["requests"]["active"] == 0 and stats["transfers"]["active"] == 0)
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def terminate(self) -> None:
+        """End the daemon as a service manager does, and look at what it leaves."""
+        self.signal(signal.SIGTERM)
+        began = time.monotonic()
+        code = self.process.wait(PATIENCE_SECONDS)
+        assert code == 0, f"exit code {code}:\n{self.log.read_text()}"
+        assert time.monotonic() - began < 10, "SIGTERM took too long"
+        assert not self.socket.exists()
+        assert self.spooled() == []
+
+    def stop(self) -> None:
+        """End the daemon, unless the test did; fails if any request or transfer outlived its test."""
+        if self.process.poll() is not None:
+            return
+        try:
+            eventually(self.is_idle)
+            self.terminate()
+        finally:
+            if self.process.poll() is None:
+                self.kill()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(PATIENCE_SECONDS)

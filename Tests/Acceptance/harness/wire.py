@@ -1,0 +1,141 @@
+"""A connection to the daemon with nothing of ours between: bytes, and the three framings."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from harness.waiting import PATIENCE_SECONDS
+
+LINES, CONTENT_LENGTH, SEQUENCE = "lines", "content-length", "json-sequence"
+FRAMINGS = [LINES, CONTENT_LENGTH, SEQUENCE]
+
+
+class RemoteError(Exception):
+    """An error answer; `error` is its object."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.code: int = error["code"]
+        self.name: str = (error.get("data") or {}).get("name", "")
+
+
+def frame(text: bytes, framing: str) -> bytes:
+    """Put one message into its frame."""
+    match framing:
+        case "content-length":
+            return b"Content-Length: %d\r\n\r\n%s" % (len(text), text)
+        case "json-sequence":
+            return b"\x1e" + text + b"\n"
+    return text + b"\n"
+
+
+class Wire:
+    """One connection. Every read has a deadline, so that a silent daemon fails the test instead of stopping it."""
+
+    def __init__(self, path: Path | str, framing: str = LINES, timeout: float = PATIENCE_SECONDS) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(timeout)
+        self.socket.connect(str(path))
+        self.framing = framing
+        self._input = self.socket.makefile("rb")
+        self._ids = itertools.count(1)
+
+    def __enter__(self) -> Wire:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._input.close()
+        self.socket.close()
+
+    def send_bytes(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def send_text(self, text: str | bytes) -> None:
+        """Send a message, framed, whatever it holds."""
+        self.send_bytes(frame(text.encode() if isinstance(text, str) else text, self.framing))
+
+    def send(self, message: Any) -> None:
+        self.send_text(json.dumps(message))
+
+    def request(self, method: str, params: Any = None, **named: Any) -> int:
+        """Send a call and return its id."""
+        call = next(self._ids)
+        message = {"jsonrpc": "2.0", "id": call, "method": method}
+        if params is not None or named:
+            message["params"] = named if params is None else params
+        self.send(message)
+        return call
+
+    def finish(self) -> None:
+        """Half-close: the daemon reads the end, and answers what it has."""
+        self.socket.shutdown(socket.SHUT_WR)
+
+    def receive_bytes(self) -> bytes:
+        """Return the next message without its frame; empty at the end of the connection."""
+        if self.framing == CONTENT_LENGTH:
+            length = None
+            while (line := self._input.readline()) not in {b"", b"\r\n"}:
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+            return b"" if length is None else self._input.read(length)
+        line = self._input.readline()
+        if self.framing == SEQUENCE and line:
+            assert line.startswith(b"\x1e"), line
+        return line.lstrip(b"\x1e")
+
+    def receive(self) -> Any:
+        """Return the next message; fails at the end of the connection."""
+        data = self.receive_bytes()
+        assert data, "the daemon closed the connection"
+        return json.loads(data)
+
+    def answer(self, call: Any) -> Any:
+        """Return the answer of a call, passing over everything else."""
+        while (message := self.receive()).get("id") != call or "method" in message:
+            pass
+        return message
+
+    def result(self, call: Any) -> Any:
+        """Return the result of a call, or raise its error."""
+        answer = self.answer(call)
+        if "error" in answer:
+            raise RemoteError(answer["error"])
+        return answer["result"]
+
+    def call(self, method: str, **params: Any) -> Any:
+        return self.result(self.request(method, params))
+
+    def event(self, kind: str) -> dict[str, Any]:
+        """Return the next event of a type, passing over everything else."""
+        while True:
+            message = self.receive()
+            if message.get("method") == "event" and message["params"]["type"] == kind:
+                event: dict[str, Any] = message["params"]
+                return event
+
+    def rest(self) -> list[Any]:
+        """Return every message until the daemon closes the connection."""
+        messages = []
+        while data := self.receive_bytes():
+            messages.append(json.loads(data))
+        return messages
+
+    def is_ended(self) -> bool:
+        """Whether the daemon has closed or reset the connection; reads whatever came before."""
+        try:
+            while self._input.read1(65_536):
+                pass
+        except ConnectionError:
+            return True
+        except TimeoutError:
+            return False
+        return True

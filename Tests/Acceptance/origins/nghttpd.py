@@ -1,0 +1,40 @@
+"""nghttpd as an origin: HTTP/2 by another implementation than nginx's."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from pathlib import Path
+
+from harness.waiting import PATIENCE_SECONDS, eventually
+
+from origins.authority import Authority
+
+
+class Nghttpd:
+    """A running nghttpd that serves a folder over HTTPS."""
+
+    def __init__(self, directory: Path, authority: Authority, files: Path) -> None:
+        certificate = authority.issue("nghttpd")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with (directory / "nghttpd.log").open("wb") as output:
+            self._process = subprocess.Popen(
+                [
+                    "nghttpd", "--address=127.0.0.1", f"--htdocs={files}", "--verbose",
+                    str(port), str(certificate.key), str(certificate.chain),
+                ],
+                stdout=output,
+            )  # fmt: skip
+        self.https = f"https://127.0.0.1:{port}"
+
+        def answers() -> bool:
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+
+        eventually(answers)
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(PATIENCE_SECONDS)

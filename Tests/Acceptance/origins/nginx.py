@@ -1,0 +1,181 @@
+"""nginx as an origin: HTTP/1.1, and HTTPS with and without HTTP/2, over one set of files."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import random
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.waiting import PATIENCE_SECONDS
+
+from origins.authority import Authority
+
+_CONFIGURATION = """
+{user}
+worker_processes 1;
+daemon off;
+pid {directory}/nginx.pid;
+error_log {directory}/error.log;
+events {{ worker_connections 4096; }}
+http {{
+    default_type application/octet-stream;
+    types {{ text/plain txt; application/json json; }}
+    log_format connection escape=json '{{"connection":$connection,"number":$connection_requests,'
+        '"method":"$request_method","target":"$request_uri","status":$status,"protocol":"$server_protocol",'
+        '"port":$server_port,"agent":"$http_user_agent"}}';
+    access_log {directory}/access.fifo connection;
+    keepalive_requests 100000;
+    keepalive_timeout 300s;
+    http2_max_concurrent_streams 256;
+    client_max_body_size 64m;
+    client_body_temp_path {directory}/body;
+    proxy_temp_path {directory}/proxy;
+    fastcgi_temp_path {directory}/fastcgi;
+    uwsgi_temp_path {directory}/uwsgi;
+    scgi_temp_path {directory}/scgi;
+    ssl_certificate {chain};
+    ssl_certificate_key {key};
+    ssl_protocols TLSv1.2 TLSv1.3;
+    server {{
+        listen 127.0.0.1:{http};
+        listen 127.0.0.1:{https} ssl http2;
+        listen 127.0.0.1:{https1} ssl;
+        root {directory}/files;
+        location /slow/ {{ alias {directory}/files/; limit_rate 64k; }}
+        location /nothing {{ return 204; }}
+        location /missing {{ return 404 "no such thing\\n"; }}
+        location /broken {{ return 500 "it broke\\n"; }}
+        location /moved {{ return 302 /hello.txt; }}
+        location /gzip/ {{ alias {directory}/files/; gzip on; gzip_types *; gzip_min_length 1; }}
+        location /put/ {{ alias {directory}/put/; dav_methods PUT DELETE; create_full_put_path on; }}
+        location /held/ {{ proxy_pass http://127.0.0.1:{held}; proxy_read_timeout 120s; }}
+    }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """One request as nginx saw it."""
+
+    connection: int
+    number: int
+    method: str
+    target: str
+    status: int
+    protocol: str
+    port: int
+    agent: str
+
+
+class Nginx:
+    """A running nginx. `held` is the port of the origin behind /held/."""
+
+    def __init__(self, directory: Path, authority: Authority, held: int) -> None:
+        self.directory = directory
+        for name in ("files", "put"):
+            (directory / name).mkdir(parents=True)
+        self.hashes = _make_files(directory / "files")
+        self._log: list[LogLine] = []
+        self._logged = threading.Condition()
+        self._reader = self._follow_log(directory / "access.fifo")
+        # The ports are bound here and handed over, so that none is lost to another program and none refuses a
+        # connection while nginx starts.
+        sockets = [_listener() for _ in range(3)]
+        http, https, https1 = (listener.getsockname()[1] for listener in sockets)
+        certificate = authority.issue("nginx")
+        (directory / "nginx.conf").write_text(
+            _CONFIGURATION.format(
+                user="user root;" if os.getuid() == 0 else "",
+                directory=directory,
+                chain=certificate.chain,
+                key=certificate.key,
+                http=http,
+                https=https,
+                https1=https1,
+                held=held,
+            )
+        )
+        descriptors = [listener.fileno() for listener in sockets]
+        self._process = subprocess.Popen(
+            [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(directory), "-c", str(directory / "nginx.conf")],
+            env={**os.environ, "NGINX": "".join(f"{descriptor};" for descriptor in descriptors)},
+            pass_fds=descriptors,
+            stderr=subprocess.DEVNULL,
+        )
+        for listener in sockets:
+            listener.close()
+        self.http = f"http://127.0.0.1:{http}"
+        self.https = f"https://127.0.0.1:{https}"
+        """HTTPS with HTTP/2."""
+        self.https1 = f"https://127.0.0.1:{https1}"
+        """HTTPS with HTTP/1.1 alone."""
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(PATIENCE_SECONDS)
+        with (self.directory / "access.fifo").open("wb") as fifo:
+            fifo.write(b"\n")
+        self._reader.join()
+
+    def log(self, count: int, matches: Callable[[LogLine], bool]) -> list[LogLine]:
+        """Wait until nginx has logged `count` requests that match, and return all that do."""
+        with self._logged:
+            self._logged.wait_for(lambda: sum(map(matches, self._log)) >= count, PATIENCE_SECONDS)
+            found = [line for line in self._log if matches(line)]
+        assert len(found) >= count, f"{len(found)} of {count} requests reached the origin"
+        return found
+
+    def _follow_log(self, path: Path) -> threading.Thread:
+        # A pipe instead of a file: nginx writes a line when it is done with a request, after the client has read the
+        # answer, and only an event tells when that is.
+        os.mkfifo(path)
+        descriptor = os.open(path, os.O_RDWR)
+        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, 1 << 20)
+
+        def follow() -> None:
+            with os.fdopen(descriptor, "rb") as lines:
+                while (line := lines.readline()) != b"\n":
+                    with self._logged:
+                        self._log.append(LogLine(**json.loads(line)))
+                        self._logged.notify_all()
+
+        thread = threading.Thread(target=follow)
+        thread.start()
+        return thread
+
+
+def _listener() -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(1024)
+    return listener
+
+
+def _make_files(directory: Path) -> dict[str, str]:
+    """Make the files that are served, and return the SHA-256 of each."""
+    dice = random.Random(7)
+    files = {
+        "hello.txt": b"hello, world\n",
+        "empty.txt": b"",
+        "200.bin": dice.randbytes(200),
+        "20k.bin": dice.randbytes(20_000),
+        "100k.bin": dice.randbytes(100_000),
+        "1m.bin": dice.randbytes(1 << 20),
+        "16m.bin": dice.randbytes(16 << 20),
+        "words.txt": b" ".join(dice.choice([b"car", b"pool", b"daemon", b"curl"]) for _ in range(20_000)),
+        "small.json": b'{"name": "carpool", "list": [1, 2.5, null, true], "text": "\xc3\xa9"}',
+    }
+    for name, content in files.items():
+        (directory / name).write_bytes(content)
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}

@@ -1,0 +1,228 @@
+"""An origin that does what a test tells it to, byte by byte: the faults that no real server makes on demand."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from io import BufferedReader
+
+from harness.waiting import PATIENCE_SECONDS
+
+from origins.authority import Certificate
+
+
+class GoneError(Exception):
+    """The connection is over."""
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request, as its bytes came."""
+
+    method: str
+    target: str
+    head: bytes
+    headers: list[tuple[str, str]]
+    body: bytes
+    connection: int
+    """The number of its connection, from 1."""
+    number: int
+    """Its number on its connection, from 1."""
+
+    def values(self, name: str) -> list[str]:
+        return [value for field, value in self.headers if field.lower() == name.lower()]
+
+
+class Exchange:
+    """A request and the means to answer it."""
+
+    def __init__(self, origin: ScriptedOrigin, connection: socket.socket, request: Received) -> None:
+        self._origin = origin
+        self._connection = connection
+        self.request = request
+
+    def send(self, data: bytes) -> None:
+        try:
+            self._connection.sendall(data)
+        except OSError as error:
+            raise GoneError from error
+
+    def reply(
+        self, status: int = 200, body: bytes = b"", headers: Iterable[tuple[str, str]] = (), length: int | None = None
+    ) -> None:
+        """Answer; `length` lies about the body's."""
+        lines = [f"HTTP/1.1 {status} Reason", *(f"{name}: {value}" for name, value in headers)]
+        lines.append(f"Content-Length: {len(body) if length is None else length}")
+        self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
+
+    def close(self) -> None:
+        """Close the connection in order."""
+        raise GoneError
+
+    def reset(self) -> None:
+        """Break the connection: the peer's next read fails."""
+        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        raise GoneError
+
+    def wait_for_peer_to_close(self) -> bool:
+        """Whether the daemon ends the connection, in time."""
+        self._connection.settimeout(PATIENCE_SECONDS)
+        try:
+            return self._connection.recv(1) == b""
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
+
+
+Handler = Callable[[Exchange], None]
+
+
+class ScriptedOrigin:
+    """Listens on loopback; `on` gives the handler of a path, anything else is echoed as it came."""
+
+    def __init__(self, certificate: Certificate | None = None) -> None:
+        self._context: ssl.SSLContext | None = None
+        if certificate is not None:
+            self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._context.load_cert_chain(certificate.chain, certificate.key)
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port: int = self._listener.getsockname()[1]
+        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.port}"
+        self._handlers: dict[str, Handler] = {}
+        self._changed = threading.Condition()
+        self._requests: list[Received] = []
+        self._open: set[socket.socket] = set()
+        self._connections = 0
+        self._gates: list[threading.Event] = []
+        self._threads = [threading.Thread(target=self._accept)]
+        self._threads[0].start()
+
+    @property
+    def connections(self) -> int:
+        """How many connections were ever accepted."""
+        return self._connections
+
+    @property
+    def requests(self) -> list[Received]:
+        with self._changed:
+            return list(self._requests)
+
+    def on(self, path: str, handler: Handler) -> str:
+        """Set the handler of a path and return its URL."""
+        self._handlers[path] = handler
+        return self.url + path
+
+    def hold(self, path: str, body: bytes = b"released") -> threading.Event:
+        """Make a path whose answer waits until the returned event is set."""
+        gate = threading.Event()
+        self._gates.append(gate)
+
+        def handler(exchange: Exchange) -> None:
+            gate.wait(120)
+            exchange.reply(body=body)
+
+        self.on(path, handler)
+        return gate
+
+    def received(self, count: int, path: str | None = None) -> list[Received]:
+        """Wait until `count` requests (for a path) have come, and return all of them."""
+
+        def found() -> list[Received]:
+            return [request for request in self._requests if path is None or request.target == path]
+
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(found()) >= count, PATIENCE_SECONDS), found()
+            return found()
+
+    def close_connections(self) -> None:
+        """End every connection that is open now, as a server does with those that were idle for too long."""
+        with self._changed:
+            for connection in self._open:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+            assert self._changed.wait_for(lambda: not self._open, PATIENCE_SECONDS)
+
+    def stop(self) -> None:
+        for gate in self._gates:
+            gate.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._threads[0].join()
+        self.close_connections()
+        for thread in self._threads:
+            thread.join()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self._connections += 1
+            thread = threading.Thread(target=self._serve, args=(connection, self._connections))
+            self._threads.append(thread)
+            with self._changed:
+                self._open.add(connection)
+            thread.start()
+
+    def _serve(self, raw: socket.socket, number: int) -> None:
+        connection = raw
+        try:
+            if self._context is not None:
+                connection = self._context.wrap_socket(raw.dup(), server_side=True)
+            with connection.makefile("rb") as stream:
+                for count in range(1, 1_000_000):
+                    self._exchange(connection, stream, number, count)
+        except (GoneError, OSError):
+            pass
+        finally:
+            connection.close()
+            raw.close()
+            with self._changed:
+                self._open.discard(raw)
+                self._changed.notify_all()
+
+    def _exchange(self, connection: socket.socket, stream: BufferedReader, number: int, count: int) -> None:
+        request = _read(stream, number, count)
+        with self._changed:
+            self._requests.append(request)
+            self._changed.notify_all()
+        handler = self._handlers.get(request.target.partition("?")[0], echo)
+        handler(Exchange(self, connection, request))
+
+
+def echo(exchange: Exchange) -> None:
+    """Answer with the request's head and body as they came."""
+    exchange.reply(body=exchange.request.head + exchange.request.body, headers=[("Content-Type", "text/plain")])
+
+
+def _read(stream: BufferedReader, connection: int, number: int) -> Received:
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        line = stream.readline()
+        if not line:
+            raise GoneError
+        head += line
+    first, *fields = head.decode("latin-1").split("\r\n")[:-2]
+    method, target, _ = first.split(" ", 2)
+    headers = [(name, value.strip()) for name, _, value in (field.partition(":") for field in fields)]
+    lengths = [int(value) for name, value in headers if name.lower() == "content-length"]
+    chunked = any(name.lower() == "transfer-encoding" and "chunked" in value for name, value in headers)
+    body = _read_chunks(stream) if chunked else stream.read(lengths[0] if lengths else 0)
+    return Received(method, target, head, headers, body, connection, number)
+
+
+def _read_chunks(stream: BufferedReader) -> bytes:
+    body = b""
+    while size := int(stream.readline().split(b";")[0], 16):
+        body += stream.read(size)
+        stream.readline()
+    while stream.readline() not in {b"\r\n", b""}:
+        pass
+    return body
