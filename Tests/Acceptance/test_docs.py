@@ -1,0 +1,69 @@
+"""The documentation is true: its examples run, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness.daemon import CARPOOL, ROOT, environment
+from harness.waiting import PATIENCE_SECONDS
+from origins.scripted import ScriptedOrigin
+
+PAGES = sorted([ROOT / "README.md", *(ROOT / "clients").rglob("README.md"), *(ROOT / "docs").rglob("*.md")])
+EXAMPLE = re.compile(r"^```(sh|python) run\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def page_name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def pages_with_examples() -> list[Path]:
+    return [page for page in PAGES if EXAMPLE.search(page.read_text())]
+
+
+@pytest.fixture
+def place(directory: Path) -> Iterator[dict[str, str]]:
+    """An environment in which `carpool` is on PATH and starts a daemon of the page's own."""
+    variables = environment(directory)
+    variables["PATH"] = f"{Path(CARPOOL).resolve().parent}:{variables['PATH']}"
+    variables["PYTHONPATH"] = str(ROOT / "clients/python/src")
+    yield variables
+    subprocess.run(
+        [CARPOOL, "daemon", "stop"], env=variables, check=True, timeout=PATIENCE_SECONDS, capture_output=True
+    )
+
+
+@pytest.mark.parametrize("page", pages_with_examples(), ids=page_name)
+def test_examples_run(page: Path, place: dict[str, str], directory: Path, origin: ScriptedOrigin) -> None:
+    """Each in its page's order and in one directory; example.com is an origin of this machine."""
+    for language, text in EXAMPLE.findall(page.read_text()):
+        shell = ["bash", "-euo", "pipefail", "-c"]
+        command = shell if language == "sh" else [sys.executable, "-W", "error", "-c"]
+        code = text.replace("https://example.com", origin.url)
+        done = subprocess.run(
+            [*command, code], cwd=directory, env=place, capture_output=True, text=True, timeout=PATIENCE_SECONDS
+        )
+        assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as they are made of their text."""
+    headings = HEADING.findall(FENCE.sub("", page.read_text()))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in LINK.findall(FENCE.sub("", page.read_text())):
+        if "://" in target:
+            continue
+        to = (page.parent / target).resolve() if target else page
+        assert to.exists(), f"{target} does not exist"
+        assert not anchor or anchor in anchors(to), f"{target} has no heading {anchor}"
