@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// What a daemon tells its service manager (sd_notify(3)).
-public enum ServiceNotification: Equatable, Sendable {
+public enum SupervisorNotification: Equatable, Sendable {
     /// It serves.
     case ready
     /// One line for people.
@@ -27,7 +27,7 @@ public enum ServiceNotification: Equatable, Sendable {
 }
 
 /// The service manager that started this process, if one did: systemd's protocols without its library.
-public struct ServiceManager: Sendable {
+public struct Supervisor: Sendable {
     /// Where notifications go; `nil` if nobody wants any.
     let notifyAddress: String?
     /// How many sockets were handed over, from descriptor 3 on.
@@ -48,28 +48,28 @@ public struct ServiceManager: Sendable {
         notifyAddress = environment["NOTIFY_SOCKET"]
         let isForUs = environment["LISTEN_PID"].flatMap { Int32($0) } == pid
         let count = environment["LISTEN_FDS"].flatMap { Int($0) } ?? 0
-        socketCount = isForUs ? min(max(count, 0), ServiceManager.maximumSockets) : 0
+        socketCount = isForUs ? min(max(count, 0), Supervisor.maximumSockets) : 0
         let watched = environment["WATCHDOG_PID"].map { Int32($0) == pid } ?? true
         let interval = environment["WATCHDOG_USEC"].flatMap { Int($0) } ?? 0
         watchdogMilliseconds = watched && interval >= 1_000 ? interval / 1_000 : nil
     }
 
     /// Reads the variables of this process and unsets them, so that no child takes them for its own.
-    public static func takeFromEnvironment() -> ServiceManager {
-        let manager = ServiceManager(environment: .process, pid: getpid())
+    public static func takeFromEnvironment() -> Supervisor {
+        let manager = Supervisor(environment: .process, pid: getpid())
         for variable in variables { unsetenv(variable) }
         return manager
     }
 
     /// The listening Unix socket that was handed over (socket activation), made non-blocking and close-on-exec; `nil` if there was none.
     /// Whatever else was handed over is closed. To be called once.
-    public func takeListener() -> FileDescriptor? { takeListener(from: ServiceManager.firstDescriptor) }
+    public func takeListener() -> FileDescriptor? { takeListener(from: Supervisor.firstDescriptor) }
 
     func takeListener(from first: Int32) -> FileDescriptor? {
         var listener: Int32?
         for offset in 0..<Int32(socketCount) {
             let fd = first + offset
-            if listener == nil, ServiceManager.isListener(fd) {
+            if listener == nil, Supervisor.isListener(fd) {
                 listener = fd
             } else {
                 close(fd)
@@ -93,7 +93,7 @@ public struct ServiceManager: Sendable {
 
     /// Sends one notification and does not wait; `false` if nobody wants it or it could not be delivered, which harms nobody.
     @discardableResult
-    public func notify(_ notification: ServiceNotification) -> Bool {
+    public func notify(_ notification: SupervisorNotification) -> Bool {
         guard let notifyAddress, let address = UnixAddress(service: notifyAddress) else { return false }
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let fd = socket(AF_UNIX, type, 0)

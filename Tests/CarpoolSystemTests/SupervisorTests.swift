@@ -2,28 +2,28 @@
 import Glibc
 import Testing
 
-struct ServiceManagerTests {
+struct SupervisorTests {
     private let directory = TemporaryDirectory()
 
     @Test func variablesForAnotherProcessAreNotOurs() {
         let variables = ["LISTEN_FDS": "1", "LISTEN_PID": "12", "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "12"]
-        let ours = ServiceManager(environment: Environment(variables), pid: 12)
+        let ours = Supervisor(environment: Environment(variables), pid: 12)
         #expect(ours.socketCount == 1)
         #expect(ours.watchdogMilliseconds == 2_000)
-        let others = ServiceManager(environment: Environment(variables), pid: 13)
+        let others = Supervisor(environment: Environment(variables), pid: 13)
         #expect(others.socketCount == 0)
         #expect(others.watchdogMilliseconds == nil)
     }
 
     @Test(arguments: [("-1", 0), ("x", 0), ("", 0), ("999999999", 16), ("2", 2)])
     func countsAreBounded(_ text: String, _ count: Int) {
-        let manager = ServiceManager(environment: Environment(["LISTEN_FDS": text, "LISTEN_PID": "1"]), pid: 1)
+        let manager = Supervisor(environment: Environment(["LISTEN_FDS": text, "LISTEN_PID": "1"]), pid: 1)
         #expect(manager.socketCount == count)
     }
 
     @Test func notificationsReachAPathAndAnAbstractName() throws {
         for name in [directory("notify"), "@carpool-test-\(getpid())"] {
-            let manager = ServiceManager(environment: Environment(["NOTIFY_SOCKET": name]), pid: 1)
+            let manager = Supervisor(environment: Environment(["NOTIFY_SOCKET": name]), pid: 1)
             #expect(!manager.notify(.ready))
             let receiver = try receiver(at: name)
             #expect(manager.notify(.ready))
@@ -34,12 +34,12 @@ struct ServiceManagerTests {
     }
 
     @Test func reloadingCarriesTheTimeThatSystemdAsksFor() {
-        let text = ServiceNotification.reloading.text(at: MonotonicTime(nanoseconds: 5_000))
+        let text = SupervisorNotification.reloading.text(at: MonotonicTime(nanoseconds: 5_000))
         #expect(text == "RELOADING=1\nMONOTONIC_USEC=5")
     }
 
-    @Test func withoutAServiceManagerNothingHappens() {
-        let manager = ServiceManager(environment: Environment([:]), pid: 1)
+    @Test func withoutASupervisorNothingHappens() {
+        let manager = Supervisor(environment: Environment([:]), pid: 1)
         #expect(!manager.notify(.stopping))
         guard case .none = manager.takeListener() else {
             Issue.record("a listener was made up")
@@ -55,7 +55,7 @@ struct ServiceManagerTests {
         #expect(dup2(file.raw, first) == first)
         #expect(dup2(listener.raw, first + 1) == first + 1)
         #expect(dup2(listener.raw, first + 2) == first + 2)
-        let manager = ServiceManager(environment: Environment(["LISTEN_FDS": "3", "LISTEN_PID": "1"]), pid: 1)
+        let manager = Supervisor(environment: Environment(["LISTEN_FDS": "3", "LISTEN_PID": "1"]), pid: 1)
         let taken = manager.takeListener(from: first)
         switch taken {
         case .some(let descriptor): #expect(UnixSocket.boundPath(of: descriptor.raw) == directory("s"))
