@@ -80,7 +80,7 @@ count() {
             good += before("passed"); bad += before("failed") + before("error"); left += before("skipped")
         }
         /Test run with [0-9]+ tests?/ { run += before("tests?") }
-        /Test .* failed after/ && !/Test run with/ { broken++ }
+        / recorded an issue / { sub(/ recorded an issue .*/, ""); broken += !seen[$0]++ }
         END {
             if (run > 0) { good += run - broken; bad += broken }
             if (good + bad + left == 0) { good = (verdict == "ok"); bad = !good }

@@ -1,7 +1,7 @@
-// Joins two network namespaces by a pair of tun (or tap) devices and forwards packets with a one-way delay, loss, rate and
-// queue limit: a slow link in user space, for kernels without netem. Prints "ready" and runs until SIGTERM.
+// Joins two network namespaces by a pair of tun devices and forwards packets with a delay: a long link in user space, for
+// kernels without netem. Prints "ready" when both devices are up, and runs until SIGTERM. Needs root.
 //
-//   tunlink nsA devA nsB devB delay_ms [loss_pct] [rate_mbit] [tap] [seed]
+//   tunlink NAMESPACE_A DEVICE_A NAMESPACE_B DEVICE_B ONE_WAY_DELAY_MS
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,143 +16,135 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-#define QN 8192
-#define MTU 2048
-typedef struct {
-  int64_t due;
-  int len;
-  unsigned char d[MTU];
-} pkt;
-typedef struct {
-  pkt *q;
-  unsigned h, t;
-  int out;
-  int64_t busy;
-  unsigned long in, drop, fwd;
-} dir_t;
-static int64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * 1000000000LL + t.tv_nsec;
+
+enum { maximum_packet = 2048, queue_packets = 8192, packets_a_turn = 64 };
+
+struct packet {
+    int64_t due;
+    ssize_t length;
+    unsigned char bytes[maximum_packet];
+};
+
+// One direction: what came in at one end waits here until it is due at the other. A full queue drops, as a router's does.
+struct direction {
+    int from, to;
+    unsigned head, tail;
+    struct packet *queue;
+};
+
+static volatile sig_atomic_t is_stopped;
+
+static void stop(int signal_number) {
+    (void)signal_number;
+    is_stopped = 1;
 }
-static void die(const char *s) {
-  perror(s);
-  exit(1);
+
+static void fail(const char *what) {
+    perror(what);
+    exit(1);
 }
-static int mk(const char *ns, const char *dev, int tap) {
-  char p[256];
-  snprintf(p, sizeof p, "/var/run/netns/%s", ns);
-  int n = open(p, O_RDONLY | O_CLOEXEC);
-  if (n < 0)
-    die(p);
-  if (setns(n, CLONE_NEWNET))
-    die("setns");
-  close(n);
-  int f = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  if (f < 0)
-    die("/dev/net/tun");
-  struct ifreq r = {0};
-  snprintf(r.ifr_name, IFNAMSIZ, "%s", dev);
-  r.ifr_flags = (tap ? IFF_TAP : IFF_TUN) | IFF_NO_PI;
-  if (ioctl(f, TUNSETIFF, &r))
-    die("TUNSETIFF");
-  int s = socket(2, 2, 0);
-  memset(&r, 0, sizeof r);
-  snprintf(r.ifr_name, IFNAMSIZ, "%s", dev);
-  ioctl(s, SIOCGIFFLAGS, &r);
-  r.ifr_flags |= IFF_UP;
-  if (ioctl(s, SIOCSIFFLAGS, &r))
-    die("up");
-  memset(&r, 0, sizeof r);
-  snprintf(r.ifr_name, IFNAMSIZ, "%s", dev);
-  r.ifr_qlen = 1000;
-  ioctl(s, SIOCSIFTXQLEN, &r);
-  close(s);
-  return f;
+
+static int64_t now_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
-static volatile int stop;
-static void onsig(int x) {
-  (void)x;
-  stop = 1;
+
+static void enter_namespace(const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "/var/run/netns/%s", name);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) fail(path);
+    if (setns(descriptor, CLONE_NEWNET)) fail("setns");
+    close(descriptor);
 }
-int main(int c, char **v) {
-  if (c < 6) {
-    fprintf(stderr, "usage\n");
-    return 2;
-  }
-  double delay = atof(v[5]) * 1e6, loss = c > 6 ? atof(v[6]) / 100 : 0, rate = c > 7 ? atof(v[7]) * 1e6 : 0;
-  int tap = c > 8 && !strcmp(v[8], "tap");
-  srand48(c > 9 ? atol(v[9]) : 1);
-  signal(SIGTERM, onsig);
-  signal(SIGINT, onsig);
-  prctl(PR_SET_TIMERSLACK, 1000);
-  struct sched_param sp = {.sched_priority = 10};
-  sched_setscheduler(0, SCHED_RR, &sp);
-  int fa = mk(v[1], v[2], tap), fb = mk(v[3], v[4], tap), tf = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
-  dir_t D[2] = {{.out = fb}, {.out = fa}};
-  int in[2] = {fa, fb};
-  for (int i = 0; i < 2; i++)
-    D[i].q = malloc(sizeof(pkt) * QN);
-  printf("ready\n");
-  fflush(stdout);
-  while (!stop) {
-    int64_t nx = 0;
-    for (int i = 0; i < 2; i++)
-      if (D[i].h != D[i].t) {
-        int64_t d = D[i].q[D[i].h % QN].due;
-        if (!nx || d < nx)
-          nx = d;
-      }
-    struct itimerspec it = {0};
-    if (nx) {
-      it.it_value.tv_sec = nx / 1000000000LL;
-      it.it_value.tv_nsec = nx % 1000000000LL;
-      if (!it.it_value.tv_sec && !it.it_value.tv_nsec)
-        it.it_value.tv_nsec = 1;
-    }
-    timerfd_settime(tf, TFD_TIMER_ABSTIME, &it, 0);
-    struct pollfd p[3] = {{fa, POLLIN, 0}, {fb, POLLIN, 0}, {tf, POLLIN, 0}};
-    if (poll(p, 3, 1000) < 0 && errno != EINTR)
-      die("poll");
-    for (int i = 0; i < 2; i++)
-      if (p[i].revents & POLLIN)
-        for (int k = 0; k < 64; k++) {
-          static unsigned char b[65536];
-          int n = read(in[i], b, sizeof b);
-          if (n <= 0)
-            break;
-          dir_t *d = &D[i];
-          d->in++;
-          if (n > MTU || d->t - d->h >= QN || (loss > 0 && drand48() < loss)) {
-            d->drop++;
+
+// The device stays in the namespace it was made in; the descriptor works from anywhere.
+static int make_device(const char *namespace_name, const char *device) {
+    enter_namespace(namespace_name);
+    int descriptor = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) fail("/dev/net/tun");
+    struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
+    snprintf(request.ifr_name, IFNAMSIZ, "%s", device);
+    if (ioctl(descriptor, TUNSETIFF, &request)) fail("TUNSETIFF");
+    int any_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (ioctl(any_socket, SIOCGIFFLAGS, &request)) fail("SIOCGIFFLAGS");
+    request.ifr_flags |= IFF_UP;
+    if (ioctl(any_socket, SIOCSIFFLAGS, &request)) fail("SIOCSIFFLAGS");
+    close(any_socket);
+    return descriptor;
+}
+
+static void take(struct direction *direction, int64_t delay) {
+    for (int taken = 0; taken < packets_a_turn; taken++) {
+        struct packet *packet = &direction->queue[direction->tail % queue_packets];
+        if (direction->tail - direction->head == queue_packets) {
+            static unsigned char dropped[maximum_packet];
+            if (read(direction->from, dropped, sizeof dropped) <= 0) return;
             continue;
-          }
-          int64_t t = now();
-          if (rate > 0) {
-            if (d->busy < t)
-              d->busy = t;
-            d->busy += (int64_t)(n * 8e9 / rate);
-            t = d->busy;
-          }
-          pkt *q = &d->q[d->t++ % QN];
-          q->due = t + (int64_t)delay;
-          q->len = n;
-          memcpy(q->d, b, n);
         }
-    uint64_t e;
-    (void)!read(tf, &e, 8);
-    int64_t t = now();
-    for (int i = 0; i < 2; i++)
-      while (D[i].h != D[i].t && D[i].q[D[i].h % QN].due <= t) {
-        pkt *q = &D[i].q[D[i].h++ % QN];
-        if (write(D[i].out, q->d, q->len) > 0)
-          D[i].fwd++;
-      }
-  }
-  for (int i = 0; i < 2; i++)
-    fprintf(stderr, "dir%d in=%lu fwd=%lu drop=%lu\n", i, D[i].in, D[i].fwd, D[i].drop);
-  return 0;
+        packet->length = read(direction->from, packet->bytes, maximum_packet);
+        if (packet->length <= 0) return;
+        packet->due = now_ns() + delay;
+        direction->tail++;
+    }
+}
+
+static void deliver(struct direction *direction) {
+    int64_t now = now_ns();
+    while (direction->head != direction->tail) {
+        struct packet *packet = &direction->queue[direction->head % queue_packets];
+        if (packet->due > now) return;
+        if (write(direction->to, packet->bytes, (size_t)packet->length) < 0 && errno != EAGAIN) fail("write");
+        direction->head++;
+    }
+}
+
+// Sets the timer to the packet that is due first; both queues are in order.
+static void arm(int timer, const struct direction directions[2]) {
+    struct itimerspec when = {0};
+    int64_t first = INT64_MAX;
+    for (int i = 0; i < 2; i++) {
+        if (directions[i].head == directions[i].tail) continue;
+        int64_t due = directions[i].queue[directions[i].head % queue_packets].due;
+        if (due < first) first = due;
+    }
+    if (first != INT64_MAX) when.it_value = (struct timespec){first / 1000000000, first % 1000000000};
+    timerfd_settime(timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+int main(int count, char **arguments) {
+    if (count != 6) {
+        fprintf(stderr, "tunlink NAMESPACE_A DEVICE_A NAMESPACE_B DEVICE_B ONE_WAY_DELAY_MS\n");
+        return 2;
+    }
+    signal(SIGTERM, stop);
+    signal(SIGINT, stop);
+    // The delay is what is simulated, so it must not depend on how busy the machine is.
+    prctl(PR_SET_TIMERSLACK, 1000);
+    sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 10});
+    int ends[2] = {make_device(arguments[1], arguments[2]), make_device(arguments[3], arguments[4])};
+    struct direction directions[2] = {{.from = ends[0], .to = ends[1]}, {.from = ends[1], .to = ends[0]}};
+    for (int i = 0; i < 2; i++) {
+        directions[i].queue = calloc(queue_packets, sizeof(struct packet));
+        if (!directions[i].queue) fail("calloc");
+    }
+    int64_t delay = (int64_t)(atof(arguments[5]) * 1e6);
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    printf("ready\n");
+    fflush(stdout);
+    while (!is_stopped) {
+        struct pollfd waiting[3] = {{ends[0], POLLIN, 0}, {ends[1], POLLIN, 0}, {timer, POLLIN, 0}};
+        if (poll(waiting, 3, -1) < 0 && errno != EINTR) fail("poll");
+        for (int i = 0; i < 2; i++) {
+            take(&directions[i], delay);
+            deliver(&directions[i]);
+        }
+        arm(timer, directions);
+    }
+    return 0;
 }
