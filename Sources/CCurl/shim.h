@@ -1,6 +1,103 @@
 #ifndef CARPOOL_CCURL_SHIM_H
 #define CARPOOL_CCURL_SHIM_H
 
+// The header's checks of setopt's arguments need constant options, which a wrapper does not have.
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <dlfcn.h>
+
+// Swift cannot call variadic functions. One wrapper of curl_easy_setopt for each type of argument that is used.
+static inline CURLcode CCurl_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode CCurl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode CCurl_set_pointer(CURL *easy, CURLoption option, const void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode CCurl_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode CCurl_set_write(CURL *easy, CURLoption option, curl_write_callback value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode CCurl_set_read(CURL *easy, curl_read_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_READFUNCTION, value);
+}
+static inline CURLcode CCurl_set_seek(CURL *easy, curl_seek_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
+static inline CURLcode CCurl_set_prereq(CURL *easy, curl_prereq_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+static inline CURLcode CCurl_set_open_socket(CURL *easy, curl_opensocket_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+static inline CURLcode CCurl_set_close_socket(CURL *easy, curl_closesocket_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
+
+// The same for curl_easy_getinfo; what is not known is 0 or NULL.
+static inline long CCurl_get_long(CURL *easy, CURLINFO info) {
+    long value = 0;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+static inline curl_off_t CCurl_get_offset(CURL *easy, CURLINFO info) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+static inline const char *CCurl_get_text(CURL *easy, CURLINFO info) {
+    const char *value = NULL;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
+}
+static inline void *CCurl_get_private(CURL *easy) {
+    void *value = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
+}
+
+// The same for curl_multi_setopt.
+static inline CURLMcode CCurl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+static inline CURLMcode CCurl_multi_set_pointer(CURLM *multi, CURLMoption option, void *value) {
+    return curl_multi_setopt(multi, option, value);
+}
+static inline CURLMcode CCurl_multi_set_socket(CURLM *multi, curl_socket_callback value) {
+    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value);
+}
+static inline CURLMcode CCurl_multi_set_timer(CURLM *multi, curl_multi_timer_callback value) {
+    return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
+}
+
+// The result of a message lies in a union without a name that Swift could use.
+static inline CURLcode CCurl_message_result(const CURLMsg *message) { return message->data.result; }
+
+// What TLS agreed on. The strings live as long as the connection, or for ever.
+struct CCurl_tls {
+    const char *version;
+    const char *cipher;
+    const unsigned char *protocol; // ALPN; not terminated
+    unsigned int protocol_length;
+};
+
+// Reads it from a handle whose connection is made; gives 0 if there is no TLS, or TLS that is not OpenSSL's. The library is in the
+// process because libcurl needs it; looking its functions up by name spares us its header, and it happens once in a connection.
+static inline int CCurl_get_tls(CURL *easy, struct CCurl_tls *tls) {
+    const struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return 0;
+    if (session->backend != CURLSSLBACKEND_OPENSSL || !session->internals) return 0;
+    void *ssl = session->internals;
+    const char *(*version)(void *) = (const char *(*)(void *))dlsym(NULL, "SSL_get_version");
+    const void *(*cipher)(void *) = (const void *(*)(void *))dlsym(NULL, "SSL_get_current_cipher");
+    const char *(*name)(const void *) = (const char *(*)(const void *))dlsym(NULL, "SSL_CIPHER_get_name");
+    void (*alpn)(void *, const unsigned char **, unsigned int *) =
+        (void (*)(void *, const unsigned char **, unsigned int *))dlsym(NULL, "SSL_get0_alpn_selected");
+    if (!version || !cipher || !name || !alpn) return 0;
+    tls->version = version(ssl);
+    tls->cipher = name(cipher(ssl));
+    alpn(ssl, &tls->protocol, &tls->protocol_length);
+    return 1;
+}
 
 #endif

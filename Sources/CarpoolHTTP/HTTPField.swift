@@ -12,14 +12,14 @@ public struct HTTPField: Sendable, Hashable {
         public let name: String
         /// What is wrong, for people.
         public let reason: String
+        /// The name and the reason.
         public var description: String { "header \(name): \(reason)" }
     }
 
     /// Fields that the connection owns (RFC 9110, section 7.6.1; RFC 9112, section 6; RFC 9113, section 8.2.2).
-    static let reserved: Set<String> = [
+    private static let reserved: [StaticString] = [
         "connection", "content-length", "expect", "http2-settings", "keep-alive", "proxy-authenticate",
-        "proxy-authorization",
-        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+        "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
     /// Checks a field (RFC 9110, sections 5.1 and 5.5): the name is a token and not one of the connection's own, the value has no control
@@ -28,7 +28,7 @@ public struct HTTPField: Sendable, Hashable {
         guard HTTPMethod.isToken(name) else {
             throw Refusal(name: name, reason: "the name must be a token: letters, digits and !#$%&'*+-.^_`|~")
         }
-        guard !HTTPField.reserved.contains(name.lowercased()), !name.lowercased().hasPrefix(":") else {
+        guard !HTTPField.reserved.contains(where: { FieldName.matches(name, $0) }) else {
             throw Refusal(name: name, reason: "hop-by-hop and framing headers belong to the connection; leave it out")
         }
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
@@ -37,6 +37,9 @@ public struct HTTPField: Sendable, Hashable {
         self.name = name
         self.value = HTTPField.trimmed(value)
     }
+
+    /// Whether it has this name, whatever the case of either.
+    public func isNamed(_ name: StaticString) -> Bool { FieldName.matches(self.name, name) }
 
     private static func trimmed(_ value: String) -> String {
         let bytes = value.utf8
@@ -61,8 +64,11 @@ public struct HTTPMethod: Sendable, Hashable {
 
     private init(known rawValue: String) { self.rawValue = rawValue }
 
+    /// `GET`
     public static let get = HTTPMethod(known: "GET")
+    /// `HEAD`
     public static let head = HTTPMethod(known: "HEAD")
+    /// `POST`
     public static let post = HTTPMethod(known: "POST")
 
     /// Whether a second sending does no more than the first (RFC 9110, section 9.2.2).

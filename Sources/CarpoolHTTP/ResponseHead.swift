@@ -28,6 +28,12 @@ public struct FieldBlock {
     /// Makes an empty block.
     public init() {}
 
+    /// Makes an empty block with room for a head of common size, so that it does not grow line by line.
+    init(expectedBytes: Int) {
+        bytes.reserveCapacity(expectedBytes)
+        entries.reserveCapacity(16)
+    }
+
     /// How many fields there are.
     public var count: Int { entries.count }
 
@@ -42,6 +48,19 @@ public struct FieldBlock {
         bytes.append(contentsOf: line)
         entries.append(Entry(name: base..<base + colon, value: base + start..<base + end))
         return true
+    }
+
+    /// Joins a folded line to the value before it with one blank (RFC 9112, section 5.2).
+    mutating func continueLast(with line: UnsafeRawBufferPointer) {
+        guard let last = entries.last else { return }
+        var start = 0
+        var end = line.count
+        while start < end, FieldBlock.isBlank(line[start]) { start += 1 }
+        while end > start, FieldBlock.isBlank(line[end - 1]) { end -= 1 }
+        bytes.removeLast(bytes.count - last.value.upperBound)
+        bytes.append(0x20)
+        bytes.append(contentsOf: line[start..<end])
+        entries[entries.count - 1].value = last.value.lowerBound..<bytes.count
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
@@ -60,25 +79,10 @@ public struct FieldBlock {
     /// The value of the first field of that name, whatever its case; bytes that are not UTF-8 are replaced.
     public func first(_ name: StaticString) -> String? {
         bytes.withUnsafeBytes { all in
-            for entry in entries where FieldBlock.matches(all[entry.name], name) {
+            for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
                 return String(decoding: all[entry.value], as: UTF8.self)
             }
             return nil
         }
-    }
-
-    private static func matches(_ bytes: Slice<UnsafeRawBufferPointer>, _ name: StaticString) -> Bool {
-        guard bytes.count == name.utf8CodeUnitCount else { return false }
-        var i = 0
-        for byte in bytes {
-            let other = name.utf8Start[i]
-            if byte != other, lowered(byte) != lowered(other) { return false }
-            i += 1
-        }
-        return true
-    }
-
-    private static func lowered(_ byte: UInt8) -> UInt8 {
-        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
     }
 }

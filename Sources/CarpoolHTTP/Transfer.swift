@@ -1,3 +1,6 @@
+internal import CCurl
+internal import CarpoolSystem
+
 /// The handle of one hop under way. Its number is unique in its transport.
 public final class Transfer {
     /// The number that names it.
@@ -5,8 +8,55 @@ public final class Transfer {
     /// What was asked for.
     public let request: TransportRequest
 
-    init(id: Int, request: TransportRequest) {
+    /// Where it is on its way; each case holds what is alive in it.
+    enum Phase {
+        /// Asked for; not yet in the queue.
+        case new
+        /// In the admission queue of its origin.
+        case waiting(ticket: Int)
+        /// With libcurl.
+        case running(EasyHandle)
+        /// Over; its delegate knows.
+        case ended
+    }
+
+    let transport: CurlTransport
+    var delegate: (any TransferDelegate)?
+    var phase = Phase.new
+    var pool: OriginPool?
+    var connection: Connection?
+    /// Looks after the deadlines; armed while the transfer lives.
+    var timer: Timer?
+    var deadlines: Deadlines
+    var headReader = HeadReader()
+    /// Set as soon as we, not libcurl, know why it fails; it has the last word.
+    var verdict: TransportError?
+    /// Wall clock, microseconds.
+    let fetchStart: Int64
+    /// How often a request was about to be sent: more than once if libcurl repeats it on another connection.
+    var sendings = 0
+    /// Bytes of the request's body given to libcurl since its (last) beginning.
+    var bodyPosition: Int64 = 0
+    var decodedBytes: Int64 = 0
+    /// Whether the connection had been used before.
+    var isReused = false
+    /// Whether libcurl decodes the body.
+    var isDecoding = false
+
+    init(id: Int, request: TransportRequest, delegate: any TransferDelegate, transport: CurlTransport) {
         self.id = id
         self.request = request
+        self.delegate = delegate
+        self.transport = transport
+        fetchStart = WallClock.microseconds()
+        deadlines = Deadlines(
+            start: MonotonicTime.read(), idleMilliseconds: request.idleTimeoutMilliseconds,
+            connectMilliseconds: request.connectTimeoutMilliseconds,
+            resourceMilliseconds: request.resourceTimeoutMilliseconds)
+    }
+
+    var hasEnded: Bool {
+        if case .ended = phase { return true }
+        return false
     }
 }

@@ -5,13 +5,17 @@ public struct TransferMetrics: Sendable {
     public var fetchStart: Int64 = 0
     /// Time spent in the admission queue, before anything below began.
     public var queuedMicroseconds = 0
-    /// The name was resolved; the connection was made; TLS was agreed on.
+    /// The name was resolved.
     public var resolvedMicroseconds: Int?
+    /// The connection was made.
     public var connectedMicroseconds: Int?
+    /// TLS was agreed on.
     public var securedMicroseconds: Int?
-    /// The request began to be sent; the first byte of the response arrived; all was over.
+    /// The request began to be sent.
     public var requestMicroseconds: Int?
+    /// The first byte of the response arrived.
     public var firstByteMicroseconds: Int?
+    /// All was over.
     public var endMicroseconds = 0
     /// Whether the connection had been there before.
     public var isReused = false
@@ -19,19 +23,27 @@ public struct TransferMetrics: Sendable {
     public var connection: Int?
     /// `http/1.0`, `http/1.1` or `h2`; `nil` without a response.
     public var httpVersion: String?
-    /// The version and cipher of TLS.
+    /// The version of TLS as OpenSSL names it, for example `TLSv1.3`.
     public var tlsVersion: String?
+    /// The cipher as OpenSSL names it.
     public var tlsCipher: String?
-    /// Both ends of the connection.
+    /// The address of the connection's far end.
     public var remoteAddress: String?
+    /// The port of the connection's far end; 0 without a connection.
     public var remotePort: UInt16 = 0
+    /// The address of the connection's near end.
     public var localAddress: String?
+    /// The port of the connection's near end; 0 without a connection.
     public var localPort: UInt16 = 0
-    /// Bytes of heads and bodies as they were on the wire, and of the body after decoding.
+    /// Bytes of the request's head, as HTTP/1.1 would write it.
     public var requestHeaderBytes: Int64 = 0
+    /// Bytes of the request's body.
     public var requestBodyBytes: Int64 = 0
+    /// Bytes of the response's heads, the interim ones included, as HTTP/1.1 would write them.
     public var responseHeaderBytes: Int64 = 0
+    /// Bytes of the response's body as they came, before decoding.
     public var responseBodyBytes: Int64 = 0
+    /// Bytes of the response's body as the delegate got them.
     public var decodedBodyBytes: Int64 = 0
 
     /// Makes an empty record.

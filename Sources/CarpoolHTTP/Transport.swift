@@ -76,11 +76,13 @@ public struct PoolStatistics: Sendable {
     public struct OriginStatistics: Sendable {
         /// The origin, and the partition if it is not the common one.
         public var origin: Origin
-        /// Open connections, and how many of them no transfer uses.
+        /// Open connections.
         public var connections = 0
+        /// How many of them no transfer uses.
         public var idle = 0
-        /// Transfers given to the network, and those that wait for admission.
+        /// Transfers given to the network.
         public var active = 0
+        /// Transfers that wait for admission.
         public var queued = 0
         /// `h2`, `http/1.1`, or `nil` while it is not known.
         public var httpVersion: String?
@@ -91,9 +93,11 @@ public struct PoolStatistics: Sendable {
 
     /// Each origin that has a connection or a transfer.
     public var origins: [OriginStatistics] = []
-    /// Connections opened, and transfers finished on a connection that was there already, since the start.
+    /// Connections opened since the start.
     public var openedConnections = 0
+    /// Transfers that ended on a connection that was there before them, since the start.
     public var reusedTransfers = 0
+    /// Transfers that ended, however they did, since the start.
     public var finishedTransfers = 0
     /// Partitions in use: each is a pool of its own.
     public var partitions = 0

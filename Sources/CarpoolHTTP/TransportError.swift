@@ -2,32 +2,52 @@
 public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, under the name that it has in URLError, in snake case.
     public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The name as it is told to clients.
         public let rawValue: String
+        /// A kind by its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// ``Transport/cancel(_:)`` was called.
         public static let cancelled = Code(rawValue: "cancelled")
+        /// The text is not a URL.
         public static let badURL = Code(rawValue: "bad_url")
+        /// The scheme is neither `http` nor `https`.
         public static let unsupportedURL = Code(rawValue: "unsupported_url")
+        /// Time ran out; ``TransportError/timeout`` says in what respect.
         public static let timedOut = Code(rawValue: "timed_out")
+        /// The name has no address.
         public static let cannotFindHost = Code(rawValue: "cannot_find_host")
+        /// Nothing answers at the address, or it refuses.
         public static let cannotConnectToHost = Code(rawValue: "cannot_connect_to_host")
+        /// The connection ended before the response did.
         public static let networkConnectionLost = Code(rawValue: "network_connection_lost")
+        /// There is no route to the address.
         public static let notConnectedToInternet = Code(rawValue: "not_connected_to_internet")
+        /// What came is no HTTP response.
         public static let badServerResponse = Code(rawValue: "bad_server_response")
+        /// The response breaks the rules of its framing.
         public static let cannotParseResponse = Code(rawValue: "cannot_parse_response")
+        /// The body is not what its `Content-Encoding` says.
         public static let cannotDecodeContentData = Code(rawValue: "cannot_decode_content_data")
         /// The decoded body outgrew ``TransportRequest/maximumDecodingRatio``, or a head its limit.
         public static let dataLengthExceedsMaximum = Code(rawValue: "data_length_exceeds_maximum")
+        /// TLS could not be agreed on.
         public static let secureConnectionFailed = Code(rawValue: "secure_connection_failed")
+        /// The certificate is not good for this server.
         public static let serverCertificateUntrusted = Code(rawValue: "server_certificate_untrusted")
+        /// The certificate has expired.
         public static let serverCertificateHasBadDate = Code(rawValue: "server_certificate_has_bad_date")
+        /// The certificate is not valid yet.
+        public static let serverCertificateNotYetValid = Code(rawValue: "server_certificate_not_yet_valid")
+        /// The certificate leads to no authority that is trusted.
         public static let serverCertificateHasUnknownRoot = Code(rawValue: "server_certificate_has_unknown_root")
+        /// The server wants a client certificate, or refuses the one it got.
         public static let clientCertificateRejected = Code(rawValue: "client_certificate_rejected")
         /// The request's body could not be read.
         public static let requestBodyStreamExhausted = Code(rawValue: "request_body_stream_exhausted")
         /// The queue is full.
         public static let resourceUnavailable = Code(rawValue: "resource_unavailable")
+        /// None of the others; the message says more.
         public static let unknown = Code(rawValue: "unknown")
     }
 
@@ -35,8 +55,9 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// What happened, for people; holds no secrets.
     public let message: String
-    /// libcurl's number and text, where the failure is libcurl's.
+    /// libcurl's number, where the failure is libcurl's.
     public let curlCode: Int32?
+    /// libcurl's text for that number.
     public let curlText: String?
     /// The kernel's number, where it gave one.
     public let systemCode: Int32?
@@ -59,5 +80,6 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.isRetryable = isRetryable
     }
 
+    /// The kind and the message.
     public var description: String { "\(code.rawValue): \(message)" }
 }

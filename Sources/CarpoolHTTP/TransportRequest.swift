@@ -96,5 +96,6 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
+    /// `scheme://host:port`
     public var description: String { "\(scheme)://\(host):\(port)" }
 }

@@ -1,0 +1,93 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// One socket to an origin, from its opening to its closing.
+final class Connection {
+    /// The number under which it is told to the world.
+    let id: Int
+    let descriptor: Int32
+    let pool: OriginPool
+    /// Transfers that have used it, and those that use it now.
+    private(set) var transfers = 0
+    private(set) var active = 0
+    /// When the last transfer left it.
+    private(set) var idleSince: MonotonicTime?
+    /// `h2` or `http/1.1`, and what TLS agreed on; known when the first request is about to be sent.
+    var agreement: Agreement?
+    private(set) var ends: Ends?
+    /// What libcurl waits for at the socket; nothing, while the connection lies in the pool.
+    var interest: Interest = []
+    /// Whether the loop leaves the socket alone for a while.
+    var isResting = false
+    /// libcurl calls for this socket without anything coming of them.
+    var governor = StormGovernor()
+    /// Sweeps that shall still look at this connection, because something happened at it while it was idle.
+    var suspicion = 0
+    /// Whether it shall not go back to the pool.
+    var isRetired = false
+    /// Shut down by us; it only waits to be closed.
+    private(set) var isShutDown = false
+
+    struct Agreement {
+        var httpVersion: String
+        var tlsVersion: String?
+        var tlsCipher: String?
+    }
+
+    /// The addresses at both ends.
+    struct Ends {
+        var remoteAddress: String
+        var remotePort: UInt16
+        var localAddress: String
+        var localPort: UInt16
+    }
+
+    init(id: Int, descriptor: Int32, pool: OriginPool) {
+        self.id = id
+        self.descriptor = descriptor
+        self.pool = pool
+    }
+
+    /// Whether it lies in the pool, of use to the next transfer.
+    var isIdle: Bool { idleSince != nil && !isShutDown }
+
+    func acquire() {
+        transfers &+= 1
+        active += 1
+        idleSince = nil
+    }
+
+    func release(at now: MonotonicTime) {
+        active -= 1
+        if active == 0 { idleSince = now }
+    }
+
+    /// Ends the connection for both sides. libcurl finds it dead and closes the socket when it next looks.
+    func shutDown() {
+        isShutDown = true
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Whether its local end has this port; keeps the addresses if so.
+    func matches(_ ends: @autoclosure () -> Ends, localPort: UInt16) -> Bool {
+        if let known = self.ends { return known.localPort == localPort }
+        guard boundPort == localPort else { return false }
+        self.ends = ends()
+        return true
+    }
+
+    /// The port as the kernel knows it; 0 if it knows none.
+    private var boundPort: UInt16 {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &address) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> UInt16 in
+                guard getsockname(descriptor, address, &length) == 0 else { return 0 }
+                // The port stands at the same place for both families.
+                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    UInt16(bigEndian: $0.pointee.sin_port)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Every open socket to an origin, by its descriptor. A class, because libcurl's callbacks reach it through a pointer.
+final class ConnectionTable {
+    private let loop: EventLoop
+    /// Bounded by the process's limit of descriptors, as the kernel gives the lowest free number.
+    private var slots: [Connection?] = []
+    /// Hears of openings and closings.
+    weak var observer: (any ConnectionObserver)?
+    /// Open sockets now, and since the start.
+    private(set) var count = 0
+    private(set) var opened = 0
+    /// Sockets that no transfer uses: while there are any, somebody must look after them.
+    private(set) var idle = 0
+    /// Pools that have lost their last connection since they were last looked at.
+    var emptied: [OriginPool] = []
+
+    init(loop: EventLoop) { self.loop = loop }
+
+    subscript(descriptor: Int32) -> Connection? {
+        let index = Int(descriptor)
+        return slots.indices.contains(index) ? slots[index] : nil
+    }
+
+    /// All open sockets, in no order that matters.
+    var all: [Connection] { slots.compactMap { $0 } }
+
+    /// Opens a socket as socket(2) does, close-on-exec; -1 with `errno` if that fails.
+    func open(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Int32 {
+        let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
+        guard descriptor >= 0 else { return descriptor }
+        keepAlive(descriptor)
+        opened &+= 1
+        let connection = Connection(id: opened, descriptor: descriptor, pool: pool)
+        while slots.count <= Int(descriptor) { slots.append(nil) }
+        slots[Int(descriptor)] = connection
+        count += 1
+        pool.connections.append(connection)
+        observer?.connectionDidOpen(connection.id, origin: pool.key.origin)
+        return descriptor
+    }
+
+    /// Closes a socket as close(2) does.
+    func close(_ descriptor: Int32) -> Int32 {
+        loop.forget(descriptor)
+        if let connection = self[descriptor] {
+            slots[Int(descriptor)] = nil
+            count -= 1
+            if connection.idleSince != nil { idle -= 1 }
+            let pool = connection.pool
+            pool.connections.removeAll { $0 === connection }
+            if pool.connections.isEmpty { emptied.append(pool) }
+            observer?.connectionDidClose(connection.id, origin: pool.key.origin, transfers: connection.transfers)
+        }
+        return Glibc.close(descriptor)
+    }
+
+    /// A transfer begins to use a connection.
+    func acquire(_ connection: Connection) {
+        if connection.idleSince != nil { idle -= 1 }
+        connection.acquire()
+    }
+
+    /// A transfer has stopped using a connection, which may be closed by now.
+    func release(_ connection: Connection) {
+        connection.release(at: loop.now)
+        if connection.idleSince != nil, self[connection.descriptor] === connection { idle += 1 }
+    }
+
+    /// A peer that has vanished without a word is found out in a minute, also by a response that is long in coming.
+    private func keepAlive(_ descriptor: Int32) {
+        set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, 30)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10)
+        set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPCNT, 3)
+    }
+
+    private func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}

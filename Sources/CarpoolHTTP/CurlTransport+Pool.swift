@@ -1,0 +1,182 @@
+internal import CCurl
+internal import CarpoolSystem
+
+/// Origins, their connections, and their upkeep.
+extension CurlTransport {
+    // MARK: Finding
+
+    func pool(for request: TransportRequest) -> OriginPool? {
+        let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
+        if let pool = pools[key] { return pool }
+        guard let multi = multi(for: key.multi) else { return nil }
+        let lane = queue.addLane(mayMultiplex: key.multi.speech == .multiplexed)
+        let pool = OriginPool(key: key, multi: multi, lane: lane)
+        pools[key] = pool
+        return pool
+    }
+
+    /// Without TLS there is nothing to trust and nothing to agree on.
+    private func multiKey(for request: TransportRequest) -> MultiHandle.Key {
+        guard request.url.origin.scheme == "https" else {
+            return MultiHandle.Key(partition: ConnectionPartition(), speech: .http1)
+        }
+        let speech: MultiHandle.Speech =
+            switch (request.httpVersion, CurlLibrary.profile) {
+            case (.http1, _): .http1
+            case (.automatic, .multiplex): configuration.allowsHTTP2 ? .multiplexed : .http1
+            case (.automatic, .http1): .http1
+            case (.http2, .multiplex): .multiplexed
+            case (.http2, .http1): .singleStream
+            }
+        return MultiHandle.Key(partition: request.partition, speech: speech)
+    }
+
+    private func multi(for key: MultiHandle.Key) -> MultiHandle? {
+        if let multi = multis[key] { return multi }
+        let multi = MultiHandle(
+            key: key, configuration: configuration, loop: loop, connections: connections, transport: self)
+        multis[key] = multi
+        return multi
+    }
+
+    // MARK: The first transfer to an origin
+
+    func closeGate(of pool: OriginPool?) {
+        guard let pool else { return }
+        let gate =
+            pool.gate
+            ?? Timer { [weak self, weak pool] in
+                guard let self, let pool else { return }
+                queue.gateExpired(pool.lane)
+                observeTurn()
+            }
+        pool.gate = gate
+        loop.arm(gate, afterMilliseconds: configuration.gateMilliseconds)
+    }
+
+    // MARK: Connections
+
+    func openSocket(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Int32 {
+        if connections.count >= configuration.connections { evict() }
+        return connections.open(family: family, type: type, protocol: `protocol`, pool: pool)
+    }
+
+    /// Notes which connection a transfer is about to use. Called from within libcurl.
+    func attach(_ transfer: Transfer, localPort: UInt16, ends: @autoclosure () -> Connection.Ends) {
+        if let previous = transfer.connection { connections.release(previous) }
+        transfer.connection = nil
+        guard let pool = transfer.pool else { return }
+        guard let connection = pool.connection(localPort: localPort, ends: ends()) else { return }
+        transfer.connection = connection
+        transfer.isReused = connection.transfers > 0
+        connections.acquire(connection)
+        guard connection.agreement == nil, case .running(let easy) = transfer.phase else { return }
+        let agreement = easy.agreement
+        connection.agreement = agreement
+        queue.learn(isHTTP2: agreement.httpVersion == "h2", in: pool.lane)
+        if let gate = pool.gate { loop.cancel(gate) }
+        observeTurn()
+    }
+
+    /// Something happened at a connection that lies in the pool: most often its peer has closed it.
+    func idleConnectionStirred(_ connection: Connection) {
+        // libcurl looks through its pool at most once a second, so that the first sweep may come to nothing.
+        connection.suspicion = 2
+        isSweepUrgent = true
+        connection.pool.multi.sweepAtTurnEnd()
+    }
+
+    /// Makes room for a connection by ending the one that has been idle for longest.
+    private func evict() {
+        let idle = connections.all.filter { $0.isIdle }
+        let oldest = idle.min { ($0.idleSince ?? loop.now) < ($1.idleSince ?? loop.now) }
+        guard let oldest else { return }
+        end(oldest)
+    }
+
+    /// Ends an idle connection at once, for its peer too; libcurl closes the socket when it next looks through its pool.
+    private func end(_ connection: Connection) {
+        connection.shutDown()
+        connection.suspicion = 2
+        isSweepUrgent = true
+        connection.pool.multi.sweepAtTurnEnd()
+    }
+
+    /// A transfer has stopped using a connection.
+    func release(_ connection: Connection) {
+        connections.release(connection)
+        if connection.isRetired, connection.isIdle, connections[connection.descriptor] === connection {
+            end(connection)
+        }
+    }
+
+    func closePool() -> Int {
+        var count = 0
+        for connection in connections.all {
+            if connection.isIdle {
+                end(connection)
+                count += 1
+            } else {
+                connection.isRetired = true
+            }
+        }
+        return count
+    }
+
+    // MARK: Upkeep
+
+    /// How soon to sweep again after something has stirred, in milliseconds: libcurl's own rest between two looks is a second.
+    private static let urgentSweepMilliseconds = 1_100
+
+    /// Called when a turn ends: drops what is empty, and sees to it that somebody comes for what is idle. While nothing is, nobody wakes.
+    func lookAfterPool() {
+        if !connections.emptied.isEmpty { dropEmptyPools() }
+        guard let sweeper, connections.idle > 0 else { return }
+        if isSweepUrgent {
+            isSweepUrgent = false
+            loop.arm(sweeper, afterMilliseconds: CurlTransport.urgentSweepMilliseconds)
+        } else if !sweeper.isArmed {
+            loop.arm(sweeper, afterMilliseconds: configuration.sweepMilliseconds)
+        }
+    }
+
+    func sweep() {
+        var swept: Set<ObjectIdentifier> = []
+        for connection in connections.all where connection.idleSince != nil {
+            if connection.suspicion > 0 {
+                connection.suspicion -= 1
+                if connection.suspicion > 0 { isSweepUrgent = true }
+            }
+            guard swept.insert(ObjectIdentifier(connection.pool.multi)).inserted else { continue }
+            connection.pool.multi.sweepAtTurnEnd()
+        }
+        observeTurn()
+    }
+
+    private func dropEmptyPools() {
+        for pool in connections.emptied {
+            guard pool.connections.isEmpty else { continue }
+            queue.forget(pool.lane)
+            guard pools[pool.key] === pool, queue.removeLane(pool.lane) else { continue }
+            if let gate = pool.gate { loop.cancel(gate) }
+            pools[pool.key] = nil
+        }
+        connections.emptied.removeAll()
+        // The common pools stay: they hold the system's authorities, parsed, which takes 17 ms to do again.
+        for (key, multi) in multis where key.partition.trust != .system && multi.transfers == 0 {
+            if !pools.values.contains(where: { $0.multi === multi }) { multis[key] = nil }
+        }
+    }
+}
+
+extension EasyHandle {
+    /// What the connection's two sides have agreed on. To be read from within a callback, once the connection is made.
+    var agreement: Connection.Agreement {
+        var tls = CCurl_tls()
+        guard CCurl_get_tls(raw, &tls) != 0 else { return Connection.Agreement(httpVersion: "http/1.1") }
+        let name = UnsafeRawBufferPointer(start: tls.protocol, count: Int(tls.protocol_length))
+        return Connection.Agreement(
+            httpVersion: name.elementsEqual("h2".utf8) ? "h2" : "http/1.1",
+            tlsVersion: tls.version.map { String(cString: $0) }, tlsCipher: tls.cipher.map { String(cString: $0) })
+    }
+}

@@ -1,0 +1,236 @@
+internal import CCurl
+public import CarpoolSystem
+
+/// A ``Transport`` over libcurl's multi_socket interface, driven by the event loop that it is made with.
+///
+/// Whatever it is asked to do it does when the turn of the loop ends: libcurl must not be called from its own callbacks, and delegates are
+/// called from there.
+public final class CurlTransport: Transport {
+    let loop: EventLoop
+    let configuration: TransportConfiguration
+    let connections: ConnectionTable
+    var queue: AdmissionQueue<Transfer>
+    var multis: [MultiHandle.Key: MultiHandle] = [:]
+    var pools: [OriginPool.Key: OriginPool] = [:]
+    var sweeper: Timer?
+    /// Whether a connection was seen to stir in the pool, so that the next sweep comes sooner.
+    var isSweepUrgent = false
+
+    private var starting: [Transfer] = []
+    private var ending: [Transfer] = []
+    private var resuming: [Transfer] = []
+    private var unsettled: [MultiHandle] = []
+    private var isObservingTurn = false
+    private var nextID = 1
+    private var finishedTransfers = 0
+    private var reusedTransfers = 0
+
+    /// Rounds of admitting and settling in one turn: what a transfer's end makes possible happens at once, but not without end.
+    private static let roundsPerTurn = 4
+
+    /// Makes a transport whose events come on this loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be used.
+    public init(loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration())
+        throws(TransportError)
+    {
+        guard CurlLibrary.isReady else { throw TransportError(.unknown, "libcurl cannot be initialised") }
+        self.loop = loop
+        self.configuration = configuration
+        connections = ConnectionTable(loop: loop)
+        queue = AdmissionQueue(
+            limits: .init(
+                connectionsPerOrigin: configuration.connectionsPerHost, connections: configuration.connections,
+                streamsPerConnection: configuration.streamsPerConnection, waiting: configuration.queuedTransfers))
+        sweeper = Timer { [weak self] in self?.sweep() }
+    }
+
+    deinit {
+        if let sweeper { loop.cancel(sweeper) }
+    }
+
+    // MARK: Transport
+
+    /// Hears of every connection that is opened or closed; not kept alive.
+    public var connectionObserver: (any ConnectionObserver)? {
+        get { connections.observer }
+        set { connections.observer = newValue }
+    }
+
+    /// Starts a transfer when the turn ends.
+    public func start(_ request: TransportRequest, delegate: any TransferDelegate) -> Transfer {
+        let transfer = Transfer(id: nextID, request: request, delegate: delegate, transport: self)
+        nextID &+= 1
+        starting.append(transfer)
+        observeTurn()
+        return transfer
+    }
+
+    /// Ends a transfer when the turn ends.
+    public func cancel(_ transfer: Transfer) {
+        guard !transfer.hasEnded, transfer.transport === self else { return }
+        if transfer.verdict == nil { transfer.verdict = TransportError(.cancelled, "the transfer was cancelled") }
+        ending.append(transfer)
+        observeTurn()
+    }
+
+    /// Lets a paused transfer go on when the turn ends.
+    public func resumeReceiving(_ transfer: Transfer) {
+        guard !transfer.hasEnded, transfer.transport === self else { return }
+        resuming.append(transfer)
+        observeTurn()
+    }
+
+    /// Ends all idle connections at once; their sockets are closed within a second.
+    @discardableResult public func closeIdleConnections() -> Int { closePool() }
+
+    /// What the pool holds at this moment.
+    public var statistics: PoolStatistics {
+        var result = PoolStatistics()
+        result.openedConnections = connections.opened
+        result.finishedTransfers = finishedTransfers
+        result.reusedTransfers = reusedTransfers
+        result.partitions = multis.count
+        result.origins = pools.values.map { $0.statistics(queue) }
+        return result
+    }
+
+    // MARK: The turn's end
+
+    func observeTurn() {
+        guard !isObservingTurn else { return }
+        isObservingTurn = true
+        loop.afterTurn(self)
+    }
+
+    func settleAtTurnEnd(_ multi: MultiHandle) {
+        guard !multi.isUnsettled else { return }
+        multi.isUnsettled = true
+        unsettled.append(multi)
+        observeTurn()
+    }
+
+    func carryOut() {
+        isObservingTurn = false
+        for transfer in take(&starting) { enqueue(transfer) }
+        for transfer in take(&ending) { finish(transfer, error: transfer.verdict) }
+        for transfer in take(&resuming) { resume(transfer) }
+        for _ in 0..<CurlTransport.roundsPerTurn {
+            admitWaiting()
+            if unsettled.isEmpty { break }
+            for multi in take(&unsettled) { multi.settle() }
+        }
+        if !unsettled.isEmpty { observeTurn() }
+        lookAfterPool()
+    }
+
+    private func take<Element>(_ list: inout [Element]) -> [Element] {
+        guard !list.isEmpty else { return [] }
+        defer { list.removeAll(keepingCapacity: false) }
+        return list
+    }
+
+    // MARK: A transfer's way
+
+    private func enqueue(_ transfer: Transfer) {
+        guard transfer.verdict == nil else { return }
+        guard let pool = pool(for: transfer.request) else {
+            return finish(transfer, error: TransportError(.unknown, "out of memory"))
+        }
+        transfer.pool = pool
+        guard let ticket = queue.enqueue(transfer, in: pool.lane) else {
+            let message = "\(configuration.queuedTransfers) transfers are waiting already"
+            return finish(transfer, error: TransportError(.resourceUnavailable, message, isRetryable: true))
+        }
+        transfer.phase = .waiting(ticket: ticket)
+        admitWaiting()
+        if case .waiting = transfer.phase { watch(transfer) }
+    }
+
+    private func admitWaiting() {
+        while let admission = queue.next() {
+            if admission.isFirst { closeGate(of: admission.element.pool) }
+            admit(admission.element)
+        }
+    }
+
+    private func admit(_ transfer: Transfer) {
+        guard let pool = transfer.pool else { return }
+        transfer.deadlines.admitted(at: MonotonicTime.read())
+        transfer.isDecoding = transfer.request.isDecoded
+        guard let easy = EasyHandle(transfer: transfer, pool: pool, configuration: configuration) else {
+            queue.finish(in: pool.lane)
+            return finish(transfer, error: TransportError(.unknown, "out of memory"))
+        }
+        if let reason = pool.multi.add(transfer, easy) {
+            easy.close()
+            queue.finish(in: pool.lane)
+            return finish(transfer, error: TransportError(.unknown, reason))
+        }
+        transfer.phase = .running(easy)
+        watch(transfer)
+        transfer.delegate?.transferDidStart(transfer)
+    }
+
+    private func resume(_ transfer: Transfer) {
+        guard case .running(let easy) = transfer.phase, transfer.deadlines.isPaused else { return }
+        transfer.deadlines.resumed(at: loop.now)
+        watch(transfer)
+        transfer.pool?.multi.resume(easy)
+    }
+
+    /// libcurl has finished a transfer.
+    func complete(_ transfer: Transfer, _ result: CURLcode) {
+        finish(transfer, error: transfer.verdict ?? transfer.failure(result))
+    }
+
+    /// Ends a transfer, wherever it is on its way. Must not be called from a callback of libcurl's.
+    func finish(_ transfer: Transfer, error: TransportError?) {
+        if transfer.hasEnded { return }
+        let metrics = MetricsReader.read(transfer)
+        switch transfer.phase {
+        case .new, .ended: break
+        case .waiting(let ticket):
+            if let pool = transfer.pool { queue.withdraw(ticket, from: pool.lane) }
+        case .running(let easy): detach(transfer, easy)
+        }
+        transfer.phase = .ended
+        if let timer = transfer.timer { loop.cancel(timer) }
+        transfer.timer = nil
+        finishedTransfers &+= 1
+        if transfer.isReused { reusedTransfers &+= 1 }
+        let delegate = transfer.delegate
+        transfer.delegate = nil
+        delegate?.transferDidComplete(transfer, TransferCompletion(error: error, metrics: metrics))
+    }
+
+    private func detach(_ transfer: Transfer, _ easy: EasyHandle) {
+        guard let pool = transfer.pool else { return }
+        pool.multi.remove(transfer, easy)
+        easy.close()
+        if let connection = transfer.connection { release(connection) }
+        transfer.connection = nil
+        queue.finish(in: pool.lane)
+        observeTurn()
+    }
+
+    // MARK: Deadlines
+
+    /// Arms the transfer's timer for its first deadline. Activity moves that away without a word, so the timer looks again when it fires.
+    /// Timer and transfer hold each other until the transfer ends.
+    private func watch(_ transfer: Transfer) {
+        let timer = transfer.timer ?? Timer { transfer.transport.checkDeadlines(transfer) }
+        transfer.timer = timer
+        loop.arm(timer, at: transfer.deadlines.next.at)
+    }
+
+    private func checkDeadlines(_ transfer: Transfer) {
+        guard !transfer.hasEnded else { return }
+        let next = transfer.deadlines.next
+        guard next.at <= loop.now else { return watch(transfer) }
+        finish(transfer, error: transfer.verdict ?? transfer.timeoutError(next.kind))
+    }
+}
+
+extension CurlTransport: TurnObserver {
+    /// Carries out what the turn has asked for.
+    public func turnDidEnd() { carryOut() }
+}

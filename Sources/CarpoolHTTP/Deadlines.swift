@@ -1,0 +1,65 @@
+internal import CarpoolSystem
+
+/// When a transfer has taken too long, and in what respect. A value: it is told what happens and says when to look again.
+struct Deadlines {
+    /// The respect in which time has run out, under its name in ``TransportError/timeout``.
+    enum Kind: String {
+        case connect
+        case idle
+        case resource
+    }
+
+    /// When the transfer was asked for.
+    let start: MonotonicTime
+    private let resource: MonotonicTime
+    private let idleMilliseconds: Int
+    private let connectMilliseconds: Int
+    /// When it left the admission queue. Waiting for its turn is nobody's failure: until then only the resource's time runs.
+    private(set) var admission: MonotonicTime?
+    private(set) var isConnected = false
+    /// While the delegate holds the transfer up, no silence is the peer's fault.
+    private(set) var isPaused = false
+    private var lastActivity: MonotonicTime
+
+    init(start: MonotonicTime, idleMilliseconds: Int, connectMilliseconds: Int, resourceMilliseconds: Int) {
+        self.start = start
+        self.idleMilliseconds = idleMilliseconds
+        self.connectMilliseconds = connectMilliseconds
+        resource = start.advanced(milliseconds: resourceMilliseconds)
+        lastActivity = start
+    }
+
+    mutating func admitted(at now: MonotonicTime) {
+        admission = now
+        lastActivity = now
+    }
+
+    mutating func connected(at now: MonotonicTime) {
+        isConnected = true
+        lastActivity = now
+    }
+
+    mutating func active(at now: MonotonicTime) { lastActivity = now }
+
+    mutating func paused() { isPaused = true }
+
+    mutating func resumed(at now: MonotonicTime) {
+        isPaused = false
+        lastActivity = now
+    }
+
+    /// The first deadline ahead, as things are. Activity moves it further away, so it need only be asked again when it has come.
+    var next: (at: MonotonicTime, kind: Kind) {
+        guard let admission else { return (resource, .resource) }
+        var first = (at: resource, kind: Kind.resource)
+        if !isPaused {
+            let idle = lastActivity.advanced(milliseconds: idleMilliseconds)
+            if idle < first.at { first = (idle, .idle) }
+        }
+        if !isConnected {
+            let connect = admission.advanced(milliseconds: connectMilliseconds)
+            if connect <= first.at { first = (connect, .connect) }
+        }
+        return first
+    }
+}

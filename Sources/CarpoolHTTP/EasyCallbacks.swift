@@ -1,0 +1,87 @@
+internal import CCurl
+internal import Glibc
+
+// What libcurl calls while it works on a transfer. Plain functions, as what C calls can capture nothing: each finds its object through the
+// pointer that was set with it. None of them calls libcurl, but to read from its own handle.
+
+extension EasyHandle {
+    /// Leads libcurl's callbacks to the transfer. It must be kept alive until the handle is closed.
+    func installCallbacks(for transfer: Transfer) {
+        let context = UnsafeRawPointer(Unmanaged.passUnretained(transfer).toOpaque())
+        set(CURLOPT_PRIVATE, pointer: context)
+        CCurl_set_write(raw, CURLOPT_HEADERFUNCTION, receiveHeaderLine)
+        set(CURLOPT_HEADERDATA, pointer: context)
+        CCurl_set_write(raw, CURLOPT_WRITEFUNCTION, receiveBody)
+        set(CURLOPT_WRITEDATA, pointer: context)
+        CCurl_set_prereq(raw, requestIsAboutToBeSent)
+        set(CURLOPT_PREREQDATA, pointer: context)
+        CCurl_set_open_socket(raw, openSocket)
+        set(CURLOPT_OPENSOCKETDATA, pointer: context)
+        // A connection outlives the transfer that made it, so its end is told to the table.
+        let table = UnsafeRawPointer(Unmanaged.passUnretained(transfer.transport.connections).toOpaque())
+        CCurl_set_close_socket(raw, closeSocket)
+        set(CURLOPT_CLOSESOCKETDATA, pointer: table)
+        if transfer.request.body.length > 0 {
+            CCurl_set_read(raw, provideBody)
+            set(CURLOPT_READDATA, pointer: context)
+            CCurl_set_seek(raw, rewindBody)
+            set(CURLOPT_SEEKDATA, pointer: context)
+        }
+    }
+}
+
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func receiveHeaderLine(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    transfer(context)?.receiveHeaderLine(UnsafeRawBufferPointer(start: bytes, count: count)) ?? 0
+}
+
+private func receiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    transfer(context)?.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count)) ?? 0
+}
+
+private func provideBody(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let room = UnsafeMutableRawBufferPointer(start: buffer, count: size &* count)
+    return transfer(context)?.provideBody(into: room) ?? Int(CURL_READFUNC_ABORT)
+}
+
+private func rewindBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
+    guard origin == SEEK_SET, offset >= 0, let transfer = transfer(context) else { return CURL_SEEKFUNC_FAIL }
+    transfer.bodyPosition = Int64(offset)
+    return CURL_SEEKFUNC_OK
+}
+
+private func requestIsAboutToBeSent(
+    _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
+    _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+    guard let transfer = transfer(context) else { return CURL_PREREQFUNC_ABORT }
+    let maySend = transfer.isAboutToSend(
+        localPort: UInt16(truncatingIfNeeded: localPort),
+        ends: Connection.Ends(
+            remoteAddress: remote.map { String(cString: $0) } ?? "",
+            remotePort: UInt16(truncatingIfNeeded: remotePort),
+            localAddress: local.map { String(cString: $0) } ?? "",
+            localPort: UInt16(truncatingIfNeeded: localPort)))
+    return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> Int32 {
+    guard let address = address?.pointee, let transfer = transfer(context) else { return -1 }
+    return transfer.openSocket(family: address.family, type: address.socktype, protocol: address.protocol)
+}
+
+private func closeSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {
+    guard let context else { return close(descriptor) }
+    return Unmanaged<ConnectionTable>.fromOpaque(context).takeUnretainedValue().close(descriptor)
+}

@@ -1,0 +1,95 @@
+internal import CCurl
+
+/// Everything in which a hop's handle differs from libcurl's defaults.
+extension EasyHandle {
+    /// Headers that libcurl would add by itself: whoever asks for a request says what is in it.
+    private static let ownHeaders: [StaticString] = ["Accept"]
+    /// `Expect` costs a second with servers that do not know it (RFC 9110, section 10.1.1, leaves it to the client).
+    private static let ownHeadersWithBody: [StaticString] = ["Accept", "Content-Type", "Expect"]
+
+    /// Makes the handle of a transfer; `nil` if memory is out.
+    init?(transfer: Transfer, pool: OriginPool, configuration: TransportConfiguration) {
+        let request = transfer.request
+        let defaults = request.sendsLength ? EasyHandle.ownHeadersWithBody : EasyHandle.ownHeaders
+        self.init(fields: request.fields, suppressing: defaults)
+        set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
+        setPolicy(pool, configuration, connectMilliseconds: request.connectTimeoutMilliseconds)
+        if pool.key.origin.scheme == "https" { setTrust(request.partition.trust, configuration) }
+        setMethod(request)
+        if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, text: "") }
+        installCallbacks(for: transfer)
+    }
+
+    private func setPolicy(_ pool: OriginPool, _ configuration: TransportConfiguration, connectMilliseconds: Int) {
+        // A request goes where its URL says, whatever a redirect or an environment variable would have.
+        set(CURLOPT_PROTOCOLS_STR, text: pool.key.origin.scheme)
+        set(CURLOPT_PROXY, text: "")
+        set(CURLOPT_NOSIGNAL, 1)
+        // Else ending a transfer that still resolves its host would hold the loop until the resolver answers.
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
+        set(CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
+        // Ours decides; libcurl's own divides it among the addresses of a host, so that a dead first one does not use it up.
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, connectMilliseconds))
+        switch pool.multi.key.speech {
+        case .http1: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+        case .singleStream: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        case .multiplexed:
+            set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+            set(CURLOPT_PIPEWAIT, 1)
+        }
+    }
+
+    private func setTrust(_ trust: ConnectionPartition.Trust, _ configuration: TransportConfiguration) {
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        // With a directory of authorities beside the file, libcurl would read the file anew for each connection: 17 ms instead of 1.
+        set(CURLOPT_CAPATH, pointer: nil)
+        switch trust {
+        case .system: set(CURLOPT_CAINFO, text: configuration.authoritiesPath)
+        case .authorities(let path, _): set(CURLOPT_CAINFO, text: path)
+        case .none:
+            set(CURLOPT_SSL_VERIFYPEER, 0)
+            set(CURLOPT_SSL_VERIFYHOST, 0)
+        }
+    }
+
+    private func setMethod(_ request: TransportRequest) {
+        let method = request.method
+        if method == .head {
+            // As a mere name it would make libcurl wait for a body that never comes.
+            set(CURLOPT_NOBODY, 1)
+            return
+        }
+        if request.sendsLength {
+            // Not CURLOPT_UPLOAD, which asks for `Expect: 100-continue` in older versions whatever the length.
+            set(CURLOPT_POST, 1)
+            set(CURLOPT_POSTFIELDSIZE_LARGE, offset: request.body.length)
+            if request.body.length == 0 { set(CURLOPT_COPYPOSTFIELDS, text: "") }
+            if method != .post { set(CURLOPT_CUSTOMREQUEST, text: method.rawValue) }
+        } else if method != .get {
+            set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
+        }
+    }
+}
+
+extension TransportRequest {
+    /// Whether the head says how long the body is: if there is one, and also for methods that are about giving one (RFC 9110, section 8.6).
+    var sendsLength: Bool {
+        if case .none = body {} else { return method != .head }
+        return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
+    }
+
+    /// Whether libcurl asks for encodings and decodes: not if the request asks for encodings itself, as it wants the bytes then.
+    var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
+}
+
+extension RequestBody {
+    /// The number of bytes to send.
+    var length: Int64 {
+        switch self {
+        case .none: 0
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(_, _, let length): length
+        }
+    }
+}

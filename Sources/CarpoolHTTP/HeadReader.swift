@@ -1,0 +1,79 @@
+/// Makes a ``ResponseHead`` of the lines that libcurl hands over: the blocks of interim responses, the final head, and trailers all come
+/// the same way. Lines in, events out.
+struct HeadReader {
+    enum Event {
+        /// More is to come.
+        case none
+        /// The head of the final response is complete.
+        case head(ResponseHead)
+        /// The lines outgrew ``HeadReader/maximumBytes``.
+        case tooLong
+    }
+
+    /// The most bytes of all heads of a transfer: a little less than libcurl's own limit, so that the error is ours.
+    static let maximumBytes = 300_000
+
+    private var status = 0
+    /// `http/1.0`, `http/1.1` or `h2`; empty before the first line.
+    private(set) var version = ""
+    private var fields = FieldBlock()
+    /// Bytes of all lines so far.
+    private(set) var byteCount = 0
+    /// Whether the final head has been given out; what follows are trailers.
+    private(set) var isComplete = false
+
+    /// Reads one line, its end included.
+    mutating func read(_ line: UnsafeRawBufferPointer) -> Event {
+        byteCount &+= line.count
+        guard byteCount <= HeadReader.maximumBytes else { return .tooLong }
+        guard !isComplete else { return .none }
+        let text = HeadReader.withoutEnd(line)
+        if text.isEmpty { return endOfBlock() }
+        if HeadReader.isStatusLine(text) {
+            begin(text)
+        } else if text[0] == 0x20 || text[0] == 0x09 {
+            fields.continueLast(with: text)
+        } else {
+            // A line without a name tells nobody anything; peers of HTTP have always passed over it.
+            _ = fields.append(line: text)
+        }
+        return .none
+    }
+
+    private mutating func begin(_ line: UnsafeRawBufferPointer) {
+        fields = FieldBlock(expectedBytes: 512)
+        version = HeadReader.version(of: line)
+        status = 0
+        guard let blank = line.firstIndex(of: 0x20) else { return }
+        for byte in line[(blank + 1)...].prefix(3) {
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return }
+            status = status * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+    }
+
+    private mutating func endOfBlock() -> Event {
+        guard status >= 200 else { return .none }
+        isComplete = true
+        let head = ResponseHead(status: status, httpVersion: version, fields: fields)
+        fields = FieldBlock()
+        return .head(head)
+    }
+
+    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.count >= 5 && line[0] == UInt8(ascii: "H") && line[1] == UInt8(ascii: "T")
+            && line[2] == UInt8(ascii: "T") && line[3] == UInt8(ascii: "P") && line[4] == UInt8(ascii: "/")
+    }
+
+    private static func version(of line: UnsafeRawBufferPointer) -> String {
+        if line.count > 5, line[5] == UInt8(ascii: "2") { return "h2" }
+        if line.count > 7, line[7] == UInt8(ascii: "0") { return "http/1.0" }
+        return "http/1.1"
+    }
+
+    private static func withoutEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var end = line.count
+        if end > 0, line[end - 1] == 0x0A { end -= 1 }
+        if end > 0, line[end - 1] == 0x0D { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: line[..<end])
+    }
+}

@@ -1,0 +1,281 @@
+internal import CCurl
+internal import CarpoolSystem
+
+/// libcurl's pool of connections for one partition, driven by the event loop.
+final class MultiHandle: ReadinessHandler {
+    /// What makes connections of one pool unfit for the requests of another.
+    struct Key: Hashable {
+        let partition: ConnectionPartition
+        let speech: Speech
+    }
+
+    /// What its connections may speak.
+    enum Speech: Hashable {
+        case http1
+        /// HTTP/2, one stream at a time on a connection.
+        case singleStream
+        /// HTTP/2.
+        case multiplexed
+    }
+
+    let key: Key
+    private let raw: UnsafeMutableRawPointer
+    private let configuration: TransportConfiguration
+    private let loop: EventLoop
+    private let connections: ConnectionTable
+    /// Told of what happens here; it owns this handle, so it is there as long.
+    private unowned let transport: CurlTransport
+    /// Transfers added and not yet removed.
+    private(set) var transfers = 0
+    /// Whether libcurl has told us anything during the present action.
+    var hasProgressed = false
+    /// Whether it stands in the transport's list of handles to be settled when the turn ends.
+    var isUnsettled = false
+    /// Whether the dummy transfer that makes libcurl look at its pool is under way.
+    private var isSweeping = false
+    private var needsSweep = false
+    /// When libcurl wants to be called without an event.
+    private var deadline: MonotonicTime?
+    /// Whether libcurl has set its timer during the present action.
+    private var hasSetTimer = false
+    private var timer: Timer?
+    private var armedDeadline = MonotonicTime(nanoseconds: .max)
+    private var timerGovernor = StormGovernor()
+    /// Sockets of libcurl's own, such as its resolver's; closed without a word, so they are forgotten with their last interest.
+    private var foreign: Set<Int32> = []
+
+    /// Rounds of expired timers in one turn: enough for a request to leave at once, too few to hold up the loop.
+    private static let roundsPerTurn = 4
+
+    /// Makes an empty pool; `nil` if memory is out.
+    init?(
+        key: Key, configuration: TransportConfiguration, loop: EventLoop, connections: ConnectionTable,
+        transport: CurlTransport
+    ) {
+        guard let raw = curl_multi_init() else { return nil }
+        self.key = key
+        self.raw = raw
+        self.configuration = configuration
+        self.loop = loop
+        self.connections = connections
+        self.transport = transport
+        configure()
+        timer = Timer { [weak self] in self?.settleLater() }
+    }
+
+    deinit {
+        if let timer { loop.cancel(timer) }
+        // Closing the pool must not call back into an object that is going away.
+        CCurl_multi_set_socket(raw, nil)
+        CCurl_multi_set_timer(raw, nil)
+        for descriptor in foreign { loop.forget(descriptor) }
+        curl_multi_cleanup(raw)
+    }
+
+    private func configure() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        CCurl_multi_set_socket(raw, socketInterestChanged)
+        CCurl_multi_set_pointer(raw, CURLMOPT_SOCKETDATA, context)
+        CCurl_multi_set_timer(raw, timerChanged)
+        CCurl_multi_set_pointer(raw, CURLMOPT_TIMERDATA, context)
+        // Without it libcurl keeps four idle connections for each transfer under way: almost none when they come one by one.
+        CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
+        // The admission queue keeps these limits; libcurl's are for what it does by itself, such as repeating many transfers at once.
+        CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.connectionsPerHost)
+        CCurl_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.connections)
+        CCurl_multi_set_long(raw, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.streamsPerConnection)
+        let pipelining = key.speech == .multiplexed ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING
+        CCurl_multi_set_long(raw, CURLMOPT_PIPELINING, pipelining)
+    }
+
+    // MARK: Transfers
+
+    /// Gives a transfer to libcurl, which keeps it alive until it is removed. Gives `nil`, or why it was refused.
+    func add(_ transfer: Transfer, _ easy: EasyHandle) -> String? {
+        let code = curl_multi_add_handle(raw, easy.raw)
+        guard code == CURLM_OK else { return String(cString: curl_multi_strerror(code)) }
+        _ = Unmanaged.passRetained(transfer)
+        transfers += 1
+        unsettle()
+        return nil
+    }
+
+    /// Takes a transfer back, finished or not. Must not be called from a callback.
+    func remove(_ transfer: Transfer, _ easy: EasyHandle) {
+        curl_multi_remove_handle(raw, easy.raw)
+        transfers -= 1
+        unsettle()
+        Unmanaged.passUnretained(transfer).release()
+    }
+
+    /// Lets a transfer go on that was paused by its write callback.
+    func resume(_ easy: EasyHandle) {
+        curl_easy_pause(easy.raw, CURLPAUSE_CONT)
+        drain()
+        unsettle()
+    }
+
+    /// Has dead and old connections closed when the turn ends. May be called from a callback.
+    func sweepAtTurnEnd() {
+        needsSweep = true
+        unsettle()
+    }
+
+    /// Makes libcurl look through its pool: a transfer that fails at once, without the network, does so on its way.
+    private func sweep() {
+        needsSweep = false
+        guard !isSweeping, let easy = curl_easy_init() else { return }
+        isSweeping = true
+        CCurl_set_text(easy, CURLOPT_URL, "http://sweep.invalid/")
+        CCurl_set_text(easy, CURLOPT_UNIX_SOCKET_PATH, "/nonexistent")
+        CCurl_set_text(easy, CURLOPT_PROXY, "")
+        CCurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
+        CCurl_set_long(easy, CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
+        CCurl_set_long(easy, CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
+        if curl_multi_add_handle(raw, easy) != CURLM_OK { endSweep(easy) }
+    }
+
+    private func endSweep(_ easy: UnsafeMutableRawPointer) {
+        curl_multi_remove_handle(raw, easy)
+        curl_easy_cleanup(easy)
+        isSweeping = false
+    }
+
+    // MARK: Driving libcurl
+
+    func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        let connection = connections[fd]
+        if let connection {
+            if connection.isResting { return }
+            if connection.interest.isEmpty { return transport.idleConnectionStirred(connection) }
+        }
+        var bits: Int32 = 0
+        if readiness.contains(.readable) { bits |= CURL_CSELECT_IN }
+        if readiness.contains(.writable) { bits |= CURL_CSELECT_OUT }
+        if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
+        act(fd, bits)
+        unsettle()
+        guard let connection, connections[fd] === connection else { return }
+        let rest = connection.governor.acted(hasProgressed: hasProgressed)
+        if rest > 0 { pause(connection, milliseconds: rest) }
+    }
+
+    /// Runs what is due and arms the timer. Called when a turn ends.
+    func settle() {
+        isUnsettled = false
+        if needsSweep { sweep() }
+        for _ in 0..<MultiHandle.roundsPerTurn {
+            guard let due = deadline, due <= loop.now else { break }
+            runTimeouts()
+        }
+        // Only ever moved forward: libcurl's deadline comes and goes with every request, and waking once for nothing costs less.
+        guard let deadline, let timer, !timer.isArmed || deadline < armedDeadline else { return }
+        armedDeadline = deadline
+        loop.arm(timer, at: deadline)
+    }
+
+    private func settleLater() { unsettle() }
+
+    private func unsettle() { transport.settleAtTurnEnd(self) }
+
+    private func runTimeouts() {
+        hasSetTimer = false
+        deadline = nil
+        act(CURL_SOCKET_BAD, 0)
+        if !hasSetTimer {
+            // libcurl does not repeat a time that it has told before; if we were early by its clock, it must be asked.
+            var milliseconds = -1
+            if curl_multi_timeout(raw, &milliseconds) == CURLM_OK { setTimer(milliseconds) }
+        }
+        let rest = timerGovernor.acted(hasProgressed: hasProgressed)
+        if rest > 0, let next = deadline { deadline = max(next, loop.now.advanced(milliseconds: rest)) }
+    }
+
+    private func act(_ descriptor: Int32, _ bits: Int32) {
+        var running: Int32 = 0
+        hasProgressed = false
+        curl_multi_socket_action(raw, descriptor, bits, &running)
+        drain()
+    }
+
+    private func drain() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(raw, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            // Copied first: the message dies when its handle is removed.
+            let result = CCurl_message_result(message)
+            hasProgressed = true
+            if let context = CCurl_get_private(easy) {
+                transport.complete(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), result)
+            } else {
+                endSweep(easy)
+            }
+        }
+    }
+
+    /// Leaves a socket alone for a while, at which things happen of which nothing comes.
+    private func pause(_ connection: Connection, milliseconds: Int) {
+        connection.isResting = true
+        loop.setInterest([], for: connection.descriptor, handler: self)
+        let timer = Timer { [weak self] in
+            connection.isResting = false
+            guard let self, connections[connection.descriptor] === connection else { return }
+            loop.setInterest(connection.interest, for: connection.descriptor, handler: self)
+        }
+        loop.arm(timer, afterMilliseconds: milliseconds)
+    }
+
+    // MARK: Callbacks; nothing here may call libcurl
+
+    fileprivate func setInterest(_ what: Int32, for descriptor: Int32) {
+        let interest: Interest =
+            switch what {
+            case CURL_POLL_IN: .readable
+            case CURL_POLL_OUT: .writable
+            case CURL_POLL_INOUT: [.readable, .writable]
+            default: []
+            }
+        guard let connection = connections[descriptor] else {
+            return setForeignInterest(interest, for: descriptor)
+        }
+        connection.interest = interest
+        if !connection.isResting { loop.setInterest(interest, for: descriptor, handler: self) }
+    }
+
+    private func setForeignInterest(_ interest: Interest, for descriptor: Int32) {
+        if interest.isEmpty {
+            foreign.remove(descriptor)
+            loop.forget(descriptor)
+        } else {
+            foreign.insert(descriptor)
+            loop.setInterest(interest, for: descriptor, handler: self)
+        }
+    }
+
+    fileprivate func setTimer(_ milliseconds: Int) {
+        hasSetTimer = true
+        switch milliseconds {
+        case ..<0: deadline = nil
+        case 0: deadline = loop.now
+        // libcurl cuts off parts of a millisecond, and the turn has taken some time: count from this moment, and one more.
+        default: deadline = MonotonicTime.read().advanced(milliseconds: milliseconds &+ 1)
+        }
+    }
+}
+
+private func socketInterestChanged(
+    _ easy: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ context: UnsafeMutableRawPointer?,
+    _ socketContext: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue().setInterest(what, for: descriptor)
+    return 0
+}
+
+private func timerChanged(
+    _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds)
+    return 0
+}

@@ -1,0 +1,46 @@
+internal import CarpoolSystem
+
+/// What is kept for one origin: its lane in the admission queue, and its connections.
+final class OriginPool {
+    /// What makes connections of one pool interchangeable.
+    struct Key: Hashable {
+        let origin: Origin
+        let multi: MultiHandle.Key
+
+        func hash(into hasher: inout Hasher) {
+            // Nearly all origins differ in their hosts; equality settles the rest.
+            hasher.combine(origin.host)
+            hasher.combine(origin.port)
+        }
+    }
+
+    let key: Key
+    let multi: MultiHandle
+    let lane: Int
+    /// At most six with HTTP/1.1, one with HTTP/2, and those of transfers that ended while they were connecting.
+    var connections: [Connection] = []
+    /// Ends the time in which the first transfer to a cold origin goes alone; made when first needed.
+    var gate: Timer?
+
+    init(key: Key, multi: MultiHandle, lane: Int) {
+        self.key = key
+        self.multi = multi
+        self.lane = lane
+    }
+
+    /// The connection with this local port. The addresses are asked for only when it is new.
+    func connection(localPort: UInt16, ends: @autoclosure () -> Connection.Ends) -> Connection? {
+        connections.first { $0.matches(ends(), localPort: localPort) }
+    }
+
+    /// Its share of the pool at this moment.
+    func statistics(_ queue: AdmissionQueue<Transfer>) -> PoolStatistics.OriginStatistics {
+        var result = PoolStatistics.OriginStatistics(origin: key.origin)
+        result.connections = connections.count { !$0.isShutDown }
+        result.idle = connections.count { $0.isIdle }
+        result.active = queue.active(in: lane)
+        result.queued = queue.waiting(in: lane)
+        result.httpVersion = connections.lazy.compactMap { $0.agreement?.httpVersion }.first
+        return result
+    }
+}

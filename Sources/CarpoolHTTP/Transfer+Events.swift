@@ -1,0 +1,115 @@
+internal import CCurl
+internal import CarpoolSystem
+internal import Glibc
+
+/// What libcurl tells a transfer while it works on it. Nothing here may call libcurl, but to read from the transfer's own handle.
+extension Transfer {
+    /// What the write callback answers to end the transfer.
+    private static let refusal = 0
+    /// Decoded bytes that are let pass before the ratio counts.
+    private static let decodingGrace: Int64 = 1 << 20
+    /// Encoded bytes that libcurl may have in hand without having counted them: its receive buffer.
+    private static let uncounted: Int64 = 16_384
+
+    /// Bytes have moved: neither the peer nor libcurl is stuck.
+    private func noteActivity() {
+        pool?.multi.hasProgressed = true
+        deadlines.active(at: transport.loop.now)
+    }
+
+    func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
+        noteActivity()
+        guard verdict == nil else { return Transfer.refusal }
+        switch headReader.read(line) {
+        case .none: break
+        case .head(let head):
+            delegate?.transfer(self, didReceive: head)
+        case .tooLong:
+            verdict = TransportError(
+                .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumBytes) bytes")
+            return Transfer.refusal
+        }
+        return line.count
+    }
+
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        noteActivity()
+        guard verdict == nil, let delegate, !bytes.isEmpty else { return Transfer.refusal }
+        guard !isBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: Transfer.uncounted) else {
+            verdict = bombError
+            return Transfer.refusal
+        }
+        switch delegate.transfer(self, didReceive: bytes) {
+        case .accept:
+            decodedBytes &+= Int64(bytes.count)
+            return bytes.count
+        case .pause:
+            deadlines.paused()
+            return Int(CURL_WRITEFUNC_PAUSE)
+        case .stop:
+            verdict = TransportError(.cancelled, "the transfer was cancelled")
+            return Transfer.refusal
+        }
+    }
+
+    /// Whether so many decoded bytes are too many for the encoded ones.
+    func isBomb(decoded: Int64, uncounted: Int64) -> Bool {
+        guard isDecoding, decoded > Transfer.decodingGrace, case .running(let easy) = phase else { return false }
+        let encoded = easy.offset(CURLINFO_SIZE_DOWNLOAD_T) &+ uncounted
+        return decoded / Int64(max(1, request.maximumDecodingRatio)) > encoded
+    }
+
+    var bombError: TransportError {
+        TransportError(
+            .dataLengthExceedsMaximum,
+            "the decoded body is more than \(request.maximumDecodingRatio) times as long as what was sent")
+    }
+
+    func provideBody(into room: UnsafeMutableRawBufferPointer) -> Int {
+        noteActivity()
+        guard verdict == nil else { return Int(CURL_READFUNC_ABORT) }
+        let count: Int
+        switch request.body {
+        case .none: return 0
+        case .bytes(let bytes):
+            let start = min(Int(clamping: bodyPosition), bytes.count)
+            count = min(room.count, bytes.count - start)
+            room.copyBytes(from: bytes[start..<start + count])
+        case .file(let file, let offset, let length):
+            let wanted = min(room.count, Int(clamping: length - bodyPosition))
+            count =
+                wanted <= 0 ? 0 : pread(file.descriptor.raw, room.baseAddress, wanted, off_t(offset &+ bodyPosition))
+            guard count > 0 || wanted <= 0 else {
+                verdict = TransportError(
+                    .requestBodyStreamExhausted, "the body's file ended before \(length) bytes, or cannot be read",
+                    systemCode: count < 0 ? errno : nil)
+                return Int(CURL_READFUNC_ABORT)
+            }
+        }
+        bodyPosition &+= Int64(count)
+        if count > 0 { delegate?.transfer(self, didSendBodyBytes: count) }
+        return count
+    }
+
+    /// A connection stands and the request goes out next. Gives false if it must not.
+    func isAboutToSend(localPort: UInt16, ends: @autoclosure () -> Connection.Ends) -> Bool {
+        pool?.multi.hasProgressed = true
+        deadlines.connected(at: transport.loop.now)
+        sendings += 1
+        guard verdict == nil else { return false }
+        guard sendings == 1 || request.method.isIdempotent else {
+            verdict = TransportError(
+                .networkConnectionLost,
+                "the connection ended before any response; the request may have been processed and was not repeated")
+            return false
+        }
+        transport.attach(self, localPort: localPort, ends: ends())
+        return true
+    }
+
+    func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32 {
+        pool?.multi.hasProgressed = true
+        guard let pool else { return -1 }
+        return transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool)
+    }
+}

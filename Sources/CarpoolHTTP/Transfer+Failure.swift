@@ -1,0 +1,33 @@
+internal import CCurl
+
+/// How a transfer's end is told.
+extension Transfer {
+    /// What is wrong with a transfer that libcurl has finished with this result; `nil` if it is well.
+    func failure(_ result: CURLcode) -> TransportError? {
+        guard case .running(let easy) = phase else { return nil }
+        guard result == CURLE_OK else {
+            return ErrorMapping(
+                code: result, text: easy.errorText, systemCode: Int32(clamping: easy.long(CURLINFO_OS_ERRNO)),
+                verification: result == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0,
+                isRequestSent: sendings > 0, hasHead: headReader.isComplete,
+                isIdempotent: request.method.isIdempotent
+            ).error
+        }
+        guard headReader.isComplete else {
+            return TransportError(.badServerResponse, "the response has no final head")
+        }
+        return isBomb(decoded: decodedBytes, uncounted: 0) ? bombError : nil
+    }
+
+    /// What is told when time has run out.
+    func timeoutError(_ kind: Deadlines.Kind) -> TransportError {
+        let message =
+            switch kind {
+            case .connect: "no connection within \(request.connectTimeoutMilliseconds) ms"
+            case .idle: "not a byte for \(request.idleTimeoutMilliseconds) ms"
+            case .resource: "not done within \(request.resourceTimeoutMilliseconds) ms"
+            }
+        return TransportError(
+            .timedOut, message, timeout: kind.rawValue, isRetryable: sendings == 0 || request.method.isIdempotent)
+    }
+}

@@ -1,0 +1,221 @@
+import CarpoolHTTP
+import CarpoolSystem
+import Glibc
+import Synchronization
+
+/// A request as a test writes it down; made into a real one on the loop's thread.
+struct Ask: Sendable {
+    var method = "GET"
+    var url: String
+    var fields: [(String, String)] = []
+    var body: [UInt8]?
+    var file: (path: String, offset: Int64, length: Int64)?
+    var trust: ConnectionPartition.Trust = .system
+    var version: HTTPVersionPolicy = .automatic
+    var idle = 10_000
+    var connect = 10_000
+    var resource = 20_000
+    var decodes = true
+    var ratio = 200
+    /// What the delegate answers to the pieces of the body.
+    var disposition: Disposition = .accept
+    /// When the test wants the transfer cancelled.
+    var cancel: CancelMoment?
+
+    enum Disposition: Sendable {
+        case accept
+        case pauseOnce
+        case pauseForEver
+        case stop
+    }
+
+    enum CancelMoment: Sendable, CaseIterable {
+        case beforeTurn, atStart, atHead, atBody, whilePaused, afterEnd
+    }
+
+    init(_ url: String) { self.url = url }
+}
+
+/// What became of it.
+struct Outcome: Sendable {
+    var status = 0
+    var version = ""
+    var fields: [(String, String)] = []
+    var body: [UInt8] = []
+    var error: TransportError?
+    var metrics = TransferMetrics()
+    var heads = 0
+    var starts = 0
+    var completions = 0
+    var sentBodyBytes = 0
+    var pauses = 0
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+    func field(_ name: String) -> String? { fields.first { $0.0.lowercased() == name }?.1 }
+}
+
+/// A transport on a loop of its own thread, and an actor of that loop to speak with it.
+actor Driver {
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    private var transport: CurlTransport?
+    private var recorders: [Recorder] = []
+    private let connectionLog = ConnectionLog()
+
+    init(_ configuration: TransportConfiguration = TransportConfiguration()) async throws {
+        loop = try await withCheckedThrowingContinuation { continuation in
+            startThread {
+                do {
+                    let loop = try EventLoop()
+                    continuation.resume(returning: loop)
+                    loop.run()
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+        transport = try makeTransport(configuration)
+    }
+
+    private func makeTransport(_ configuration: TransportConfiguration) throws -> CurlTransport {
+        let transport = try CurlTransport(loop: loop, configuration: configuration)
+        transport.connectionObserver = connectionLog
+        return transport
+    }
+
+    /// Lets everything go and ends the loop.
+    func end() {
+        transport = nil
+        recorders = []
+        loop.stop()
+    }
+
+    var statistics: PoolStatistics { transport?.statistics ?? PoolStatistics() }
+    var openConnections: Int { connectionLog.open }
+    func closeIdle() -> Int { transport?.closeIdleConnections() ?? 0 }
+
+    /// Calls back once no connection is left open.
+    func allConnectionsClosed() async {
+        if connectionLog.open == 0 { return }
+        await withCheckedContinuation { connectionLog.whenAllClosed = $0 }
+    }
+
+    /// Runs one request to its end.
+    func fetch(_ ask: Ask) async throws -> Outcome {
+        guard let transport else { return Outcome() }
+        let request = try makeRequest(ask)
+        let recorder = Recorder(ask, transport)
+        recorders.append(recorder)
+        return await withCheckedContinuation { continuation in
+            recorder.continuation = continuation
+            let transfer = transport.start(request, delegate: recorder)
+            if ask.cancel == .beforeTurn { transport.cancel(transfer) }
+        }
+    }
+
+    /// Runs many at the same time.
+    nonisolated func fetchAll(_ asks: [Ask]) async throws -> [Outcome] {
+        try await withThrowingTaskGroup(of: (Int, Outcome).self) { group in
+            for (index, ask) in asks.enumerated() { group.addTask { (index, try await self.fetch(ask)) } }
+            var outcomes = [Outcome](repeating: Outcome(), count: asks.count)
+            for try await (index, outcome) in group { outcomes[index] = outcome }
+            return outcomes
+        }
+    }
+
+    private func makeRequest(_ ask: Ask) throws -> TransportRequest {
+        guard let method = HTTPMethod(ask.method) else { throw ChildProcess.Failure(description: "method") }
+        var request = TransportRequest(method: method, url: try HTTPURL(ask.url))
+        request.fields = try ask.fields.map { try HTTPField(name: $0.0, value: $0.1) }
+        if let body = ask.body { request.body = .bytes(body) }
+        if let (path, offset, length) = ask.file {
+            request.body = .file(BodyFile(try FileDescriptor.open(path, O_RDONLY)), offset: offset, length: length)
+        }
+        request.partition.trust = ask.trust
+        request.httpVersion = ask.version
+        request.idleTimeoutMilliseconds = ask.idle
+        request.connectTimeoutMilliseconds = ask.connect
+        request.resourceTimeoutMilliseconds = ask.resource
+        request.decodesContent = ask.decodes
+        request.maximumDecodingRatio = ask.ratio
+        return request
+    }
+}
+
+/// Writes down what one transfer tells.
+final class Recorder: TransferDelegate {
+    private let ask: Ask
+    private let transport: CurlTransport
+    private var outcome = Outcome()
+    private var resumption: Timer?
+    var continuation: CheckedContinuation<Outcome, Never>?
+
+    init(_ ask: Ask, _ transport: CurlTransport) {
+        self.ask = ask
+        self.transport = transport
+    }
+
+    func transferDidStart(_ transfer: Transfer) {
+        outcome.starts += 1
+        if ask.cancel == .atStart { transport.cancel(transfer) }
+    }
+
+    func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {
+        outcome.heads += 1
+        outcome.status = head.status
+        outcome.version = head.httpVersion
+        head.fields.forEach { name, value in
+            outcome.fields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+        }
+        if ask.cancel == .atHead { transport.cancel(transfer) }
+    }
+
+    func transfer(_ transfer: Transfer, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        if ask.cancel == .atBody { transport.cancel(transfer) }
+        if ask.cancel == .whilePaused {
+            transport.cancel(transfer)
+            return .pause
+        }
+        switch ask.disposition {
+        case .accept: break
+        case .stop: return .stop
+        case .pauseForEver:
+            outcome.pauses += 1
+            return .pause
+        case .pauseOnce:
+            if outcome.pauses == 0 {
+                outcome.pauses = 1
+                transport.resumeReceiving(transfer)
+                return .pause
+            }
+        }
+        outcome.body.append(contentsOf: bytes)
+        return .accept
+    }
+
+    func transfer(_ transfer: Transfer, didSendBodyBytes count: Int) { outcome.sentBodyBytes += count }
+
+    func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
+        outcome.completions += 1
+        outcome.error = completion.error
+        outcome.metrics = completion.metrics
+        if ask.cancel == .afterEnd { transport.cancel(transfer) }
+        continuation?.resume(returning: outcome)
+        continuation = nil
+    }
+}
+
+/// Counts the open connections.
+private final class ConnectionLog: ConnectionObserver {
+    var open = 0
+    var whenAllClosed: CheckedContinuation<Void, Never>?
+
+    func connectionDidOpen(_ id: Int, origin: Origin) { open += 1 }
+
+    func connectionDidClose(_ id: Int, origin: Origin, transfers: Int) {
+        open -= 1
+        guard open == 0 else { return }
+        whenAllClosed?.resume()
+        whenAllClosed = nil
+    }
+}
