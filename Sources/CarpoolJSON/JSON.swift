@@ -90,6 +90,9 @@ public struct JSON {
     /// The string.
     public var string: String? { withUTF8 { String(decoding: $0, as: UTF8.self) } }
 
+    /// Whether this is that string; makes no copy.
+    public func isString(_ text: StaticString) -> Bool { withUTF8(text.matches) ?? false }
+
     /// The integer, if it fits 64 bits.
     public var integer: Int64? {
         CJansson_typeof(node) == JSON_INTEGER ? json_integer_value(node) : nil

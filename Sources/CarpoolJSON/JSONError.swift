@@ -51,10 +51,12 @@ public struct JSONError: Error, Equatable, Sendable {
         self.message = message
     }
 
-    /// A value refused by a schema.
-    static func refused(_ message: String, expected: String, didYouMean: String? = nil) -> JSONError {
+    /// A value that is not allowed at its place.
+    public static func refused(
+        _ message: String, path: String = "", expected: String, didYouMean: String? = nil
+    ) -> JSONError {
         var error = JSONError(.schema, message)
-        error.path = ""
+        error.path = path
         error.expected = expected
         error.didYouMean = didYouMean
         return error
@@ -65,5 +67,17 @@ public struct JSONError: Error, Equatable, Sendable {
         var error = self
         error.path = component + (path ?? "")
         return error
+    }
+}
+
+extension JSONError: CustomStringConvertible {
+    /// One line: where, what is wrong, and the name that may have been meant.
+    public var description: String {
+        var text = ""
+        if let path { text += "\(path): " }
+        if let line, let column { text += "line \(line), column \(column): " }
+        text += message
+        if let didYouMean { text += "; did you mean \(didYouMean)?" }
+        return text
     }
 }

@@ -26,6 +26,9 @@ enum JSONEscape {
         }
     }
 
+    /// How long the escaped form of a byte is that must be escaped.
+    static func length(of byte: UInt8) -> Int { letters[Int(byte)] == UInt8(ascii: "u") ? 6 : 2 }
+
     /// Appends the escaped form of a byte.
     static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
         let letter = letters[Int(byte)]

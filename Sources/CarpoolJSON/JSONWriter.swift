@@ -163,6 +163,17 @@ public struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// How many bytes `string(utf8:)` would write for well-formed UTF-8, the quotes included.
+    public static func encodedLength(ofText value: UnsafeRawBufferPointer) -> Int {
+        var length = value.count &+ 2
+        var position = JSONEscape.firstEscape(in: value, from: 0)
+        while position < value.count {
+            length &+= JSONEscape.length(of: value[position]) &- 1
+            position = JSONEscape.firstEscape(in: value, from: position &+ 1)
+        }
+        return length
+    }
+
     private mutating func append(_ text: StaticString) {
         guard text.hasPointerRepresentation else {
             return bytes.append(contentsOf: String(text.unicodeScalar).utf8)
@@ -186,7 +197,8 @@ public struct JSONWriter {
         }
     }
 
-    private static func isUTF8(_ value: UnsafeRawBufferPointer) -> Bool {
+    /// Whether bytes are well-formed UTF-8 (RFC 3629), and `text` would write them as a string.
+    public static func isUTF8(_ value: UnsafeRawBufferPointer) -> Bool {
         value.withMemoryRebound(to: UInt8.self) { (try? UTF8Span(validating: $0.span)) != nil }
     }
 }

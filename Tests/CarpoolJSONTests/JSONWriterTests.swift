@@ -61,6 +61,7 @@ import Testing
                     var writer = JSONWriter()
                     bytes.withUnsafeBytes { writer.string(utf8: $0) }
                     #expect(!writer.bytes.contains { $0 < 0x20 || $0 == 0x7F })
+                    #expect(bytes.withUnsafeBytes(JSONWriter.encodedLength(ofText:)) == writer.bytes.count)
                     #expect(try JSON.parse(writer.bytes).string == String(decoding: bytes, as: UTF8.self))
                 }
             }

@@ -1,0 +1,43 @@
+public import CarpoolJSON
+
+/// Every method and notification of the protocol: the one table that calls are checked against and documents written from.
+public struct Catalogue: Sendable {
+    private struct Entry: Sendable {
+        let method: Method
+        /// All parameters as one object, made once.
+        let object: JSONSchema
+    }
+
+    /// The methods, in the order of the documentation.
+    public let methods: [Method]
+    /// What the daemon sends by itself.
+    public let notifications: [NotificationDescription]
+    private let entries: [String: Entry]
+
+    /// A catalogue of these methods; of two with one name the first counts.
+    public init(methods: [Method], notifications: [NotificationDescription] = []) {
+        self.methods = methods
+        self.notifications = notifications
+        var entries: [String: Entry] = [:]
+        for method in methods {
+            let entry = Entry(method: method, object: .object(method.params))
+            for name in [method.name] + method.aliases where entries[name] == nil { entries[name] = entry }
+        }
+        self.entries = entries
+    }
+
+    /// The method of that name or alias.
+    public subscript(name: String) -> Method? { entries[name]?.method }
+
+    /// The error for a name that no method has, with the nearest one that there is.
+    public func methodNotFound(_ name: String) -> RPCError {
+        .methodNotFound(name, didYouMean: NearestName.find(name, among: entries.keys.sorted()))
+    }
+
+    /// Checks the parameters of a call before anything is done.
+    /// - Throws: `RPCError.invalidParams`.
+    public func bind(params: JSON?, of method: Method) throws(RPCError) -> Params {
+        let object = entries[method.name]?.object ?? .object(method.params)
+        return try Params.bind(params, to: method.params, object: object)
+    }
+}

@@ -1,0 +1,99 @@
+public import CarpoolJSON
+
+/// All that there is to know of a method but how it is carried out.
+///
+/// The dispatcher checks calls against it, `rpc.discover` tells it, and the documentation is written from it.
+public struct Method: Sendable {
+    /// Who may call a method; each role may do what those before it may.
+    public enum Role: String, CaseIterable, Sendable, Comparable {
+        /// Look: events, statistics.
+        case observe
+        /// Make requests, and manage one's own.
+        case submit
+        /// Everything.
+        case admin
+
+        /// Whether the right one may do more.
+        public static func < (left: Role, right: Role) -> Bool { left.rank < right.rank }
+
+        private var rank: Int {
+            switch self {
+            case .observe: 0
+            case .submit: 1
+            case .admin: 2
+            }
+        }
+    }
+
+    /// A call that works, with what it answers.
+    public struct Example: Sendable {
+        /// What it shows, in a few words.
+        public let title: String
+        /// The parameters, as JSON. `${origin}` stands for an HTTP server with a page `/hello`, and `${request}`,
+        /// `${session}`, `${client}` and `${sub}` for names that earlier calls gave.
+        public let params: String
+        /// A possible result, as JSON. A live one has these members, of these kinds; the values may be others.
+        public let result: String
+
+        /// A call and its result.
+        public init(_ title: String, params: String = "{}", result: String) {
+            self.title = title
+            self.params = params
+            self.result = result
+        }
+    }
+
+    /// `noun.verb`
+    public let name: String
+    /// Other names for it.
+    public var aliases: [String] = []
+    /// What it does, in one sentence.
+    public let summary: String
+    /// What one has to know at two in the morning.
+    public let description: String
+    /// Who may call it.
+    public let role: Role
+    /// The parameters, in the order in which an array gives them.
+    public let params: [JSONSchema.Member]
+    /// What it answers.
+    public let result: JSONSchema
+    /// The errors that are its own; those of the protocol can come from any method.
+    public let errors: [RPCErrorKind]
+    /// At least one.
+    public let examples: [Example]
+    /// Whether an answer may take long, so that `rpc.cancel` is of use.
+    public var isInterruptible = false
+
+    /// Describes a method.
+    public init(
+        _ name: String, aliases: [String] = [], role: Role, _ summary: String, _ description: String,
+        params: [JSONSchema.Member] = [], result: JSONSchema, errors: [RPCErrorKind] = [],
+        isInterruptible: Bool = false,
+        examples: [Example]
+    ) {
+        self.name = name
+        self.aliases = aliases
+        self.summary = summary
+        self.description = description
+        self.role = role
+        self.params = params
+        self.result = result
+        self.errors = errors
+        self.examples = examples
+        self.isInterruptible = isInterruptible
+    }
+}
+
+/// A notification that the daemon sends.
+public struct NotificationDescription: Sendable {
+    /// The method's name.
+    public let name: String
+    /// What it tells, in one sentence.
+    public let summary: String
+    /// What one has to know of it.
+    public let description: String
+    /// Its parameters.
+    public let params: JSONSchema
+    /// One that may come, as JSON.
+    public let example: String
+}

@@ -1,0 +1,84 @@
+public import CarpoolJSON
+
+/// The checked parameters of a call, by name, however the caller put them.
+public struct Params {
+    private enum Form {
+        case none
+        case object(JSON)
+        case positional(JSON, [JSONSchema.Member])
+    }
+
+    private let form: Form
+
+    private init(_ form: Form) { self.form = form }
+
+    /// No parameters.
+    public static var none: Params { Params(.none) }
+
+    /// Checks parameters against a method's description.
+    ///
+    /// Absent, `[]` and `{}` mean none. An array is taken in the documented order.
+    /// - Throws: `RPCError.invalidParams` with path, expectation and the nearest known name.
+    static func bind(_ json: JSON?, to members: [JSONSchema.Member], object: JSONSchema) throws(RPCError) -> Params {
+        do throws(JSONError) {
+            if let json, json.kind == .array, json.count > 0 {
+                try check(positional: json, members)
+                return Params(.positional(json, members))
+            }
+            if let json, json.kind == .object {
+                try object.validate(json, path: "params")
+                return json.count == 0 ? .none : Params(.object(json))
+            }
+            if let missing = members.first(where: \.required) { throw Self.missing(missing) }
+            return .none
+        } catch {
+            throw .invalidParams(error)
+        }
+    }
+
+    private static func check(positional json: JSON, _ members: [JSONSchema.Member]) throws(JSONError) {
+        guard json.count <= members.count else {
+            throw .refused(
+                "is one too many", path: "params[\(members.count)]", expected: "at most \(members.count) parameters")
+        }
+        for (index, member) in members.enumerated() {
+            if let value = json[index: index] {
+                try member.schema.validate(value, path: "params[\(index)]")
+            } else if member.required {
+                throw missing(member)
+            }
+        }
+    }
+
+    private static func missing(_ member: JSONSchema.Member) -> JSONError {
+        .refused("is missing", path: "params.\(member.name)", expected: member.schema.expectation)
+    }
+
+    /// The parameter of that name, if the caller gave it.
+    public subscript(name: StaticString) -> JSON? {
+        switch form {
+        case .none: return nil
+        case .object(let json): return json[name]
+        case .positional(let json, let members):
+            let index = members.firstIndex { $0.name.description == name.description }
+            return index.flatMap { json[index: $0] }
+        }
+    }
+
+    /// Appends the parameters as an object, in the caller's order.
+    public func write(to writer: inout JSONWriter) {
+        switch form {
+        case .none:
+            writer.beginObject()
+            writer.endObject()
+        case .object(let json): writer.value(json)
+        case .positional(let json, let members):
+            writer.beginObject()
+            for (index, member) in members.enumerated() { writer.member(member.name, json[index: index]) }
+            writer.endObject()
+        }
+    }
+}
+
+@available(*, unavailable)
+extension Params: Sendable {}

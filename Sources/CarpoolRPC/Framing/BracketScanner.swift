@@ -1,0 +1,70 @@
+/// Finds the end of a JSON object or array, byte by byte, without understanding more of it than strings and brackets.
+///
+/// Runs in front of the parser: it bounds the depth and says where a message ends, and what is wrong with one that has no end.
+struct BracketScanner {
+    /// What ends a scan.
+    enum Outcome: Equatable {
+        /// The first bracket is closed.
+        case complete
+        /// A closing bracket does not match, or a string contains a line feed.
+        case broken
+        /// Nested deeper than allowed.
+        case tooDeep
+        /// A record separator inside the message: the next message starts here.
+        case separator
+    }
+
+    /// The open brackets, the innermost in the lowest bit: 1 for `{`, 0 for `[`.
+    private var brackets: UInt64 = 0
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+    private let maximumDepth: Int
+    private let stopsAtSeparator: Bool
+
+    /// A scanner that has not seen the first bracket yet.
+    init(maximumDepth: Int, stopsAtSeparator: Bool) {
+        self.maximumDepth = min(maximumDepth, UInt64.bitWidth)
+        self.stopsAtSeparator = stopsAtSeparator
+    }
+
+    /// Goes on from `position`, which is left behind the last byte that was looked at, or on the separator.
+    /// - Returns: nil if the bytes end first.
+    mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, from position: inout Int) -> Outcome? {
+        while position < bytes.count {
+            let byte = bytes[position]
+            if stopsAtSeparator, byte == Framing.recordSeparator { return .separator }
+            position &+= 1
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                }
+                if byte == UInt8(ascii: "\n") { return .broken }
+            } else if let outcome = structure(byte) {
+                return outcome
+            }
+        }
+        return nil
+    }
+
+    private mutating func structure(_ byte: UInt8) -> Outcome? {
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard depth < maximumDepth else { return .tooDeep }
+            depth &+= 1
+            brackets = brackets << 1 | (byte == UInt8(ascii: "{") ? 1 : 0)
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            guard brackets & 1 == (byte == UInt8(ascii: "}") ? 1 : 0) else { return .broken }
+            depth &-= 1
+            brackets >>= 1
+            if depth == 0 { return .complete }
+        default: break
+        }
+        return nil
+    }
+}

@@ -1,0 +1,25 @@
+/// How messages are told apart on a connection.
+public enum Framing: Sendable {
+    /// Nothing has come yet that tells; answers go out as lines.
+    case undecided
+    /// One JSON text per line; also JSON texts one behind the other, or over several lines.
+    case lines
+    /// A header block with `Content-Length` before each message, as the Language Server Protocol has it.
+    case contentLength
+    /// RFC 7464: a record separator, 0x1E, before each message and a line feed behind it.
+    case jsonSequence
+
+    /// The byte that starts a record in RFC 7464.
+    static let recordSeparator: UInt8 = 0x1E
+
+    /// Appends one message in this framing.
+    public func frame(_ message: [UInt8], into output: inout [UInt8]) {
+        switch self {
+        case .undecided, .lines: break
+        case .contentLength: output.append(contentsOf: "Content-Length: \(message.count)\r\n\r\n".utf8)
+        case .jsonSequence: output.append(Framing.recordSeparator)
+        }
+        output.append(contentsOf: message)
+        if self != .contentLength { output.append(UInt8(ascii: "\n")) }
+    }
+}

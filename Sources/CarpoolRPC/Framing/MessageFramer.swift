@@ -1,0 +1,278 @@
+/// What the framer found.
+public enum FramerEvent: Equatable, Sendable {
+    /// The bytes of one message, without its frame; whether they are JSON is for the parser to say.
+    case message([UInt8])
+    /// Something that is no message. It is answered with this error and `id` null, and the connection goes on.
+    case failure(RPCError)
+}
+
+/// Cuts a stream of bytes into messages: bytes in, events out, no input or output of its own.
+///
+/// The first byte decides the framing. No byte is looked at twice, and no more is kept than one message and what was
+/// appended last, so a caller that takes all events before it appends more uses bounded memory. What goes wrong costs the
+/// message it goes wrong in: the rest of its line (in RFC 7464, of its record) is skipped and the next one read.
+public struct MessageFramer: Sendable {
+    private enum State {
+        case between
+        /// In an object or array.
+        case brackets(isOversized: Bool)
+        /// In a line that starts with another JSON value; the parser will refuse it.
+        case bareLine(isOversized: Bool)
+        /// In what is left of a bad line.
+        case skippingLine
+        /// In a block of headers.
+        case headers
+        /// In a message with a length.
+        case content(length: Int)
+        /// In a message whose length is over the limit.
+        case skippingContent(left: Int)
+    }
+
+    /// How the peer frames its messages, as far as it is known.
+    public private(set) var framing = Framing.undecided
+
+    private let limits: FramingLimits
+    private var state = State.between
+    private var scanner: BracketScanner
+    private var headers = ContentLengthHeaders()
+    /// Bytes not given out yet; those before `start` are.
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var position = 0
+    private var isAtStartOfStream = true
+
+    /// How many bytes are kept for the message that is not complete.
+    public var bufferedBytes: Int { buffer.count &- start }
+
+    /// A framer at the start of a stream.
+    public init(limits: FramingLimits = FramingLimits()) {
+        self.limits = limits
+        scanner = BracketScanner(maximumDepth: limits.depth, stopsAtSeparator: false)
+    }
+
+    /// Takes what was read from the peer. Call `next()` until it gives nil before the next `append`.
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        compact()
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// Appends one message in the framing that the peer uses.
+    public func frame(_ message: [UInt8], into output: inout [UInt8]) { framing.frame(message, into: &output) }
+
+    /// The next event, or nil if more bytes are needed.
+    public mutating func next() -> FramerEvent? {
+        while position < buffer.count {
+            if let event = step() { return event }
+        }
+        return nil
+    }
+
+    /// The last event, once the peer has sent all it will send and `next()` has given nil.
+    public mutating func finish() -> FramerEvent? {
+        defer { reset() }
+        switch state {
+        case .between where start < buffer.count, .brackets(isOversized: false), .headers, .content:
+            return .failure(.parseError("the stream ended inside a message"))
+        case .bareLine(isOversized: false): return .message(Array(buffer[start...]))
+        case .between, .brackets, .bareLine, .skippingLine, .skippingContent: return nil
+        }
+    }
+
+    /// Looks at what there is in the current state. Makes progress or uses up the buffer.
+    private mutating func step() -> FramerEvent? {
+        switch state {
+        case .between: return begin()
+        case .brackets(let isOversized): return scanBrackets(isOversized: isOversized)
+        case .bareLine(let isOversized): return scanBareLine(isOversized: isOversized)
+        case .skippingLine: return skipLine()
+        case .headers: return readHeaders()
+        case .content(let length): return readContent(length)
+        case .skippingContent(let left):
+            let skipped = min(left, buffer.count &- position)
+            position &+= skipped
+            start = position
+            state = skipped == left ? .between : .skippingContent(left: left &- skipped)
+            return nil
+        }
+    }
+
+    // MARK: Between messages
+
+    private mutating func begin() -> FramerEvent? {
+        if isAtStartOfStream, !skipByteOrderMark() { return nil }
+        let byte = buffer[position]
+        start = position
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"):
+            position &+= 1
+            start = position
+        case Framing.recordSeparator where framing == .undecided || framing == .jsonSequence:
+            framing = .jsonSequence
+            position &+= 1
+            start = position
+        case UInt8(ascii: "C"), UInt8(ascii: "c"):
+            guard framing == .undecided || framing == .contentLength else { return startOfNothing() }
+            headers = ContentLengthHeaders()
+            state = .headers
+        case _ where framing == .contentLength:
+            headers = ContentLengthHeaders()
+            state = .headers
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            if framing == .undecided { framing = .lines }
+            scanner = BracketScanner(maximumDepth: limits.depth, stopsAtSeparator: framing == .jsonSequence)
+            state = .brackets(isOversized: false)
+        case UInt8(ascii: "\""), UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "t"),
+            UInt8(ascii: "f"), UInt8(ascii: "n"):
+            state = .bareLine(isOversized: false)
+        default: return startOfNothing()
+        }
+        return nil
+    }
+
+    private mutating func startOfNothing() -> FramerEvent {
+        var error = RPCError.parseError("no JSON text starts here")
+        error.hint = "send one JSON-RPC 2.0 object or array a line, or use Content-Length headers or RFC 7464"
+        state = .skippingLine
+        return .failure(error)
+    }
+
+    /// Skips the byte order mark of UTF-8 that some systems put before a text.
+    /// - Returns: false while it takes more bytes to tell.
+    private mutating func skipByteOrderMark() -> Bool {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let found = buffer[start...].prefix(mark.count)
+        if found.count < mark.count, mark.starts(with: found) {
+            position = buffer.count
+            return false
+        }
+        isAtStartOfStream = false
+        position = start &+ (found.elementsEqual(mark) ? mark.count : 0)
+        start = position
+        return position < buffer.count
+    }
+
+    // MARK: Lines and records
+
+    private mutating func scanBrackets(isOversized: Bool) -> FramerEvent? {
+        let outcome = buffer.withUnsafeBufferPointer { scanner.scan($0, from: &position) }
+        if isOversized {
+            // The failure has been told; all that matters is where the message ends.
+            start = position
+            if let outcome { state = after(outcome) }
+            return nil
+        }
+        guard position &- start <= limits.messageBytes else {
+            state = outcome.map(after) ?? .brackets(isOversized: true)
+            start = position
+            return .failure(.messageTooLarge(limitBytes: limits.messageBytes))
+        }
+        guard let outcome else { return nil }
+        let message = start..<position
+        state = after(outcome)
+        start = position
+        switch outcome {
+        case .complete: return .message(Array(buffer[message]))
+        case .broken: return .failure(.parseError("a bracket does not match, or a string is not closed on its line"))
+        case .tooDeep: return .failure(.tooDeep(limits.depth))
+        case .separator: return .failure(.parseError("the next record starts inside this one"))
+        }
+    }
+
+    private func after(_ outcome: BracketScanner.Outcome) -> State {
+        switch outcome {
+        case .complete, .separator: return .between
+        case .broken where framing != .jsonSequence && buffer[position &- 1] == UInt8(ascii: "\n"): return .between
+        case .broken, .tooDeep: return .skippingLine
+        }
+    }
+
+    /// Whether a byte ends what cannot be understood.
+    private func endsLine(_ byte: UInt8) -> Bool {
+        byte == (framing == .jsonSequence ? Framing.recordSeparator : UInt8(ascii: "\n"))
+    }
+
+    private mutating func skipLine() -> FramerEvent? {
+        if let end = buffer[position...].firstIndex(where: endsLine) {
+            position = end
+            state = .between
+        } else {
+            position = buffer.count
+        }
+        start = position
+        return nil
+    }
+
+    private mutating func scanBareLine(isOversized: Bool) -> FramerEvent? {
+        let end = buffer[position...].firstIndex { $0 == UInt8(ascii: "\n") || endsLine($0) }
+        position = end ?? buffer.count
+        let line = start..<position
+        if isOversized || line.count > limits.messageBytes {
+            start = position
+            state = end == nil ? .bareLine(isOversized: true) : .between
+            return isOversized ? nil : .failure(.messageTooLarge(limitBytes: limits.messageBytes))
+        }
+        guard end != nil else { return nil }
+        start = position
+        state = .between
+        return .message(Array(buffer[line]))
+    }
+
+    // MARK: Content-Length
+
+    private mutating func readHeaders() -> FramerEvent? {
+        let outcome = headers.read(buffer[position...], limit: limits.headerBytes, position: &position)
+        start = position
+        guard let outcome else { return nil }
+        switch outcome {
+        case .length(let length):
+            framing = .contentLength
+            guard length <= limits.messageBytes else {
+                state = .skippingContent(left: length)
+                return .failure(.messageTooLarge(limitBytes: limits.messageBytes))
+            }
+            state = .content(length: length)
+            // An empty message has no byte to wait for.
+            return length == 0 ? readContent(0) : nil
+        case .broken(let reason, let isAtLineEnd):
+            state = isAtLineEnd ? .between : .skippingLine
+            return .failure(.parseError(reason))
+        }
+    }
+
+    private mutating func readContent(_ length: Int) -> FramerEvent? {
+        guard buffer.count &- start >= length else {
+            position = buffer.count
+            return nil
+        }
+        let message = Array(buffer[start..<start &+ length])
+        position = start &+ length
+        start = position
+        state = .between
+        var checker = BracketScanner(maximumDepth: limits.depth, stopsAtSeparator: false)
+        var checked = 0
+        if message.withUnsafeBufferPointer({ checker.scan($0, from: &checked) }) == .tooDeep {
+            return .failure(.tooDeep(limits.depth))
+        }
+        return .message(message)
+    }
+
+    // MARK: The buffer
+
+    /// Drops what has been given out, so that each byte is moved at most a few times in its life.
+    private mutating func compact() {
+        if start == buffer.count {
+            reset()
+        } else if start > buffer.count / 2 {
+            buffer.removeSubrange(..<start)
+            position &-= start
+            start = 0
+        }
+    }
+
+    private mutating func reset() {
+        // An idle connection does not keep the memory of its largest message.
+        buffer.removeAll(keepingCapacity: buffer.capacity <= 65_536)
+        start = 0
+        position = 0
+    }
+}

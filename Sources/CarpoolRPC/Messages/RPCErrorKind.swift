@@ -1,0 +1,180 @@
+public import CarpoolJSON
+
+/// One error that the protocol knows: the same table makes the errors, `rpc.discover` and the documentation's page.
+public struct RPCErrorKind: Sendable {
+    /// The number, for switch statements.
+    public let code: Int
+    /// The documented identity, `data.name`.
+    public let name: StaticString
+    /// Whether the same call may succeed if it is made again, unchanged, a little later.
+    public let isRetryable: Bool
+    /// When it comes, in a sentence.
+    public let summary: String
+    /// What to do about it, in a sentence.
+    public let remedy: String
+    /// What `data` holds besides `name`, `retryable` and `hint`.
+    public let members: [JSONSchema.Member]
+
+    init(
+        _ code: Int, _ name: StaticString, isRetryable: Bool = false, _ summary: String, _ remedy: String,
+        members: [JSONSchema.Member] = []
+    ) {
+        self.code = code
+        self.name = name
+        self.isRetryable = isRetryable
+        self.summary = summary
+        self.remedy = remedy
+        self.members = members
+    }
+}
+
+// JSON-RPC 2.0 §5.1 gives the codes from -32700 to -32600; -32800 is what the Language Server Protocol uses. -32000 to
+// -32099 are used in many ways by many libraries, so the errors of this protocol are positive numbers.
+extension RPCErrorKind {
+    /// The messages of these errors are given by the specification, so that what is particular needs a place of its own.
+    private static let detail = JSONSchema.Member("detail", .string, "What is wrong, for people.", required: true)
+
+    /// -32700
+    public static let parseError = RPCErrorKind(
+        -32700, "parse_error", "The message is not JSON, names a member twice, or is not UTF-8.",
+        "Send one JSON text a line; the connection and its other calls go on.", members: [detail])
+    /// -32600
+    public static let invalidRequest = RPCErrorKind(
+        -32600, "invalid_request",
+        "The message is JSON, but no JSON-RPC 2.0 request, or nested too deep, or an empty batch.",
+        "Compare it with the JSON-RPC 2.0 specification; `jsonrpc` must be \"2.0\".", members: [detail])
+    /// -32600 for an id that is in use.
+    public static let duplicateID = RPCErrorKind(
+        -32600, "duplicate_id", "A call with the same id is under way on this connection.",
+        "Give every call an id of its own; a counter will do.", members: [detail])
+    /// -32601
+    public static let methodNotFound = RPCErrorKind(
+        -32601, "method_not_found", "There is no method of that name.", "Look it up with rpc.discover.",
+        members: [detail, .init("did_you_mean", .string, "The nearest known name.")])
+    /// -32602
+    public static let invalidParams = RPCErrorKind(
+        -32602, "invalid_params", "A parameter is unknown, missing or wrong. Nothing has been done.",
+        "Correct the member that `path` names.",
+        members: [
+            .init("path", .string, "Where, like `params.body.file`.", required: true),
+            .init("expected", .string, "What would be right there."),
+            .init("did_you_mean", .string, "The nearest known name."),
+        ])
+    /// -32603
+    public static let internalError = RPCErrorKind(
+        -32603, "internal", "The daemon failed. This is a defect of the daemon.", "Report it with the daemon's log.")
+    /// -32800
+    public static let cancelled = RPCErrorKind(
+        -32800, "cancelled", "The call was cancelled by rpc.cancel, or its connection was shut out.",
+        "Nothing; the HTTP request that the call waited for goes on.")
+    /// 1001
+    public static let versionNotSupported = RPCErrorKind(
+        1001, "version_not_supported", "The client speaks no version of the protocol that this daemon speaks.",
+        "Update the older of the two.",
+        members: [.init("supported", .array(of: .integer), "The versions that the daemon speaks.", required: true)])
+    /// 1002
+    public static let capabilityMissing = RPCErrorKind(
+        1002, "capability_missing", "The client requires what this daemon cannot do.",
+        "Update the daemon, or ask for it in `optional`.",
+        members: [.init("missing", .array(of: .string), "The capabilities that are not there.", required: true)])
+    /// 1003
+    public static let messageTooLarge = RPCErrorKind(
+        1003, "message_too_large",
+        "The message is larger than the daemon reads. It was skipped; the connection goes on.",
+        "Pass large bodies as a file.",
+        members: [.init("limit_bytes", .integer, "The largest message.", required: true)])
+    /// 1004
+    public static let tooManyInFlight = RPCErrorKind(
+        1004, "too_many_in_flight", isRetryable: true,
+        "The connection has as many calls under way, or subscriptions, as it may have.",
+        "Wait for answers, or spread the calls over several connections.",
+        members: [.init("limit", .integer, "How many there may be.", required: true)])
+    /// 1005
+    public static let forbidden = RPCErrorKind(
+        1005, "forbidden", "The caller's user may not do this.",
+        "Have the daemon's owner give the user a role in the configuration.",
+        members: [.init("required_role", .string, "The role that would do.")])
+    /// 1006
+    public static let draining = RPCErrorKind(
+        1006, "draining", isRetryable: true, "The daemon is about to end and takes no new work.",
+        "Connect again in a moment; the next daemon takes it.")
+    /// 1101
+    public static let requestNotFound = RPCErrorKind(
+        1101, "request.not_found", "There is no such request, or it is another client's.",
+        "It may have been dismissed, or its retention is over; see request.list.",
+        members: [.init("request", .string, "The name that was asked for.", required: true)])
+    /// 1102
+    public static let wrongState = RPCErrorKind(
+        1102, "wrong_state", "The object is there, but not in a state for this call.",
+        "Wait for the state, or do without.",
+        members: [
+            .init("state", .string, "The state it is in.", required: true),
+            .init("expected", .string, "The state it would have to be in.", required: true),
+            .init("request", .string, "The request."),
+            .init("session", .string, "The session."),
+        ])
+    /// 1103
+    public static let cursorExpired = RPCErrorKind(
+        1103, "cursor_expired", "Events from that cursor on are not kept any more.", "Start from now.",
+        members: [.init("cursor", .string, "The cursor.", required: true)])
+    /// 1104
+    public static let keyConflict = RPCErrorKind(
+        1104, "key_conflict", "The idempotency key was used for a request with other parameters.",
+        "Make a new key for a new request.",
+        members: [
+            .init("key", .string, "The key.", required: true),
+            .init("request", .string, "The request that it stands for.", required: true),
+        ])
+    /// 1105
+    public static let sessionExists = RPCErrorKind(
+        1105, "session.exists", "There is a session of that name, and its configuration is another one.",
+        "Choose another name, or invalidate that session first.",
+        members: [.init("session", .string, "The name.", required: true)])
+    /// 1106
+    public static let bodyGone = RPCErrorKind(
+        1106, "body.gone", "The body of that response is not kept any more.", "Make the request again.",
+        members: [.init("request", .string, "The request.", required: true)])
+    /// 1107
+    public static let sessionNotFound = RPCErrorKind(
+        1107, "session.not_found", "There is no session of that name.", "Create it first; see session.list.",
+        members: [
+            .init("session", .string, "The name that was asked for.", required: true),
+            .init("did_you_mean", .string, "The nearest known name."),
+        ])
+    /// 1201
+    public static let queueFull = RPCErrorKind(
+        1201, "queue_full", isRetryable: true, "As many requests wait or run as the client, or all clients, may have.",
+        "Wait for some to finish.", members: [.init("limit", .integer, "How many there may be.", required: true)])
+    /// 1202
+    public static let spoolFull = RPCErrorKind(
+        1202, "spool_full", isRetryable: true,
+        "The bodies that are kept for the client, or for all, take all the room there is.",
+        "Release bodies that are read, or dismiss their requests.",
+        members: [.init("limit_bytes", .integer, "How many bytes there may be.", required: true)])
+    /// 1203
+    public static let rateLimited = RPCErrorKind(
+        1203, "rate_limited", isRetryable: true, "The client calls too often.",
+        "Wait as long as `retry_after_ms` says.",
+        members: [.init("retry_after_ms", .integer, "How long to wait, in milliseconds.", required: true)])
+    /// 1301
+    public static let fileCannotOpen = RPCErrorKind(
+        1301, "file.cannot_open", "The daemon cannot open a file that the call names.",
+        "The path is the daemon's: a container or a private /tmp has other files under the same names.",
+        members: [
+            .init("path", .string, "The path.", required: true),
+            .init("errno", .integer, "The kernel's reason, a number of errno(3).", required: true),
+        ])
+    /// 1302
+    public static let fileNotOwner = RPCErrorKind(
+        1302, "file.not_owner", "Files are opened only for callers of the daemon's own user.",
+        "Send the content instead.",
+        members: [.init("path", .string, "The path.", required: true)])
+
+    /// All of them, in the order of their codes as the documentation lists them.
+    public static let all: [RPCErrorKind] = [
+        parseError, invalidRequest, duplicateID, methodNotFound, invalidParams, internalError, cancelled,
+        versionNotSupported, capabilityMissing, messageTooLarge, tooManyInFlight, forbidden, draining, requestNotFound,
+        wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, queueFull, spoolFull,
+        rateLimited, fileCannotOpen, fileNotOwner,
+    ]
+}
