@@ -93,3 +93,16 @@ public struct HTTPMethod: Sendable, Hashable {
         }
     }
 }
+
+extension HTTPField {
+    /// Whether the field has that name, whatever the case of either (RFC 9110, section 5.1).
+    public func hasName(_ other: String) -> Bool {
+        let a = name.utf8
+        let b = other.utf8
+        return a.count == b.count && zip(a, b).allSatisfy { $0 == $1 || HTTPField.lowered($0) == HTTPField.lowered($1) }
+    }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 {
+        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    }
+}

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The one owner of an open descriptor: closes it when it goes out of scope.
@@ -24,6 +25,21 @@ public struct FileDescriptor: ~Copyable {
             if fd >= 0 { return FileDescriptor(owning: fd) }
             if errno != EINTR { throw .last("open", path) }
         }
+    }
+}
+
+extension FileDescriptor {
+    /// A new file of mode 0600 in a folder that has no name yet (open(2), `O_TMPFILE`): nobody sees it half written, and it leaves
+    /// nothing behind if the process dies.
+    public static func unnamed(in directory: String) throws(SystemError) -> FileDescriptor {
+        let fd = CLinux_open_unnamed(directory)
+        guard fd >= 0 else { throw .last("open", directory) }
+        return FileDescriptor(owning: fd)
+    }
+
+    /// Gives an unnamed file its name; fails if the name is taken.
+    public borrowing func link(to path: String) throws(SystemError) {
+        guard CLinux_link_unnamed(raw, path) == 0 else { throw .last("linkat", path) }
     }
 }
 
@@ -62,6 +78,21 @@ public enum Bytes {
             case .endOfFile: throw SystemError(code: EIO, operation: "write")
             case .failed(let code): throw SystemError(code: code, operation: "write")
             }
+        }
+    }
+
+    /// Reads a small file to its end; EFBIG if it holds more than the bound.
+    public static func readAll(_ fd: Int32, atMost limit: Int, path: String) throws(SystemError) -> [UInt8] {
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            switch buffer.withUnsafeMutableBytes({ read(fd, into: $0) }) {
+            case .bytes(let count): content += buffer[..<count]
+            case .endOfFile: return content
+            case .wouldBlock: throw SystemError(code: EAGAIN, operation: "read", subject: path)
+            case .failed(let code): throw SystemError(code: code, operation: "read", subject: path)
+            }
+            guard content.count <= limit else { throw SystemError(code: EFBIG, operation: "read", subject: path) }
         }
     }
 

@@ -8,6 +8,8 @@ public struct Interest: OptionSet, Sendable {
     public static let readable = Interest(rawValue: 1)
     /// Room to write, or a connection made.
     public static let writable = Interest(rawValue: 2)
+    /// Nothing but the end of the connection, which the kernel reports in any case: for a peer that has shut down its half.
+    public static let hangup = Interest(rawValue: 4)
 }
 
 /// What epoll said of a descriptor.

@@ -1,0 +1,20 @@
+public import CarpoolRPC
+
+/// What a client may do.
+public typealias Role = Method.Role
+
+/// Which users may speak to the daemon, and what they may do: decided by the credentials that the kernel vouches for, never by the socket's mode.
+struct AccessPolicy: Equatable {
+    /// The daemon's own user.
+    let owner: UInt32
+    /// Other users, as the configuration lists them.
+    var roles: [UInt32: Role] = [:]
+
+    /// The role of a user; `nil` if it has none. The daemon's own user and root may do everything.
+    func role(of uid: UInt32) -> Role? {
+        uid == owner || uid == 0 ? .admin : roles[uid]
+    }
+
+    /// Whether the socket must be open to users other than the owner.
+    var admitsOthers: Bool { !roles.isEmpty }
+}

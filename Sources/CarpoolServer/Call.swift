@@ -1,0 +1,86 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+
+/// What a handler gives back.
+enum Answer {
+    /// The result, written when the reply is.
+    case result((inout JSONWriter) -> Void)
+    /// The handler keeps the call and answers later.
+    case pending
+}
+
+/// One call under way: its method and checked parameters, and the one answer that it gets.
+///
+/// A handler sees this and not the connection, so it can neither write to it nor answer twice.
+final class Call {
+    /// As received; `nil` for a notification, which is never answered.
+    let id: RPCID?
+    /// The checked parameters.
+    let params: Params
+    /// Who calls.
+    let client: any Client
+    /// Carried out if the call is cancelled, or its connection lost, before it is answered.
+    var onCancel: () -> Void = {}
+    private(set) var isAnswered = false
+    /// The batch that its answer belongs to.
+    let batch: Batch?
+
+    init(id: RPCID?, params: Params, client: any Client, batch: Batch?) {
+        self.id = id
+        self.params = params
+        self.client = client
+        self.batch = batch
+    }
+
+    /// Answers with a result. Only the first answer counts.
+    func answer(_ write: @escaping (inout JSONWriter) -> Void) { finish(.success(write)) }
+
+    /// Answers with an error. Only the first answer counts.
+    func fail(_ error: RPCError) { finish(.failure(error)) }
+
+    /// Ends the call without an answer, because nobody is there to read it.
+    func abandon() {
+        guard !isAnswered else { return }
+        isAnswered = true
+        onCancel()
+    }
+
+    /// Ends the call on its caller's wish; what it waits for goes on.
+    func cancel() {
+        guard !isAnswered else { return }
+        onCancel()
+        fail(.cancelled)
+    }
+
+    private func finish(_ result: CallResult) {
+        guard !isAnswered else { return }
+        isAnswered = true
+        client.deliver(result, of: self)
+    }
+}
+
+/// A connected client as handlers see it.
+protocol Client: AnyObject, EventSink {
+    /// The connection's number.
+    var number: Int { get }
+    /// The user at the other end.
+    var uid: UInt32 { get }
+    /// The process at the other end, as far as the kernel knows.
+    var pid: Int32 { get }
+    /// What it may do.
+    var role: Role { get }
+    /// Whose quotas count, and what `mine` means.
+    var identity: ClientIdentity { get }
+    /// The encoded size up to which a body may stand in a record.
+    var inlineBodyBytes: Int { get }
+    /// Requests that end with this connection, by name.
+    var dependents: [String: RequestEntry] { get set }
+    /// Live subscriptions, by name.
+    var subscriptions: [String: Subscription] { get set }
+    /// Takes over what the client says of itself.
+    func introduce(name: String?, version: String?, maximumLineBytes: Int?)
+    /// Writes the answer of a call, or nothing if the call was a notification.
+    func deliver(_ result: CallResult, of call: Call)
+    /// A call of this client that is under way.
+    func callUnderWay(_ id: RPCID) -> Call?
+}

@@ -1,0 +1,257 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// One client's connection: bytes in, messages to the dispatcher, replies and events out. The only place that writes to the socket.
+final class Connection: ReadinessHandler, TurnObserver {
+    let number: Int
+    let credentials: PeerCredentials
+    let role: Role
+    var dependents: [String: RequestEntry] = [:]
+    var subscriptions: [String: Subscription] = [:]
+    /// What the client calls itself.
+    private(set) var name: String?
+    private(set) var version: String?
+    private(set) var maximumLineBytes: Int
+    /// When it came, in microseconds since 1970.
+    let connected = WallClock.microseconds()
+    private(set) var callCount = 0
+
+    private let fd: FileDescriptor
+    private unowned let server: Server
+    private var framer: MessageFramer
+    private var output = OutputQueue()
+    /// Calls that have not been answered. Each keeps the connection alive until it is answered or abandoned.
+    private var calls: [RPCID: Call] = [:]
+    private var inputHasEnded = false
+    private var isFlushDue = false
+    private(set) var isClosed = false
+    private lazy var knownIdentity = ClientIdentity(
+        uid: credentials.uid, name: ClientIdentity.programName(ofProcess: credentials.pid))
+
+    init(number: Int, fd: consuming FileDescriptor, credentials: PeerCredentials, role: Role, server: Server) {
+        self.number = number
+        self.fd = fd
+        self.credentials = credentials
+        self.role = role
+        self.server = server
+        maximumLineBytes = server.limits.lineBytes
+        framer = MessageFramer(limits: FramingLimits(messageBytes: server.limits.messageBytes))
+        server.loop.setInterest(.readable, for: self.fd.raw, handler: self)
+    }
+
+    /// Bytes that the client has not read.
+    var unreadBytes: Int { output.count }
+    var callsUnderWay: Int { calls.count }
+
+    // MARK: Input
+
+    func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        if readiness.contains(.readable) { readInput() }
+        guard !isClosed else { return }
+        if readiness.contains(.failed) {
+            // Both halves are gone. What the client wrote before is read first: a submitted request survives its connection.
+            while !inputHasEnded, !isClosed, readInput() {}
+            return close()
+        }
+        if readiness.contains(.writable) { flush() }
+    }
+
+    /// Reads once; gives whether there may be more. One read a turn, so that a client that writes much does not hold up the others.
+    @discardableResult private func readInput() -> Bool {
+        guard !inputHasEnded else { return false }
+        let result = server.withReadBuffer { buffer in
+            let result = Bytes.read(fd.raw, into: buffer)
+            if case .bytes(let count) = result { framer.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            return result
+        }
+        switch result {
+        case .bytes:
+            while !isClosed, let event = framer.next() { handle(event) }
+        case .wouldBlock: return false
+        case .endOfFile:
+            inputHasEnded = true
+            if let event = framer.finish() { handle(event) }
+            settle()
+        case .failed:
+            close()
+            return false
+        }
+        return true
+    }
+
+    private func handle(_ event: FramerEvent) {
+        callCount &+= 1
+        switch event {
+        case .failure(let error): send(id: nil, error: error)
+        case .message(let bytes):
+            switch RPCInput.parse(bytes) {
+            case .single(let message): handle(message, batch: nil)
+            case .batch(let messages):
+                let batch = Batch { [unowned self] bytes in send(message: bytes) }
+                for message in messages { handle(message, batch: batch) }
+                batch.close()
+            case .failure(let error): send(id: nil, error: error)
+            }
+        }
+    }
+
+    private func handle(_ message: RPCMessage, batch: Batch?) {
+        switch message {
+        case .invalid(let id, let error):
+            if let batch {
+                batch.add { Reply.write(id: id, error: error, to: &$0) }
+            } else {
+                send(id: id, error: error)
+            }
+        case .response:
+            // The daemon asks nothing of its clients, so that this answers nothing.
+            return
+        case .request(let request):
+            if request.id != nil { batch?.expect() }
+            let isDuplicate = request.id.map { calls[$0] != nil } ?? false
+            let call = server.dispatcher.dispatch(
+                request, from: self, batch: batch, underWay: calls.count, limit: server.limits.callsPerConnection,
+                isDuplicate: isDuplicate)
+            if let id = call.id, !call.isAnswered { calls[id] = call }
+        }
+    }
+
+    // MARK: Output
+
+    private func send(id: RPCID?, error: RPCError) {
+        server.withWriter { writer in
+            Reply.write(id: id, error: error, to: &writer)
+            send(message: writer.bytes)
+        }
+    }
+
+    /// The one line that queues what a client gets.
+    private func send(message: [UInt8]) {
+        guard !isClosed else { return }
+        output.append { framer.frame(message, into: &$0) }
+        flushAfterTurn()
+    }
+
+    private func flushAfterTurn() {
+        guard !isFlushDue else { return }
+        isFlushDue = true
+        server.loop.afterTurn(self)
+    }
+
+    func turnDidEnd() {
+        isFlushDue = false
+        if !isClosed { flush() }
+    }
+
+    private func flush() {
+        if case .failed = output.flush(to: fd.raw) { return close() }
+        if output.isEmpty { tellOfDroppedEvents() }
+        settle()
+    }
+
+    /// Brings the interest in line with what is left to do, and closes when nothing is.
+    private func settle() {
+        guard !isClosed else { return }
+        if inputHasEnded, calls.isEmpty, subscriptions.isEmpty, output.isEmpty { return close() }
+        let listens = !inputHasEnded && output.count <= server.limits.unreadBytes
+        var interest: Interest = listens ? .readable : .hangup
+        if !output.isEmpty, !isFlushDue { interest.insert(.writable) }
+        server.loop.setInterest(interest, for: fd.raw, handler: self)
+    }
+
+    /// Ends the connection at once: its calls are abandoned, its dependent requests cancelled, its subscriptions gone.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        server.loop.forget(fd.raw)
+        for call in calls.values { call.abandon() }
+        calls = [:]
+        for entry in dependents.values { entry.request.cancel() }
+        dependents = [:]
+        for subscription in subscriptions.values { server.publisher.remove(subscription) }
+        subscriptions = [:]
+        server.connectionDidClose(self)
+    }
+
+    /// Shows the client out once the answers of this turn are queued.
+    func closeAfterReply() {
+        server.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
+    }
+
+    /// Sends what is queued and closes, for a client that is shown out.
+    func closeAfterFlush() {
+        inputHasEnded = true
+        for call in calls.values { call.abandon() }
+        calls = [:]
+        for subscription in subscriptions.values { server.publisher.remove(subscription) }
+        subscriptions = [:]
+        flushAfterTurn()
+    }
+}
+
+extension Connection: Client {
+    var uid: UInt32 { credentials.uid }
+    var pid: Int32 { credentials.pid }
+    var identity: ClientIdentity { knownIdentity }
+
+    /// A client that has raised its line gets larger bodies inline, less the same room for head and metrics.
+    var inlineBodyBytes: Int {
+        server.limits.inlineBodyBytes + max(0, maximumLineBytes - server.limits.lineBytes)
+    }
+
+    func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
+        if let name {
+            self.name = name
+            knownIdentity = ClientIdentity(uid: uid, name: name)
+        }
+        if let version { self.version = version }
+        if let maximumLineBytes { self.maximumLineBytes = maximumLineBytes }
+    }
+
+    func deliver(_ result: CallResult, of call: Call) {
+        guard let id = call.id else { return }
+        calls[id] = nil
+        if let batch = call.batch {
+            batch.complete { Reply.write(id: id, result, to: &$0) }
+        } else {
+            server.withWriter { writer in
+                Reply.write(id: id, result, to: &writer)
+                send(message: writer.bytes)
+            }
+        }
+        settle()
+    }
+
+    func callUnderWay(_ id: RPCID) -> Call? { calls[id] }
+
+    // MARK: Events
+
+    func deliver(_ tail: [UInt8], to subscription: Subscription) {
+        guard !isClosed else { return }
+        guard output.count <= server.limits.unreadEventBytes, subscription.dropped == 0 else {
+            subscription.dropped += 1
+            return
+        }
+        send(event: tail, to: subscription)
+    }
+
+    private func send(event tail: [UInt8], to subscription: Subscription) {
+        server.withWriter { writer in
+            Notification.begin(subscription: subscription.id, to: &writer)
+            writer.bytes.append(contentsOf: tail)
+            writer.bytes.append(UInt8(ascii: "}"))
+            send(message: writer.bytes)
+        }
+    }
+
+    /// Once the client has caught up, it learns how many events it has missed; what comes then is complete again.
+    private func tellOfDroppedEvents() {
+        for subscription in subscriptions.values where subscription.dropped > 0 {
+            let dropped = subscription.dropped
+            subscription.dropped = 0
+            send(event: server.publisher.lagged(dropped), to: subscription)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+public import CarpoolSystem
+
+/// The daemon: it owns everything, and runs on the one loop, which is its executor. What it owns is not `Sendable` and cannot leave.
+public actor Daemon {
+    /// The loop that it runs on. Whoever makes the daemon runs the loop, on the thread that made it.
+    public nonisolated let loop: EventLoop
+
+    /// The loop, so that nothing of the daemon ever runs on another thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private var server: Server?
+    private var listener: Listener?
+    private var signals: SignalSource?
+
+    /// Makes a daemon for a loop; it does nothing before ``run(_:configuration:listener:status:)``.
+    public init(loop: EventLoop) { self.loop = loop }
+
+    /// Begins to serve a listening socket; everything else happens when the loop runs.
+    /// - Parameters:
+    ///   - fd: a listening Unix socket that does not block; it is taken over.
+    ///   - onStopped: called once, on the loop, when all is written out and the daemon has ended: on a signal, a call or idleness.
+    /// - Throws: ``ServerError`` if it cannot begin; then nothing has been served.
+    public func start(
+        _ options: ServerOptions, configuration: ServerConfiguration, listener fd: Int32,
+        onStopped: @escaping () -> Void
+    ) throws(ServerError) {
+        let log = Log(level: options.logLevel ?? configuration.logLevel)
+        let server = try Server(loop: loop, options: options, configuration: configuration, log: log)
+        self.server = server
+        do throws(SystemError) {
+            signals = try SignalSource(loop: loop) { [unowned server] in server.receive($0) }
+        } catch {
+            throw ServerError(error.description)
+        }
+        let listener = Listener(fd: FileDescriptor(owning: fd), loop: loop) { [unowned server] in server.admit($0) }
+        self.listener = listener
+        server.onStopped = {
+            log.write(.info, "stopped")
+            onStopped()
+        }
+        server.startHousekeeping()
+        options.supervisor.notify(.ready)
+        log.write(.info, "serving", [("socket", options.socketPath), ("version", ServerVersion.text)])
+    }
+
+    /// Lets go of everything, so that the socket is closed before it is removed.
+    public func close() {
+        listener?.close()
+        listener = nil
+        signals?.close()
+        signals = nil
+        server = nil
+    }
+}
+
+extension Server {
+    /// SIGTERM and SIGINT drain, the second one ends at once; SIGHUP reads the configuration again.
+    func receive(_ signal: Signal) {
+        switch signal {
+        case .terminate, .interrupt: drain(milliseconds: nil)
+        case .hangUp:
+            options.supervisor.notify(.reloading)
+            do throws(ServerError) {
+                let reload = try reload()
+                log.write(.info, "configuration read", [("changed", reload.changed.joined(separator: ","))])
+            } catch {
+                log.write(.error, "configuration refused", [("error", error.description)])
+            }
+            options.supervisor.notify(.ready)
+        }
+    }
+}

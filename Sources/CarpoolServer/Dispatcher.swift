@@ -1,0 +1,63 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+
+/// What carries out a method: checked parameters in, an answer or an error out.
+typealias Handler = (Call) throws(RPCError) -> Answer
+
+/// Takes a request to its handler: one table, made from the catalogue and the handlers of its methods.
+struct Dispatcher {
+    private struct Entry {
+        let method: Method
+        let handler: Handler
+    }
+
+    let catalogue: Catalogue
+    private var entries: [String: Entry] = [:]
+    /// Methods that go on working when a connection has too many calls under way: they are how it gets fewer.
+    private static let alwaysServed: Set<String> = ["rpc.cancel", "$/cancelRequest"]
+
+    /// Joins a catalogue with its handlers; methods without a handler answer that they are not there.
+    init(catalogue: Catalogue, handlers: [String: Handler]) {
+        self.catalogue = catalogue
+        for method in catalogue.methods {
+            guard let handler = handlers[method.name] else { continue }
+            let entry = Entry(method: method, handler: handler)
+            entries[method.name] = entry
+            for alias in method.aliases { entries[alias] = entry }
+        }
+    }
+
+    /// Names that have a handler, aliases included.
+    var names: Set<String> { Set(entries.keys) }
+
+    /// Carries out one request. The call that it gives back may be answered already.
+    func dispatch(
+        _ request: RPCRequest, from client: any Client, batch: Batch?, underWay: Int, limit: Int, isDuplicate: Bool
+    ) -> Call {
+        func refuse(_ error: RPCError) -> Call {
+            let call = Call(id: request.id, params: .none, client: client, batch: batch)
+            call.fail(error)
+            return call
+        }
+        guard let entry = entries[request.method] else { return refuse(catalogue.methodNotFound(request.method)) }
+        if isDuplicate, let id = request.id { return refuse(.duplicateID(id)) }
+        if underWay >= limit, !Dispatcher.alwaysServed.contains(request.method) {
+            return refuse(.tooManyInFlight(limit: limit))
+        }
+        guard client.role >= entry.method.role else {
+            return refuse(.forbidden(method: request.method, role: entry.method.role.rawValue))
+        }
+        do throws(RPCError) {
+            let params = try catalogue.bind(params: request.params, of: entry.method)
+            let call = Call(id: request.id, params: params, client: client, batch: batch)
+            do throws(RPCError) {
+                if case .result(let write) = try entry.handler(call) { call.answer(write) }
+            } catch {
+                call.fail(error)
+            }
+            return call
+        } catch {
+            return refuse(error)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+
+/// `client.*`: who is connected.
+struct ClientHandlers {
+    unowned let server: Server
+
+    /// What a client may rely on beyond protocol 1's core, by name.
+    static let capabilities = ["events", "framing-content-length", "framing-json-seq"]
+
+    var table: [String: Handler] { ["client.hello": hello, "client.list": list, "client.disconnect": disconnect] }
+
+    private func hello(_ call: Call) throws(RPCError) -> Answer {
+        if let versions = call.params["protocol"], versions.count > 0 {
+            guard (0..<versions.count).contains(where: { versions[index: $0]?.int == 1 }) else {
+                throw .versionNotSupported(
+                    asked: (0..<versions.count).compactMap { versions[index: $0]?.int }, supported: [1])
+            }
+        }
+        let missing = strings(call.params["required"]).filter { !ClientHandlers.capabilities.contains($0) }
+        guard missing.isEmpty else { throw .capabilityMissing(missing) }
+        call.client.introduce(
+            name: call.params["name"]?.string, version: call.params["version"]?.string,
+            maximumLineBytes: call.params["max_line_bytes"]?.int)
+        let asked = strings(call.params["required"]) + strings(call.params["optional"])
+        return .result { write(call.client, asked: asked, to: &$0) }
+    }
+
+    private func strings(_ json: JSON?) -> [String] {
+        guard let json else { return [] }
+        return (0..<json.count).compactMap { json[index: $0]?.string }
+    }
+
+    private func write(_ client: any Client, asked: [String], to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("protocol", 1)
+        writer.key("server")
+        server.writeIdentity(to: &writer)
+        writer.member("client", "c-\(client.number)")
+        writer.key("peer")
+        writer.beginObject()
+        writer.member("uid", client.uid)
+        writer.member("pid", client.pid)
+        writer.member("role", client.role.rawValue)
+        writer.member("name", client.identity.name)
+        writer.endObject()
+        writer.key("capabilities")
+        writer.beginObject()
+        for name in ClientHandlers.capabilities { writer.key(name); writer.bool(true) }
+        for name in asked where !ClientHandlers.capabilities.contains(name) { writer.key(name); writer.bool(false) }
+        writer.endObject()
+        writer.key("limits")
+        server.limits.write(to: &writer)
+        writer.member("cursor", server.publisher.cursor)
+        writer.endObject()
+    }
+
+    private func list(_ call: Call) throws(RPCError) -> Answer {
+        .result { writer in
+            writer.beginObject()
+            writer.key("clients")
+            writer.beginArray()
+            for connection in server.connections.values.sorted(by: { $0.number < $1.number }) {
+                write(connection, to: &writer)
+            }
+            writer.endArray()
+            writer.endObject()
+        }
+    }
+
+    private func write(_ connection: Connection, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("client", "c-\(connection.number)")
+        writer.member("name", connection.identity.name)
+        writer.member("version", connection.version)
+        writer.member("uid", connection.uid)
+        writer.member("pid", connection.pid)
+        writer.member("role", connection.role.rawValue)
+        writer.member("connected", Timestamp.text(connection.connected))
+        writer.member("messages", connection.callCount)
+        writer.member("calls_in_flight", connection.callsUnderWay)
+        writer.member("subscriptions", connection.subscriptions.count)
+        writer.member("unread_bytes", connection.unreadBytes)
+        writer.endObject()
+    }
+
+    /// Shows a client out as soon as this call is answered, so that it may be the caller itself.
+    private func disconnect(_ call: Call) throws(RPCError) -> Answer {
+        let name = call.params["client"]?.string ?? ""
+        guard name.hasPrefix("c-"), let number = Int(name.dropFirst(2)), let connection = server.connections[number]
+        else {
+            throw .clientNotFound(name)
+        }
+        connection.closeAfterReply()
+        return .result { StateChange.write(true, state: "disconnected", to: &$0) }
+    }
+}

@@ -1,0 +1,20 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+
+/// `rpc.*`: the protocol about itself.
+struct RPCHandlers {
+    unowned let server: Server
+
+    var table: [String: Handler] { ["rpc.discover": discover, "rpc.cancel": cancel] }
+
+    private func discover(_ call: Call) throws(RPCError) -> Answer {
+        .result { server.dispatcher.catalogue.openRPC(version: ServerVersion.text, to: &$0) }
+    }
+
+    /// Ends a call of the same connection; one that is not there any more is no error, since answers cross on the way.
+    private func cancel(_ call: Call) throws(RPCError) -> Answer {
+        let target = call.params["id"].flatMap(RPCID.init).flatMap { call.client.callUnderWay($0) }
+        target?.cancel()
+        return .result { StateChange.write(target != nil, state: target == nil ? "unknown" : "cancelled", to: &$0) }
+    }
+}

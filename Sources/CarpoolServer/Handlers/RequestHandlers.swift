@@ -1,0 +1,180 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// `request.*`: made, watched, waited for, ended.
+struct RequestHandlers {
+    unowned let server: Server
+
+    var table: [String: Handler] {
+        [
+            "request.submit": submit, "request.perform": perform, "request.get": get, "request.wait": wait,
+            "request.list": list,
+            "request.cancel": cancel, "request.dismiss": dismiss,
+        ]
+    }
+
+    private func submit(_ call: Call) throws(RPCError) -> Answer {
+        if let known = try entry(forKeyOf: call) {
+            return .result { write(submitted: known, deduplicated: true, to: &$0) }
+        }
+        let entry = try server.makeRequest(call, isKept: true)
+        entry.request.resume()
+        return .result { write(submitted: entry, deduplicated: false, to: &$0) }
+    }
+
+    private func write(submitted entry: RequestEntry, deduplicated: Bool, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("request", entry.request.id)
+        writer.member("state", entry.request.state.rawValue)
+        writer.member("cursor", server.publisher.cursor)
+        if deduplicated { writer.member("deduplicated", true) }
+        writer.endObject()
+    }
+
+    private func perform(_ call: Call) throws(RPCError) -> Answer {
+        if let known = try entry(forKeyOf: call) { return answer(call, whenFinished: known, dismissing: false) }
+        let entry = try server.makeRequest(call, isKept: call.params["key"] != nil)
+        let answer = answer(call, whenFinished: entry, dismissing: !entry.isKept)
+        entry.request.resume()
+        return answer
+    }
+
+    private func answer(_ call: Call, whenFinished entry: RequestEntry, dismissing: Bool) -> Answer {
+        let server = server
+        let completion = entry.request.whenFinished { request in
+            server.fit(entry, for: call.client)
+            entry.isRead = true
+            let record = server.record
+            call.answer { record.write(request, to: &$0) }
+            if dismissing { server.dismiss(entry, keepingBody: true) }
+        }
+        call.onCancel = { entry.request.forget(completion: completion) }
+        return .pending
+    }
+
+    /// The request that an idempotency key stands for, if it was used before, for the same parameters.
+    private func entry(forKeyOf call: Call) throws(RPCError) -> RequestEntry? {
+        guard let key = call.params["key"]?.string,
+            let known = server.requests.entry(of: call.client.identity, key: key)
+        else { return nil }
+        guard known.fingerprint == Fingerprint.of(call.params) else {
+            throw .keyConflict(key: key, request: known.request.id)
+        }
+        return known
+    }
+
+    private func get(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        server.fit(entry, for: call.client)
+        if entry.request.isFinished { entry.isRead = true }
+        return .result { server.record.write(entry.request, to: &$0) }
+    }
+
+    private func wait(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        let limit = server.limits.longPollMilliseconds
+        let milliseconds = min(call.params["timeout_ms"]?.int ?? limit, limit)
+        guard !entry.request.isFinished else { return try get(call) }
+        let server = server
+        var completion = 0
+        let timer = Timer {
+            entry.request.forget(completion: completion)
+            call.answer { server.record.write(entry.request, to: &$0) }
+        }
+        completion = entry.request.whenFinished { request in
+            server.loop.cancel(timer)
+            server.fit(entry, for: call.client)
+            entry.isRead = true
+            call.answer { server.record.write(request, to: &$0) }
+        }
+        call.onCancel = {
+            server.loop.cancel(timer)
+            entry.request.forget(completion: completion)
+        }
+        server.loop.arm(timer, afterMilliseconds: milliseconds)
+        return .pending
+    }
+
+    private func list(_ call: Call) throws(RPCError) -> Answer {
+        let all = call.params["scope"]?.string == "all"
+        let (identity, role) = (call.client.identity, call.client.role)
+        let (state, session) = (call.params["state"]?.string, call.params["session"]?.string)
+        let after = call.params["next"]?.string.flatMap { Int($0, radix: 36) } ?? 0
+        let limit = call.params["limit"]?.int ?? 100
+        let found = server.requests.list(after: after, limit: limit + 1) { entry in
+            (all && role == .admin || entry.client == identity || all && entry.client.uid == identity.uid)
+                && (state == nil || entry.request.state.rawValue == state)
+                && (session == nil || entry.request.session.name == session)
+        }
+        return .result { writer in
+            writer.beginObject()
+            writer.key("requests")
+            writer.beginArray()
+            for entry in found.prefix(limit) { write(entry, to: &writer) }
+            writer.endArray()
+            writer.key("next")
+            if found.count > limit, let last = found.prefix(limit).last {
+                writer.string(String(last.sequence, radix: 36))
+            } else {
+                writer.null()
+            }
+            writer.endObject()
+        }
+    }
+
+    private func write(_ entry: RequestEntry, to writer: inout JSONWriter) {
+        let request = entry.request
+        writer.beginObject()
+        writer.member("request", request.id)
+        writer.member("state", request.state.rawValue)
+        writer.member("finished", request.isFinished)
+        writer.member("session", request.session.name)
+        writer.member("client", entry.client.name)
+        writer.member("method", request.parameters.method.rawValue)
+        writer.member("url", URLRedaction.withoutUserInformation(String(request.parameters.url.prefix(2_048))))
+        writer.member("status", request.response?.status)
+        writer.member("error", request.error?.name)
+        writer.member("created", Timestamp.text(entry.created))
+        if let tags = entry.tags {
+            writer.key("tags")
+            writer.raw(tags)
+        }
+        writer.endObject()
+    }
+
+    private func cancel(_ call: Call) throws(RPCError) -> Answer {
+        let request = try server.entry(of: call).request
+        let changed = request.cancel()
+        return .result { StateChange.write(changed, state: request.state.rawValue, to: &$0) }
+    }
+
+    private func dismiss(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        entry.request.cancel()
+        server.dismiss(entry, keepingBody: false)
+        return .result { StateChange.write(true, state: "dismissed", to: &$0) }
+    }
+}
+
+/// The answer of every call that changes a state.
+enum StateChange {
+    static func write(_ changed: Bool, state: String, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("changed", changed)
+        writer.member("state", state)
+        writer.endObject()
+    }
+}
+
+/// A short stand-in for parameters, to tell whether two calls ask for the same.
+enum Fingerprint {
+    /// FNV-1a of 64 bits over the parameters' JSON: it guards against mistakes of one client, not against attacks.
+    static func of(_ params: Params) -> UInt64 {
+        var writer = JSONWriter()
+        params.write(to: &writer)
+        return writer.bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}

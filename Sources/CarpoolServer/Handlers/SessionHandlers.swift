@@ -1,0 +1,111 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+/// `session.*`: named configurations.
+struct SessionHandlers {
+    unowned let server: Server
+
+    var table: [String: Handler] {
+        ["session.create": create, "session.get": get, "session.list": list, "session.invalidate": invalidate]
+    }
+
+    private func create(_ call: Call) throws(RPCError) -> Answer {
+        guard server.lifecycle.isServing else { throw .draining }
+        let name = call.params["name"]?.string ?? ""
+        guard SessionHandlers.isName(name) else {
+            throw .invalidParams(
+                path: "params.name", message: "not a session's name: \(name.prefix(64).debugDescription)",
+                expected: "1 to 64 letters, digits, dots, dashes and underscores")
+        }
+        let reader = RequestReader(client: call.client, owner: server.access.owner)
+        let configuration = try reader.configuration(call.params["configuration"])
+        if let known = server.sessions[name] {
+            guard known.configuration == configuration else { throw .sessionExists(name) }
+            return .result { write(changed: false, known, to: &$0) }
+        }
+        guard server.sessions.count < server.limits.sessions else {
+            throw .tooManySessions(limit: server.limits.sessions)
+        }
+        let session = server.makeSession(name: name, configuration)
+        server.sessions[name] = session
+        return .result { write(changed: true, session, to: &$0) }
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                default: false
+                }
+            }
+    }
+
+    private func write(changed: Bool, _ session: Session, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("changed", changed)
+        writer.member("session", session.name)
+        writer.member("state", static: "valid")
+        writer.endObject()
+    }
+
+    private func get(_ call: Call) throws(RPCError) -> Answer {
+        let session = try server.session(call.params["session"])
+        return .result { write(session, to: &$0) }
+    }
+
+    private func list(_ call: Call) throws(RPCError) -> Answer {
+        .result { writer in
+            writer.beginObject()
+            writer.key("sessions")
+            writer.beginArray()
+            for session in server.sessions.values.sorted(by: { $0.name < $1.name }) { write(session, to: &writer) }
+            writer.endArray()
+            writer.endObject()
+        }
+    }
+
+    /// A session as it was made; values of fields that carry secrets are left out, since a session is shared.
+    private func write(_ session: Session, to writer: inout JSONWriter) {
+        let configuration = session.configuration
+        writer.beginObject()
+        writer.member("session", session.name)
+        writer.member("state", session.isInvalid ? "invalid" : "valid")
+        writer.member("active", session.activeRequests.count)
+        writer.member("requests", session.requestCount)
+        writer.key("configuration")
+        writer.beginObject()
+        writer.key("headers")
+        writer.beginArray()
+        for field in configuration.fields {
+            writer.beginArray()
+            writer.string(field.name)
+            writer.string(field.carriesSecret ? "(hidden)" : field.value)
+            writer.endArray()
+        }
+        writer.endArray()
+        writer.key("trust")
+        write(configuration.trust, to: &writer)
+        writer.key("redirect")
+        write(configuration.redirect, to: &writer)
+        writer.member("timeout_ms", configuration.idleTimeoutMilliseconds)
+        writer.member("resource_timeout_ms", configuration.resourceTimeoutMilliseconds)
+        writer.member("connect_timeout_ms", configuration.connectTimeoutMilliseconds)
+        writer.member("http_version", configuration.httpVersion.rawValue)
+        writer.member("decode", configuration.decodesContent)
+        writer.member("max_ratio", configuration.maximumDecodingRatio)
+        writer.endObject()
+        writer.endObject()
+    }
+
+    private func invalidate(_ call: Call) throws(RPCError) -> Answer {
+        let name = call.params["session"]?.string ?? ""
+        guard name != "default" else { throw .defaultSession }
+        let session = try server.session(call.params["session"])
+        session.invalidate(cancelling: call.params["mode"]?.string == "cancel")
+        server.sessions[name] = nil
+        return .result { StateChange.write(true, state: "invalid", to: &$0) }
+    }
+}

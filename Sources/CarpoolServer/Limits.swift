@@ -1,0 +1,115 @@
+/// Every maximum of the daemon, with its reason. All are told by `daemon.config`, and set under `limits` in the configuration file.
+public struct Limits: Equatable, Sendable {
+    /// A message from a client; parsing a larger one would hold the loop for tens of milliseconds.
+    public var messageBytes = 1_048_576
+    /// A line to a client that has not raised it; asyncio's reader gives up at 65,536.
+    public var lineBytes = 65_535
+    /// The encoded form of a body inside a record; the rest of the line is for the head and the metrics.
+    public var inlineBodyBytes = 45_056
+    /// Calls under way on one connection.
+    public var callsPerConnection = 256
+    /// Subscriptions on one connection.
+    public var subscriptionsPerConnection = 32
+    /// Connections of one user, and of all.
+    public var connectionsPerUser = 1_024
+    /// Connections of all users.
+    public var connections = 2_048
+    /// Requests that are not over, of one client and of all.
+    public var queuedRequestsPerClient = 10_000
+    /// Requests that are not over, of all clients.
+    public var queuedRequests = 100_000
+    /// Sessions at a time.
+    public var sessions = 1_000
+    /// Finished requests that are kept for `request.get`.
+    public var retainedRequests = 10_000
+    /// How long they are kept.
+    public var retentionMilliseconds = 86_400_000
+    /// Unread output at which a client is no longer read from.
+    public var unreadBytes = 4_194_304
+    /// Unread output at which a subscription drops its events.
+    public var unreadEventBytes = 1_048_576
+    /// Connections to one host, and to all.
+    public var hostConnections = 6
+    /// Connections to all hosts.
+    public var totalConnections = 256
+    /// Streams on one HTTP/2 connection.
+    public var streamsPerConnection = 100
+    /// Bodies in the spool, of one client and of all.
+    public var spoolBytesPerClient = 1_073_741_824
+    /// Bodies in the spool, of all clients.
+    public var spoolBytes = 4_294_967_296
+    /// How long the body of a performed request stays in the spool if nobody releases it.
+    public var spoolLeaseMilliseconds = 600_000
+    /// The longest wait of one call.
+    public var longPollMilliseconds = 60_000
+
+    /// The defaults.
+    public init() {}
+
+    /// One limit as the configuration names it.
+    struct Field: Sendable {
+        let name: StaticString
+        let path: any WritableKeyPath<Limits, Int> & Sendable
+        let range: ClosedRange<Int>
+        let reason: String
+    }
+
+    /// The table that reads, checks and tells them.
+    static let fields: [Field] = [
+        Field(
+            "message_bytes", \.messageBytes, 4_096...16_777_216,
+            "a client's message; a larger one holds the loop while it is parsed"),
+        Field(
+            "line_bytes", \.lineBytes, 4_096...67_108_864,
+            "a line to a client; readers of common libraries give up at 65,536"),
+        Field(
+            "inline_body_bytes", \.inlineBodyBytes, 0...67_108_864,
+            "a body inside a record, encoded; larger ones go to a file"),
+        Field("calls_per_connection", \.callsPerConnection, 1...65_536, "calls under way on a connection"),
+        Field("subscriptions_per_connection", \.subscriptionsPerConnection, 1...1_024, "subscriptions on a connection"),
+        Field(
+            "connections_per_user", \.connectionsPerUser, 1...100_000,
+            "connections of one user: one program must not lock out the rest"),
+        Field("connections", \.connections, 1...100_000, "connections of all users: each costs a descriptor"),
+        Field(
+            "queued_requests_per_client", \.queuedRequestsPerClient, 1...1_000_000,
+            "requests of one client that are not over"),
+        Field(
+            "queued_requests", \.queuedRequests, 1...1_000_000,
+            "requests of all clients that are not over: each costs some KiB"),
+        Field("sessions", \.sessions, 1...100_000, "sessions at a time: they live until they are invalidated"),
+        Field("retained_requests", \.retainedRequests, 0...1_000_000, "finished requests kept for request.get"),
+        Field("retention_ms", \.retentionMilliseconds, 0...2_592_000_000, "how long they are kept"),
+        Field(
+            "unread_bytes", \.unreadBytes, 65_536...268_435_456,
+            "unread answers at which a client is no longer read from"),
+        Field(
+            "unread_event_bytes", \.unreadEventBytes, 65_536...268_435_456, "unread output at which events are dropped"),
+        Field(
+            "host_connections", \.hostConnections, 1...256,
+            "connections to one host, all clients together, as browsers have it"),
+        Field(
+            "total_connections", \.totalConnections, 1...4_096,
+            "connections to all hosts: each costs a descriptor and its buffers"),
+        Field("streams_per_connection", \.streamsPerConnection, 1...1_000, "streams on an HTTP/2 connection"),
+        Field(
+            "spool_bytes_per_client", \.spoolBytesPerClient, 0...1_099_511_627_776, "bodies in the spool, of one client"
+        ),
+        Field(
+            "spool_bytes", \.spoolBytes, 0...1_099_511_627_776,
+            "bodies in the spool, of all: it lies on the user's disk"),
+        Field(
+            "spool_lease_ms", \.spoolLeaseMilliseconds, 1_000...86_400_000, "how long a body stays that nobody releases"
+        ),
+        Field("long_poll_ms", \.longPollMilliseconds, 1_000...600_000, "the longest wait of one call"),
+    ]
+}
+
+extension Limits.Field {
+    init(
+        _ name: StaticString, _ path: any WritableKeyPath<Limits, Int> & Sendable, _ range: ClosedRange<Int>,
+        _ reason: String
+    ) {
+        self.init(name: name, path: path, range: range, reason: reason)
+    }
+}

@@ -1,0 +1,44 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// The listening socket: takes peers in and tells who they are.
+final class Listener: ReadinessHandler {
+    private let fd: FileDescriptor
+    private let loop: EventLoop
+    private let accept: (consuming FileDescriptor) -> Void
+    private lazy var pause = Timer { [unowned self] in listen() }
+
+    /// Peers taken in one turn, so that a crowd does not hold up those who are inside.
+    private static let peersPerTurn = 64
+    /// How long nobody is taken in when the process has no descriptor left.
+    private static let pauseMilliseconds = 100
+
+    init(fd: consuming FileDescriptor, loop: EventLoop, accept: @escaping (consuming FileDescriptor) -> Void) {
+        self.fd = fd
+        self.loop = loop
+        self.accept = accept
+        listen()
+    }
+
+    /// Takes no more peers.
+    func close() {
+        loop.cancel(pause)
+        loop.forget(fd.raw)
+    }
+
+    private func listen() { loop.setInterest(.readable, for: fd.raw, handler: self) }
+
+    func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        for _ in 0..<Listener.peersPerTurn {
+            switch UnixSocket.accept(fd) {
+            case .accepted(let peer): accept(peer)
+            case .wouldBlock: return
+            case .failed(let code):
+                // A peer that has gone again is nothing; without descriptors the backlog waits until some are closed.
+                guard code == EMFILE || code == ENFILE || code == ENOMEM else { continue }
+                loop.setInterest([], for: fd, handler: self)
+                return loop.arm(pause, afterMilliseconds: Listener.pauseMilliseconds)
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+internal import CarpoolRPC
+
+// Refusals that only the daemon has reason for.
+extension RPCError {
+    static func clientNotFound(_ client: String) -> RPCError {
+        RPCError(.clientNotFound, "no such client: \(client.prefix(64))")
+    }
+
+    static func configurationRefused(_ reason: String) -> RPCError { RPCError(.configurationRefused, reason) }
+
+    static func tooManySubscriptions(limit: Int) -> RPCError {
+        RPCError(.tooManyInFlight, "more than \(limit) subscriptions on one connection")
+    }
+
+    static func tooManySessions(limit: Int) -> RPCError {
+        RPCError(.queueFull, "more than \(limit) sessions; invalidate those that are no longer used")
+    }
+
+    static var tooManyConnections: RPCError {
+        RPCError(.tooManyInFlight, "too many connections; close some, or raise limits.connections")
+    }
+
+    static var defaultSession: RPCError {
+        .wrongState(session: "default", state: "valid", expected: "a session of your own: default belongs to everybody")
+    }
+}

@@ -1,0 +1,131 @@
+internal import CarpoolSession
+
+/// A request as the daemon keeps it: who asked for it, and what becomes of it.
+final class RequestEntry {
+    let request: Request
+    /// Whose it is.
+    let client: ClientIdentity
+    /// The number of the connection that asked, for `on_disconnect`.
+    let connection: Int
+    /// Its place in the order in which requests were made.
+    let sequence: Int
+    /// Whether it ends with its connection.
+    let cancelsOnDisconnect: Bool
+    /// Whether it is kept for `request.get` when it is over (`submit`), or dismissed with its answer (`perform`).
+    let isKept: Bool
+    /// The client's idempotency key, and what was asked for under it.
+    let key: String?
+    let fingerprint: UInt64
+    /// The client's free labels, as JSON.
+    let tags: [UInt8]?
+    /// Microseconds since 1970.
+    let created: Int64
+    var finished: Int64?
+    /// Whether a client has seen the outcome.
+    var isRead = false
+
+    init(
+        request: Request, client: ClientIdentity, connection: Int, sequence: Int, cancelsOnDisconnect: Bool,
+        isKept: Bool, key: String?,
+        fingerprint: UInt64, tags: [UInt8]?, created: Int64
+    ) {
+        self.request = request
+        self.client = client
+        self.connection = connection
+        self.sequence = sequence
+        self.cancelsOnDisconnect = cancelsOnDisconnect
+        self.isKept = isKept
+        self.key = key
+        self.fingerprint = fingerprint
+        self.tags = tags
+        self.created = created
+    }
+}
+
+/// Every request that the daemon knows: those under way, and those kept after their end. Bounded by the queue limits and by retention.
+struct RequestRegistry {
+    private struct Key: Hashable {
+        let client: ClientIdentity
+        let key: String
+    }
+
+    private var entries: [String: RequestEntry] = [:]
+    private var keys: [Key: RequestEntry] = [:]
+    private var activeByClient: [ClientIdentity: Int] = [:]
+    private var retained = 0
+    private var sequence = 0
+    private(set) var active = 0
+
+    /// How many are known.
+    var count: Int { entries.count }
+
+    /// Whether a kept result waits for its client; asked only while nothing is under way.
+    var hasUnreadResults: Bool {
+        retained > 0 && entries.values.contains { $0.isKept && $0.finished != nil && !$0.isRead }
+    }
+
+    /// The request of that name.
+    subscript(id: String) -> RequestEntry? { entries[id] }
+
+    /// The request that the client made under that key.
+    func entry(of client: ClientIdentity, key: String) -> RequestEntry? { keys[Key(client: client, key: key)] }
+
+    /// The number of the next request.
+    mutating func nextSequence() -> Int {
+        sequence &+= 1
+        return sequence
+    }
+
+    /// Whether one more fits.
+    func admits(_ client: ClientIdentity, _ limits: Limits) -> Bool {
+        active < limits.queuedRequests && (activeByClient[client] ?? 0) < limits.queuedRequestsPerClient
+    }
+
+    mutating func insert(_ entry: RequestEntry) {
+        entries[entry.request.id] = entry
+        if let key = entry.key { keys[Key(client: entry.client, key: key)] = entry }
+        active += 1
+        activeByClient[entry.client, default: 0] += 1
+    }
+
+    /// Notes the end of a request. Gives those that must go because too many are kept now: those read first, then the oldest.
+    mutating func finish(_ entry: RequestEntry, at time: Int64, _ limits: Limits) -> [RequestEntry] {
+        guard entry.finished == nil else { return [] }
+        entry.finished = time
+        active -= 1
+        let left = (activeByClient[entry.client] ?? 1) - 1
+        activeByClient[entry.client] = left > 0 ? left : nil
+        guard entry.isKept else { return [] }
+        retained += 1
+        // A tenth goes at once, so that the search is not repeated for every request.
+        guard retained > limits.retainedRequests else { return [] }
+        return Array(keptInOrderOfWorth().prefix(max(1, retained - limits.retainedRequests * 9 / 10)))
+    }
+
+    /// Forgets a request that is over.
+    mutating func remove(_ entry: RequestEntry) {
+        guard entries.removeValue(forKey: entry.request.id) != nil else { return }
+        if let key = entry.key { keys[Key(client: entry.client, key: key)] = nil }
+        if entry.isKept, entry.finished != nil { retained -= 1 }
+    }
+
+    /// Those whose time is over.
+    func expired(at time: Int64, _ limits: Limits) -> [RequestEntry] {
+        guard retained > 0 else { return [] }
+        let oldest = time - Int64(limits.retentionMilliseconds) * 1_000
+        return entries.values.filter { $0.isKept && ($0.finished ?? .max) <= oldest }
+    }
+
+    /// All that satisfy the condition, oldest first, after a place in the order.
+    func list(after: Int, limit: Int, where condition: (RequestEntry) -> Bool) -> [RequestEntry] {
+        let matching = entries.values.filter { $0.sequence > after && condition($0) }
+        return Array(matching.sorted { $0.sequence < $1.sequence }.prefix(limit))
+    }
+
+    /// What may go first: what was read or succeeded before failures that nobody has seen, then by age.
+    private func keptInOrderOfWorth() -> [RequestEntry] {
+        func worth(_ entry: RequestEntry) -> Int { entry.isRead || entry.request.error == nil ? 0 : 1 }
+        return entries.values.filter { $0.isKept && $0.finished != nil }
+            .sorted { (worth($0), $0.sequence) < (worth($1), $1.sequence) }
+    }
+}

@@ -1,0 +1,53 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSystem
+
+// Who comes in, and who goes.
+extension Server {
+    /// Takes a peer in, or shows it out with the reason: by the credentials that the kernel vouches for.
+    func admit(_ fd: consuming FileDescriptor) {
+        let credentials: PeerCredentials
+        do throws(SystemError) { credentials = try PeerCredentials(of: fd.raw) } catch { return }
+        statistics.connections &+= 1
+        guard let role = access.role(of: credentials.uid) else {
+            return refuse(
+                fd, credentials,
+                .forbidden(
+                    "uid \(credentials.uid) may not use this daemon; its configuration can list it under access.uids"))
+        }
+        guard connections.count < limits.connections,
+            connectionsByUser[credentials.uid] ?? 0 < limits.connectionsPerUser
+        else {
+            return refuse(fd, credentials, .tooManyConnections)
+        }
+        let connection = Connection(
+            number: statistics.connections, fd: fd, credentials: credentials, role: role, server: self)
+        connections[connection.number] = connection
+        connectionsByUser[credentials.uid, default: 0] += 1
+        log.write(
+            .debug, "connected",
+            [("client", "c-\(connection.number)"), ("uid", String(credentials.uid)), ("pid", String(credentials.pid))])
+        armIdleExit()
+    }
+
+    func connectionDidClose(_ connection: Connection) {
+        connections[connection.number] = nil
+        let left = (connectionsByUser[connection.uid] ?? 1) - 1
+        connectionsByUser[connection.uid] = left > 0 ? left : nil
+        log.write(.debug, "disconnected", [("client", "c-\(connection.number)")])
+        endIfStopped()
+        armIdleExit()
+    }
+
+    /// One line with the reason, whatever the peer was about to ask; it fits the socket's empty buffer.
+    private func refuse(_ fd: consuming FileDescriptor, _ credentials: PeerCredentials, _ error: RPCError) {
+        statistics.refusedConnections &+= 1
+        log.write(
+            .warning, "refused",
+            [("uid", String(credentials.uid)), ("pid", String(credentials.pid)), ("error", error.message)])
+        var writer = JSONWriter()
+        Reply.write(id: nil, error: error, to: &writer)
+        writer.bytes.append(UInt8(ascii: "\n"))
+        _ = writer.bytes.withUnsafeBytes { Bytes.send(fd.raw, $0) }
+    }
+}

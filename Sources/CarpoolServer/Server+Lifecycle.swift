@@ -1,0 +1,102 @@
+internal import CarpoolJSON
+internal import CarpoolSession
+internal import CarpoolSystem
+
+// How the daemon ends: on a signal, on a call, or because nobody has needed it for a while.
+extension Server {
+    /// Written-out answers are waited for this long; a client that reads none keeps nobody from ending.
+    private static let flushMilliseconds = 1_000
+    /// The one tick of an idle daemon.
+    private static let tickMilliseconds = 30_000
+
+    /// Refuses new requests, waits for those under way, then ends. Called again, it ends at once.
+    func drain(milliseconds: Int?) {
+        carryOut(
+            lifecycle.drain(milliseconds: milliseconds ?? configuration.drainMilliseconds, active: requests.active))
+    }
+
+    /// Ends at once: what is under way is cancelled, and its callers are told.
+    func stop() { carryOut(lifecycle.stop()) }
+
+    /// To be called when a request has ended.
+    func requestsDidChange() {
+        carryOut(lifecycle.requestsDidChange(active: requests.active))
+        armIdleExit()
+    }
+
+    private func carryOut(_ action: Lifecycle.Action) {
+        switch action {
+        case .none: return
+        case .drain(let milliseconds):
+            log.write(.info, "draining", [("requests", String(requests.active))])
+            options.supervisor.notify(.stopping)
+            publisher.publish("daemon.draining") { $0.member("deadline_ms", milliseconds) }
+            loop.arm(Timer { [weak self] in self?.stop() }, afterMilliseconds: milliseconds)
+        case .stop:
+            log.write(.info, "stopping")
+            options.supervisor.notify(.stopping)
+            for session in sessions.values { session.cancelAllRequests() }
+            loop.arm(Timer { [weak self] in self?.finishStopping() }, afterMilliseconds: 0)
+        }
+    }
+
+    /// One turn later the answers of cancelled requests are queued; they are written before the connections close.
+    private func finishStopping() {
+        for connection in Array(connections.values) { connection.closeAfterFlush() }
+        loop.arm(
+            Timer { [weak self] in self?.end() }, afterMilliseconds: connections.isEmpty ? 0 : Server.flushMilliseconds)
+    }
+
+    /// To be called when a connection has gone.
+    func endIfStopped() {
+        if lifecycle.state == .stopping, connections.isEmpty { end() }
+    }
+
+    private func end() {
+        for connection in Array(connections.values) { connection.close() }
+        spool.removeAll()
+        let onStopped = onStopped
+        self.onStopped = {}
+        onStopped()
+    }
+
+    // MARK: Housekeeping
+
+    /// Begins the tick at which old results and bodies go.
+    func startHousekeeping() {
+        loop.arm(Timer { [weak self] in self?.tick() }, afterMilliseconds: Server.tickMilliseconds)
+        if let milliseconds = options.supervisor.watchdogMilliseconds {
+            keepWatchdogQuiet(every: max(1, milliseconds / 2))
+        }
+        armIdleExit()
+    }
+
+    private func tick() {
+        let now = WallClock.microseconds()
+        for entry in requests.expired(at: now, limits) { dismiss(entry, keepingBody: false) }
+        spool.releaseExpired(at: now)
+        armIdleExit()
+        loop.arm(Timer { [weak self] in self?.tick() }, afterMilliseconds: Server.tickMilliseconds)
+    }
+
+    private func keepWatchdogQuiet(every milliseconds: Int) {
+        options.supervisor.notify(.watchdog)
+        loop.arm(Timer { [weak self] in self?.keepWatchdogQuiet(every: milliseconds) }, afterMilliseconds: milliseconds)
+    }
+
+    // MARK: Idle exit
+
+    /// Whether nobody needs the daemon: no connection, no work, no body on lease, no result that nobody has read.
+    private var isIdle: Bool {
+        connections.isEmpty && requests.active == 0 && spool.count == 0 && !requests.hasUnreadResults
+    }
+
+    /// Starts the time after which an idle daemon ends, if it was started on demand and will be again.
+    func armIdleExit() {
+        let milliseconds = options.idleExitMilliseconds ?? configuration.idleExitMilliseconds
+        guard options.isStartedOnDemand, milliseconds > 0, lifecycle.isServing else { return }
+        guard isIdle else { return loop.cancel(idleExit) }
+        guard !idleExit.isArmed else { return }
+        loop.arm(idleExit, afterMilliseconds: milliseconds)
+    }
+}

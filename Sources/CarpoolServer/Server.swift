@@ -1,0 +1,241 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+internal import Glibc
+
+/// Everything that the daemon owns, on its one loop: the connections, the sessions and their requests, the pool, the spool.
+final class Server {
+    let loop: EventLoop
+    let log: Log
+    let options: ServerOptions
+    let transport: CurlTransport
+    let spool: Spool
+    let record: RecordWriter
+    let publisher: EventPublisher
+    private(set) var dispatcher = Dispatcher(catalogue: Catalogue(methods: []), handlers: [:])
+    private(set) var configuration: ServerConfiguration
+    private(set) var access: AccessPolicy
+    var lifecycle = Lifecycle()
+    var requests = RequestRegistry()
+    var sessions: [String: Session] = [:]
+    var connections: [Int: Connection] = [:]
+    var connectionsByUser: [UInt32: Int] = [:]
+    var statistics = ServerStatistics()
+
+    /// The name of this run: request ids and cursors begin with it.
+    let epoch = Epoch.make()
+    /// When the daemon came up, in microseconds since 1970.
+    let started = WallClock.microseconds()
+    /// Called once, when everything is over.
+    var onStopped: () -> Void = {}
+
+    /// Ends a daemon that was started on demand and that nobody needs.
+    private(set) lazy var idleExit = Timer { [unowned self] in
+        log.write(.info, "idle")
+        drain(milliseconds: nil)
+    }
+
+    private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Server.readBufferBytes, alignment: 16)
+    private var spareBytes: [UInt8] = []
+
+    /// One read takes at most this much from a client.
+    private static let readBufferBytes = 65_536
+    /// The writer's buffer is kept between replies up to this size.
+    private static let keptWriterBytes = 262_144
+
+    init(loop: EventLoop, options: ServerOptions, configuration: ServerConfiguration, log: Log) throws(ServerError) {
+        self.loop = loop
+        self.options = options
+        self.configuration = configuration
+        self.log = log
+        access = AccessPolicy(owner: geteuid(), roles: configuration.roles)
+        do throws(TransportError) {
+            transport = try CurlTransport(loop: loop, configuration: TransportConfiguration(configuration))
+        } catch {
+            throw ServerError(error.description)
+        }
+        do throws(SystemError) {
+            spool = try Spool(directory: options.spoolDirectory, limits: configuration.limits)
+        } catch {
+            throw ServerError(error.description)
+        }
+        record = RecordWriter(spool: spool)
+        publisher = EventPublisher(epoch: epoch, record: record)
+        transport.connectionObserver = publisher
+        publisher.ownerOfRequest = { [unowned self] in requests[$0] }
+        spool.ownerOfRequest = { [unowned self] in requests[$0]?.client }
+        sessions["default"] = makeSession(name: "default", SessionConfiguration())
+        dispatcher = makeDispatcher()
+    }
+
+    deinit { readBuffer.deallocate() }
+
+    private func makeDispatcher() -> Dispatcher {
+        var handlers = HandlerTable.make(for: self)
+        guard options.servesSpecificationExamples else { return Dispatcher(catalogue: .carpool, handlers: handlers) }
+        handlers.merge(SpecificationHandlers.table) { own, _ in own }
+        let methods = Catalogue.carpool.methods + Catalogue.specification.methods
+        return Dispatcher(catalogue: Catalogue(methods: methods), handlers: handlers)
+    }
+
+    /// Every maximum in force.
+    var limits: Limits { configuration.limits }
+
+    // MARK: Buffers that all connections share, since one thread uses them one after the other
+
+    func withReadBuffer<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result { body(readBuffer) }
+
+    func withWriter(_ body: (inout JSONWriter) -> Void) {
+        var bytes: [UInt8] = []
+        swap(&bytes, &spareBytes)
+        bytes.removeAll(keepingCapacity: true)
+        var writer = JSONWriter(into: bytes)
+        bytes = []
+        body(&writer)
+        if writer.bytes.capacity <= Server.keptWriterBytes { spareBytes = writer.bytes }
+    }
+
+    // MARK: Sessions
+
+    func makeSession(name: String, _ configuration: SessionConfiguration) -> Session {
+        Session(name: name, configuration: configuration, transport: transport, spool: spool, eventMonitor: publisher)
+    }
+
+    /// The session that a call names, `default` if it names none.
+    func session(_ json: JSON?) throws(RPCError) -> Session {
+        let name = json?.string ?? "default"
+        guard let session = sessions[name] else { throw .sessionNotFound(name) }
+        return session
+    }
+
+    // MARK: Requests
+
+    /// Makes the request that a call asks for. Nothing has been sent yet, and nothing has happened if it throws.
+    func makeRequest(_ call: Call, isKept: Bool) throws(RPCError) -> RequestEntry {
+        guard lifecycle.isServing else { throw .draining }
+        let session = try session(call.params["session"])
+        guard requests.admits(call.client.identity, limits) else {
+            throw .queueFull(limit: limits.queuedRequestsPerClient)
+        }
+        let parameters = try RequestReader(client: call.client, owner: access.owner).parameters(call.params)
+        let sequence = requests.nextSequence()
+        let request = session.request(parameters, id: "r_\(epoch)_\(String(sequence, radix: 36))")
+        let entry = RequestEntry(
+            request: request, client: call.client.identity, connection: call.client.number, sequence: sequence,
+            cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isKept, isKept: isKept,
+            key: call.params["key"]?.string, fingerprint: isKept ? Fingerprint.of(call.params) : 0,
+            tags: call.params["tags"].map { Server.text(of: $0) }, created: WallClock.microseconds())
+        requests.insert(entry)
+        statistics.requests &+= 1
+        if entry.cancelsOnDisconnect { call.client.dependents[request.id] = entry }
+        let client = call.client
+        request.whenFinished { [unowned self] _ in requestDidFinish(entry, client) }
+        return entry
+    }
+
+    private static func text(of json: JSON) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.value(json)
+        return writer.bytes
+    }
+
+    private func requestDidFinish(_ entry: RequestEntry, _ client: any Client) {
+        if entry.cancelsOnDisconnect { client.dependents[entry.request.id] = nil }
+        for surplus in requests.finish(entry, at: WallClock.microseconds(), limits) {
+            dismiss(surplus, keepingBody: false)
+        }
+        if entry.request.error != nil { statistics.failedRequests &+= 1 }
+        log.write(.debug, "request finished", Server.fields(of: entry))
+        requestsDidChange()
+    }
+
+    private static func fields(of entry: RequestEntry) -> [(StaticString, String)] {
+        [
+            ("request", entry.request.id), ("client", entry.client.name),
+            ("url", URLRedaction.withoutUserInformation(entry.request.parameters.url)),
+            ("status", entry.request.response.map { String($0.status) } ?? "-"),
+            ("error", entry.request.error?.name ?? "-"),
+        ]
+    }
+
+    /// Forgets a request. The body of one that was performed stays for a while, since its answer may name the file.
+    func dismiss(_ entry: RequestEntry, keepingBody: Bool) {
+        requests.remove(entry)
+        if !keepingBody { spool.release(entry.request.id) }
+    }
+
+    /// Makes the body of a finished request fit the client's lines, and starts its lease if nothing else keeps it.
+    func fit(_ entry: RequestEntry, for client: any Client) {
+        guard entry.request.isFinished else { return }
+        do throws(SessionError) {
+            try record.fit(entry.request, maximumEncodedBytes: client.inlineBodyBytes)
+        } catch {
+            log.write(.error, "a body is lost", [("request", entry.request.id), ("error", error.description)])
+            entry.request.discardBody()
+        }
+        guard !entry.isKept, let body = spool.body(of: entry.request.id), body.expires == nil else { return }
+        body.expires = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
+    }
+
+    /// Whether a client may see what belongs to somebody.
+    func mayRead(_ owner: ClientIdentity, _ client: any Client) -> Bool {
+        owner.uid == client.uid || client.role == .admin
+    }
+
+    /// The request that a call names, if the caller may see it.
+    func entry(of call: Call) throws(RPCError) -> RequestEntry {
+        try entry(call.params["request"]?.string ?? "", for: call.client)
+    }
+
+    func entry(_ id: String, for client: any Client) throws(RPCError) -> RequestEntry {
+        guard let entry = requests[id], mayRead(entry.client, client) else { throw .requestNotFound(id) }
+        return entry
+    }
+
+    // MARK: Configuration
+
+    /// Reads the configuration again. A file that is refused changes nothing.
+    func reload() throws(ServerError) -> ConfigurationReload {
+        let new = try ServerConfiguration.read(from: options.configurationPath)
+        let names = new.differences(from: configuration)
+        var waiting = names.filter { ServerConfiguration.restartOnly.contains($0) }
+        if new.roles.isEmpty != configuration.roles.isEmpty { waiting.append("access.uids (mode of the socket)") }
+        configuration = new
+        access.roles = new.roles
+        log.level = options.logLevel ?? new.logLevel
+        spool.limits = new.limits
+        let reload = ConfigurationReload(
+            changed: names.filter { !ServerConfiguration.restartOnly.contains($0) }, waiting: waiting)
+        publisher.publish("daemon.config_reloaded") { reload.writeMembers(to: &$0) }
+        return reload
+    }
+}
+
+/// What reading the configuration again came to.
+struct ConfigurationReload {
+    let changed: [String]
+    let waiting: [String]
+
+    func writeMembers(to writer: inout JSONWriter) {
+        writer.member("changed", changed)
+        writer.member("needs_restart", waiting)
+    }
+}
+
+/// What the daemon has done since it came up.
+struct ServerStatistics {
+    var connections = 0
+    var refusedConnections = 0
+    var calls = 0
+    var requests = 0
+    var failedRequests = 0
+}
+
+/// The name of one run of the daemon: short, and different from the last.
+enum Epoch {
+    static func make() -> String {
+        String((UInt64(bitPattern: WallClock.microseconds()) / 1_000) % 2_176_782_336, radix: 36)
+    }
+}

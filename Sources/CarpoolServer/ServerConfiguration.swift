@@ -1,0 +1,132 @@
+internal import CarpoolJSON
+public import CarpoolRPC
+public import CarpoolSystem
+internal import Glibc
+
+/// What the daemon is configured to do: its file, checked as a whole before any of it counts.
+public struct ServerConfiguration: Equatable, Sendable {
+    /// Every maximum.
+    public var limits = Limits()
+    /// Other users and their roles.
+    public var roles: [UInt32: Role] = [:]
+    /// How much is logged.
+    public var logLevel = Log.Level.info
+    /// How long a daemon that was started on demand stays without connection, work or lease.
+    public var idleExitMilliseconds = 900_000
+    /// How long a drain waits for requests under way.
+    public var drainMilliseconds = 30_000
+    /// Whether HTTP/2 may be spoken where the library is fit for it.
+    public var allowsHTTP2 = true
+
+    /// The defaults.
+    public init() {}
+
+    /// The largest file that is read: a configuration is a page, not a database.
+    private static let maximumBytes = 262_144
+
+    /// The settings that take effect only with the next start, by their names in the file.
+    static let restartOnly: Set<String> = [
+        "http2", "limits.host_connections", "limits.total_connections", "limits.streams_per_connection",
+    ]
+
+    /// The file's form.
+    static let schema = JSONSchema.object(
+        [
+            .init(
+                "limits",
+                .object(
+                    Limits.fields.map { field in
+                        .init(
+                            field.name, .integer(Int64(field.range.lowerBound)...Int64(field.range.upperBound)),
+                            field.reason)
+                    }),
+                "Maxima, by name."),
+            .init(
+                "access",
+                .object([
+                    .init("uids", .map(of: .choice("observe", "submit", "admin"), maxCount: 10_000), "Role by user id.")
+                ]),
+                "Other users that may speak to the daemon."),
+            .init("log_level", .choice("error", "warning", "info", "debug"), "How much is logged."),
+            .init(
+                "idle_exit_ms", .integer(0...2_592_000_000),
+                "How long an idle daemon stays that was started on demand; 0: for ever."),
+            .init("drain_ms", .integer(0...3_600_000), "How long a drain waits."),
+            .init("http2", .boolean, "Whether HTTP/2 may be spoken."),
+        ])
+
+    /// Reads a file; a file that is not there means the defaults.
+    public static func read(from path: String) throws(ServerError) -> ServerConfiguration {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            guard let content = try contents(of: path) else { return ServerConfiguration() }
+            bytes = content
+        } catch {
+            throw ServerError("cannot read the configuration: \(error)")
+        }
+        do throws(JSONError) {
+            let json = try JSON.parse(bytes)
+            try schema.validate(json, path: "configuration")
+            return try ServerConfiguration(checked: json)
+        } catch {
+            throw ServerError("\(path): \(ServerConfiguration.describe(error))")
+        }
+    }
+
+    private static func describe(_ error: JSONError) -> String {
+        if let line = error.line { return "line \(line): \(error.message)" }
+        let nearest = error.didYouMean.map { "; did you mean \($0)?" } ?? ""
+        return
+            "\(error.path ?? "configuration"): \(error.message); expected \(error.expected ?? "something else")\(nearest)"
+    }
+
+    /// The file's bytes; `nil` if there is none.
+    private static func contents(of path: String) throws(SystemError) -> [UInt8]? {
+        do throws(SystemError) {
+            let file = try FileDescriptor.open(path, O_RDONLY)
+            return try Bytes.readAll(file.raw, atMost: maximumBytes, path: path)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return nil
+        }
+    }
+
+    private init(checked json: JSON) throws(JSONError) {
+        if let limits = json["limits"] {
+            for field in Limits.fields {
+                if let value = limits[field.name]?.int { self.limits[keyPath: field.path] = value }
+            }
+        }
+        try json["access"]?["uids"]?.forEachMember { (uid: String, role: JSON) throws(JSONError) in
+            guard let number = UInt32(uid), let role = role.string.flatMap(Role.init(rawValue:)) else {
+                var error = JSONError(.schema, "\(uid) is no user id")
+                error.path = "configuration.access.uids.\(uid)"
+                error.expected = "a numeric user id as the name"
+                throw error
+            }
+            roles[number] = role
+        }
+        if let level = json["log_level"]?.string.flatMap(Log.Level.init(rawValue:)) { logLevel = level }
+        if let value = json["idle_exit_ms"]?.int { idleExitMilliseconds = value }
+        if let value = json["drain_ms"]?.int { drainMilliseconds = value }
+        if let value = json["http2"]?.bool { allowsHTTP2 = value }
+    }
+
+    /// The settings that differ, by their names in the file.
+    func differences(from other: ServerConfiguration) -> [String] {
+        var names = Limits.fields.filter { limits[keyPath: $0.path] != other.limits[keyPath: $0.path] }.map {
+            "limits.\($0.name)"
+        }
+        if roles != other.roles { names.append("access.uids") }
+        if logLevel != other.logLevel { names.append("log_level") }
+        if idleExitMilliseconds != other.idleExitMilliseconds { names.append("idle_exit_ms") }
+        if drainMilliseconds != other.drainMilliseconds { names.append("drain_ms") }
+        if allowsHTTP2 != other.allowsHTTP2 { names.append("http2") }
+        return names
+    }
+}
+
+extension ServerConfiguration {
+    /// Whom the socket's mode lets in; the credentials decide in any case.
+    public var audience: SocketAudience { roles.isEmpty ? .owner : .everyone }
+}

@@ -1,0 +1,31 @@
+public import CarpoolSystem
+
+/// How a daemon was started: its command line and its environment, decided before it begins.
+public struct ServerOptions: Sendable {
+    /// The socket that it serves.
+    public var socketPath: String
+    /// The configuration file, which need not exist.
+    public var configurationPath: String
+    /// The folder of large bodies; the daemon's own.
+    public var spoolDirectory: String
+    /// Whether a client or the service manager started it and will again, so that it may end when nobody needs it.
+    public var isStartedOnDemand = false
+    /// The time of ``ServerConfiguration/idleExitMilliseconds``, where the command line sets it.
+    public var idleExitMilliseconds: Int?
+    /// The log's level, where the command line sets it.
+    public var logLevel: Log.Level?
+    /// Who is told of the daemon's life.
+    public var supervisor: Supervisor
+    /// Whether the methods of the JSON-RPC specification's examples are served too; for tests of the protocol.
+    public var servesSpecificationExamples = false
+
+    /// Makes options from what every daemon needs.
+    public init(
+        socketPath: String, configurationPath: String, spoolDirectory: String, supervisor: Supervisor
+    ) {
+        self.socketPath = socketPath
+        self.configurationPath = configurationPath
+        self.spoolDirectory = spoolDirectory
+        self.supervisor = supervisor
+    }
+}

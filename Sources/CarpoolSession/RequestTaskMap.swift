@@ -1,0 +1,13 @@
+internal import CarpoolHTTP
+
+/// Which request each transfer belongs to, and the other way round. A transfer belongs to one request; a request has at most one at a time.
+struct RequestTaskMap {
+    private var requests: [Int: Request] = [:]
+
+    var count: Int { requests.count }
+
+    subscript(transfer: Transfer) -> Request? {
+        get { requests[transfer.id] }
+        set { requests[transfer.id] = newValue }
+    }
+}

@@ -1,0 +1,77 @@
+/// The body of a response as it arrives: in memory while it is small, in a file of the spool from then on.
+public struct ResponseBody {
+    /// Where the bytes are.
+    public enum Storage {
+        /// In memory.
+        case memory([UInt8])
+        /// In a file.
+        case file(any SpoolFile)
+    }
+
+    /// Where the bytes are now.
+    public private(set) var storage: Storage = .memory([])
+    /// How many there are.
+    public private(set) var count: Int64 = 0
+
+    /// An empty body.
+    public init() {}
+
+    /// Adds a piece; moves everything to a file when memory would hold more than the limit.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: Request)
+        throws(SessionError)
+    {
+        count += Int64(bytes.count)
+        switch storage {
+        case .file(let file): try file.write(bytes)
+        case .memory(var kept):
+            if count <= Int64(memoryLimit) {
+                // Emptied first, so that the array is not shared while it grows.
+                storage = .memory([])
+                kept.append(contentsOf: bytes)
+                storage = .memory(kept)
+                return
+            }
+            let file = try spool.makeFile(for: owner)
+            try ResponseBody.write(kept, to: file)
+            try file.write(bytes)
+            storage = .file(file)
+        }
+    }
+
+    /// Moves what is in memory to a file, whatever its size.
+    public mutating func spill(to spool: any BodySpool, owner: Request) throws(SessionError) {
+        guard case .memory(let kept) = storage else { return }
+        let file = try spool.makeFile(for: owner)
+        try ResponseBody.write(kept, to: file)
+        try file.complete()
+        storage = .file(file)
+    }
+
+    /// Drops the bytes, where they cannot be kept; the count stays.
+    public mutating func discard() { storage = .memory([]) }
+
+    private static func write(_ bytes: [UInt8], to file: any SpoolFile) throws(SessionError) {
+        try bytes.withUnsafeBufferPointer { kept throws(SessionError) in try file.write(UnsafeRawBufferPointer(kept)) }
+    }
+
+    /// Gives a file its final name; until then no one else can see it.
+    func complete() throws(SessionError) {
+        if case .file(let file) = storage { try file.complete() }
+    }
+}
+
+/// Where large bodies are kept. The daemon has its spool; a program that embeds the session brings its own.
+public protocol BodySpool: AnyObject {
+    /// A new, empty, unnamed file for the body of a request.
+    func makeFile(for request: Request) throws(SessionError) -> any SpoolFile
+}
+
+/// One body in the spool.
+public protocol SpoolFile: AnyObject {
+    /// Adds bytes at the end; fails when a quota or the disk is full.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError)
+    /// Gives it its name: from now on it is whole and stays so.
+    func complete() throws(SessionError)
+    /// Its absolute path, once it is complete.
+    var path: String? { get }
+}

@@ -1,0 +1,90 @@
+public import CarpoolHTTP
+
+/// Why a request failed: one stable name for each case and reason, a text for people, and what else is known.
+public struct SessionError: Error, Sendable, CustomStringConvertible {
+    /// The identity: `case` or `case.reason`, in snake case.
+    public let name: String
+    /// What happened, for people; may change.
+    public let message: String
+    /// What to do about it, if anything is known to help.
+    public let hint: String?
+    /// Whether sending the request again may succeed, and does no harm.
+    public let isRetryable: Bool
+    /// The transport's error, for failures of the network.
+    public let transport: TransportError?
+
+    /// Makes an error from its parts.
+    public init(
+        _ name: String, _ message: String, hint: String? = nil, isRetryable: Bool = false,
+        transport: TransportError? = nil
+    ) {
+        self.name = name
+        self.message = message
+        self.hint = hint
+        self.isRetryable = isRetryable
+        self.transport = transport
+    }
+
+    /// The code of every failure inside an outcome; the name tells them apart.
+    public var code: Int { 2000 }
+
+    /// The text `name: message`.
+    public var description: String { "\(name): \(message)" }
+
+    /// Somebody called ``Request/cancel()``, or the client went away.
+    static let explicitlyCancelled = SessionError("explicitly_cancelled", "the request was cancelled")
+
+    /// The session was invalidated under the request.
+    static let sessionInvalidated = SessionError("session_invalidated", "the request's session was invalidated")
+
+    /// The URL is none.
+    static func invalidURL(_ url: String, _ error: TransportError) -> SessionError {
+        guard error.code != .unsupportedURL else { return sessionTaskFailed(error) }
+        return SessionError(
+            "invalid_url", "\(error.message): \(url.prefix(200))",
+            hint: "write the whole URL, with http:// or https://",
+            transport: error)
+    }
+
+    /// A GET that carries a body (the model refuses it before anything is sent).
+    static let bodyDataInGETRequest = SessionError(
+        "url_request_validation_failed.body_data_in_get_request", "a GET request must not have a body",
+        hint: "leave the body out, or use POST, PUT or PATCH")
+
+    /// The network or the origin failed the request.
+    static func sessionTaskFailed(_ error: TransportError) -> SessionError {
+        SessionError(
+            "session_task_failed.\(error.code.rawValue)", error.message, hint: hint(for: error),
+            isRetryable: error.isRetryable,
+            transport: error)
+    }
+
+    /// More redirects than allowed.
+    static func tooManyRedirects(_ limit: Int) -> SessionError {
+        SessionError(
+            "session_task_failed.http_too_many_redirects", "more than \(limit) redirects",
+            hint: "raise redirect.max_hops if they are meant")
+    }
+
+    /// A redirect that would have left TLS.
+    static func insecureRedirect(_ target: String) -> SessionError {
+        SessionError(
+            "session_task_failed.insecure_redirect", "the origin redirects from https to \(target.prefix(200))",
+            hint: "request the http URL yourself if that is what you want")
+    }
+
+    private static func hint(for error: TransportError) -> String? {
+        switch error.code {
+        case .cannotFindHost: "check the host's spelling, and the name servers in /etc/resolv.conf"
+        case .cannotConnectToHost: "check the port, and that the server is running"
+        case .timedOut where error.timeout == "connect":
+            "the host does not answer: check the address, or raise connect_timeout_ms"
+        case .timedOut where error.timeout == "resource": "raise resource_timeout_ms"
+        case .timedOut: "the origin sent nothing for that long: raise timeout_ms if that is expected"
+        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate:
+            "name the authority's file with trust.ca_file (--cacert), or switch the check off with trust.verify false (--insecure)"
+        case .dataLengthExceedsMaximum: "raise max_ratio if you trust the origin"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import CarpoolServer
+internal import CarpoolSystem
+internal import Glibc
+
+/// Everything between the command line and the first client: the configuration, the directories, the lock, the socket.
+struct Startup: ~Copyable {
+    let options: ServerOptions
+    let configuration: ServerConfiguration
+    /// Held for life: it says that this daemon serves, and lets it remove a stale socket and clean the spool.
+    let lock: InstanceLock
+    /// The listening socket; the daemon takes it over.
+    let listener: Int32
+    /// Whether the socket is ours to remove when the daemon ends, or the supervisor's.
+    let ownsSocket: Bool
+
+    static func prepare(_ arguments: Options, _ supervisor: Supervisor, isSpawned: Bool) throws(ServerError) -> Startup
+    {
+        let directories = Directories(environment: .process, uid: geteuid())
+        let configurationPath = arguments.configuration ?? "\(directories.configuration)/config.json"
+        let configuration = try ServerConfiguration.read(from: configurationPath)
+        do throws(SystemError) {
+            let location = SocketLocation.resolve(option: arguments.socket)
+            try location.prepare(for: configuration.audience)
+            let handed = supervisor.takeListener()?.release()
+            let path = handed.flatMap { UnixSocket.boundPath(of: $0) } ?? location.path
+            let lock: InstanceLock
+            switch try InstanceLock.acquire(at: location.lockPath, socketPath: path) {
+            case .acquired(let taken): lock = taken
+            case .held(let holder): throw Startup.alreadyRunning(holder, location)
+            }
+            if handed == nil { try lock.removeStaleSocket() }
+            let listener: Int32
+            if let handed {
+                listener = handed
+            } else {
+                listener = try UnixSocket.listen(at: path, for: configuration.audience).release()
+            }
+            let spool = "\(directories.cache)/\(location.isExplicit ? "spool-\(Startup.digest(path))" : "spool")"
+            try PrivateDirectory.create(spool)
+            var options = ServerOptions(
+                socketPath: path, configurationPath: configurationPath, spoolDirectory: spool, supervisor: supervisor)
+            options.servesSpecificationExamples = arguments.servesTestCatalogue
+            options.isStartedOnDemand = isSpawned || handed != nil || arguments.idleExitMilliseconds != nil
+            options.idleExitMilliseconds = arguments.idleExitMilliseconds
+            options.logLevel = arguments.logLevel
+            return Startup(
+                options: options, configuration: configuration, lock: lock, listener: listener,
+                ownsSocket: handed == nil)
+        } catch {
+            throw ServerError(error.description)
+        }
+    }
+
+    private static func alreadyRunning(_ holder: LockHolder?, _ location: SocketLocation) -> SystemError {
+        let who =
+            holder.map { "carpoold is already running: pid \($0.pid) serves \($0.socketPath)" }
+            ?? "another carpoold is starting"
+        return SystemError(code: EADDRINUSE, operation: "lock", subject: location.lockPath, advice: who)
+    }
+
+    /// FNV-1a of the socket's path: daemons that serve different sockets keep their bodies apart.
+    private static func digest(_ path: String) -> String {
+        String(path.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
+    }
+
+    /// Removes the socket after the last client has gone.
+    borrowing func removeSocket() {
+        guard ownsSocket else { return }
+        // The listener is closed by now, so that the socket is as stale as one that a killed daemon leaves.
+        try? lock.removeStaleSocket()
+    }
+}
