@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import carpool
 import pytest
 from harness.daemon import CARPOOLD, Daemon
+from harness.wire import Wire
 from origins.authority import Authority
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
@@ -86,3 +88,15 @@ def daemon(start: StartDaemon) -> Daemon:
     started = start()
     assert started.launch_status == "ready", started.launch_status
     return started
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[carpool.Client]:
+    with daemon.client() as connected:
+        yield connected
+
+
+@pytest.fixture
+def wire(daemon: Daemon) -> Iterator[Wire]:
+    with daemon.wire() as connected:
+        yield connected

@@ -58,7 +58,7 @@ class Exchange:
         """Answer; `length` lies about the body's."""
         lines = [f"HTTP/1.1 {status} Reason", *(f"{name}: {value}" for name, value in headers)]
         lines.append(f"Content-Length: {len(body) if length is None else length}")
-        self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
+        self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (b"" if self.request.method == "HEAD" else body))
 
     def close(self) -> None:
         """Close the connection in order."""

@@ -1,0 +1,89 @@
+"""Content decoding, and its limit."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable
+
+import brotli
+import carpool
+import pytest
+import zstandard
+from origins.nginx import Nginx
+from origins.scripted import ScriptedOrigin
+
+TEXT = b"the same words again and again, " * 500
+
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": lambda data: zstandard.ZstdCompressor().compress(data),
+}
+
+
+def serve(origin: ScriptedOrigin, coding: str, body: bytes) -> str:
+    return origin.on("/coded", lambda exchange: exchange.reply(body=body, headers=[("Content-Encoding", coding)]))
+
+
+@pytest.mark.parametrize("coding", list(ENCODERS))
+def test_each_coding_is_asked_for_and_undone(client: carpool.Client, origin: ScriptedOrigin, coding: str) -> None:
+    response = client.get(serve(origin, coding, ENCODERS[coding](TEXT)))
+    assert response.content == TEXT
+    accepted = [part.strip() for part in origin.received(1)[0].values("Accept-Encoding")[0].split(",")]
+    assert coding in accepted
+
+
+def test_codings_that_were_put_on_each_other_are_undone(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    body = brotli.compress(gzip.compress(TEXT))
+    assert client.get(serve(origin, "gzip, br", body)).content == TEXT
+
+
+def test_nothing_is_decoded_when_the_caller_says_so(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    body = gzip.compress(TEXT)
+    response = client.get(serve(origin, "gzip", body), decode=False)
+    assert response.content == body
+    assert response.headers["content-encoding"] == "gzip"
+    assert origin.received(1)[0].values("Accept-Encoding") == []
+
+
+def test_nothing_is_decoded_when_the_caller_asks_for_a_coding_itself(
+    client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    body = gzip.compress(TEXT)
+    assert client.get(serve(origin, "gzip", body), headers={"Accept-Encoding": "gzip"}).content == body
+    assert origin.received(1)[0].values("Accept-Encoding") == ["gzip"]
+
+
+def test_nginx_gzip_is_undone(client: carpool.Client, nginx: Nginx) -> None:
+    plain = client.get(f"{nginx.http}/words.txt").content
+    assert client.get(f"{nginx.http}/gzip/words.txt").content == plain
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
+def test_a_bomb_is_stopped_at_its_ratio(client: carpool.Client, origin: ScriptedOrigin, coding: str) -> None:
+    bomb = ENCODERS[coding](bytes(64 << 20))
+    with pytest.raises(carpool.DecodingError) as caught:
+        client.get(serve(origin, coding, bomb), max_ratio=100)
+    assert caught.value.name == "session_task_failed.data_length_exceeds_maximum"
+    assert "max_ratio" in caught.value.record["outcome"]["error"]["hint"]
+    assert client.get(f"{origin.url}/next").ok
+
+
+def test_a_ratio_that_the_caller_raised_lets_a_large_body_through(
+    client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    body = bytes(8 << 20)
+    assert client.get(serve(origin, "gzip", gzip.compress(body)), max_ratio=100_000).content == body
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br", "zstd"])
+def test_a_broken_coding_has_its_name(client: carpool.Client, origin: ScriptedOrigin, coding: str) -> None:
+    broken = bytearray(ENCODERS[coding](TEXT))
+    broken[0] ^= 0xFF
+    broken[len(broken) // 2] ^= 0xFF
+    with pytest.raises(carpool.DecodingError) as caught:
+        client.get(serve(origin, coding, bytes(broken)))
+    assert caught.value.name == "session_task_failed.cannot_decode_content_data"
+    assert client.get(f"{origin.url}/next").ok

@@ -1,0 +1,114 @@
+"""The three time limits of a request, each told by its name."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import time
+from collections.abc import Iterator
+
+import carpool
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import eventually
+from origins.nginx import Nginx
+from origins.scripted import Exchange, ScriptedOrigin
+
+
+def timed_out(client: carpool.Client, url: str, **limits: int) -> tuple[str, float]:
+    """Return which limit ended the request, and after how many seconds."""
+    began = time.monotonic()
+    with pytest.raises(carpool.RequestTimeoutError) as caught:
+        client.get(url, **limits)
+    return caught.value.record["outcome"]["error"]["timeout"], time.monotonic() - began
+
+
+@pytest.fixture
+def full() -> Iterator[str]:
+    """The URL of a listener whose queue is full, so that no connection to it is ever made."""
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(0)
+    waiting = []
+    for _ in range(3):
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.connect_ex(listener.getsockname())
+        waiting.append(connection)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    for connection in [listener, *waiting]:
+        connection.close()
+
+
+def test_an_origin_that_never_answers(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    origin.hold("/silent")
+    which, seconds = timed_out(client, f"{origin.url}/silent", timeout_ms=300)
+    assert which == "idle"
+    assert 0.25 < seconds < 5
+
+
+def test_an_origin_that_stops_in_the_middle(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    def stop(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfirst")
+        assert exchange.wait_for_peer_to_close()
+
+    which, _ = timed_out(client, origin.on("/stops", stop), timeout_ms=300)
+    assert which == "idle"
+
+
+def test_progress_keeps_the_idle_limit_away_but_not_the_resource_limit(client: carpool.Client, nginx: Nginx) -> None:
+    # 100 kB at 64 kB a second: it lasts longer than the idle limit, and there is always some progress.
+    assert len(client.get(f"{nginx.http}/slow/100k.bin", timeout_ms=900).content) == 100_000
+    which, seconds = timed_out(client, f"{nginx.http}/slow/1m.bin", timeout_ms=60_000, resource_timeout_ms=700)
+    assert which == "resource"
+    assert seconds < 5
+
+
+def test_a_connection_that_cannot_be_made(client: carpool.Client, full: str) -> None:
+    which, seconds = timed_out(client, full, connect_timeout_ms=300, timeout_ms=60_000)
+    assert which == "connect"
+    assert 0.25 < seconds < 5
+
+
+def test_the_limits_hold_while_a_request_waits_for_a_connection(
+    daemon: Daemon, client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    gate = origin.hold("/held")
+    held = [client.call("request.submit", url=f"{origin.url}/held")["request"] for _ in range(6)]
+    origin.received(6)
+    which, _ = timed_out(client, f"{origin.url}/waits", resource_timeout_ms=300)
+    assert which == "resource"
+    gate.set()
+    for request in held:
+        assert client.call("request.wait", request=request, timeout_ms=10_000)["outcome"]["ok"]
+
+
+def test_the_next_request_is_served_after_each(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    origin.hold("/silent")
+    for _ in range(8):
+        timed_out(client, f"{origin.url}/silent", timeout_ms=50)
+    assert client.get(f"{origin.url}/next").ok
+
+
+def test_a_wait_that_ends_before_its_request_says_so(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/held")
+    request = client.call("request.submit", url=f"{origin.url}/held")["request"]
+    early = client.call("request.wait", request=request, timeout_ms=50)
+    assert early["state"] != "finished"
+    assert early["finished"] is False
+    gate.set()
+    assert client.call("request.wait", request=request, timeout_ms=10_000)["body"]["text"] == "released"
+
+
+def test_thousands_of_limits_do_not_hold_up_one_another(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/held")
+    with daemon.client() as client:
+        requests = [
+            client.call("request.submit", url=f"{origin.url}/held?{number}", resource_timeout_ms=limit)["request"]
+            for number, limit in zip(range(500), itertools.cycle([100, 200, 300]), strict=False)
+        ]
+        for request in requests:
+            record = client.call("request.wait", request=request, timeout_ms=10_000)
+            assert record["outcome"]["error"]["timeout"] == "resource"
+    gate.set()
+    eventually(daemon.is_idle)
