@@ -1,0 +1,209 @@
+"""What origins do wrong: each fault has its name or is repeated where that is safe, and the pool serves the next request."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import carpool
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import eventually
+from harness.wire import Wire
+from origins.scripted import Exchange, ScriptedOrigin
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+def failure(client: carpool.Client, url: str, method: str = "GET", **arguments: object) -> str:
+    with pytest.raises(carpool.RequestError) as caught:
+        client.request(method, url, **arguments)  # type: ignore[arg-type]
+    return caught.value.name.removeprefix("session_task_failed.")
+
+
+def test_a_port_on_which_nobody_listens(client: carpool.Client) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        assert failure(client, f"http://127.0.0.1:{closed.getsockname()[1]}/") == "cannot_connect_to_host"
+
+
+def test_a_host_that_has_no_address(client: carpool.Client) -> None:
+    assert failure(client, "http://no-such-host.invalid/") in {"cannot_find_host", "not_connected_to_internet"}
+
+
+def reset_in_the_body(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"Content-Length: 1000\r\n\r\nsome")
+    exchange.reset()
+
+
+def close_in_the_body(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"Content-Length: 1000\r\n\r\nsome")
+    exchange.close()
+
+
+def close_in_a_chunk(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n10\r\nshort")
+    exchange.close()
+
+
+def close_without_the_last_chunk(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\nwhole\r\n")
+    exchange.close()
+
+
+def no_chunk_size(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"Transfer-Encoding: chunked\r\n\r\nxyz\r\nwhole\r\n0\r\n\r\n")
+    exchange.close()
+
+
+def close_at_once(exchange: Exchange) -> None:
+    exchange.close()
+
+
+def reset_at_once(exchange: Exchange) -> None:
+    exchange.reset()
+
+
+def no_http(exchange: Exchange) -> None:
+    exchange.send(b"220 mail.example ESMTP\r\n")
+    exchange.close()
+
+
+def two_lengths(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!")
+    exchange.close()
+
+
+def half_a_head(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"X-A: b\r\n")
+    exchange.close()
+
+
+def huge_head(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"".join(b"X-%d: %s\r\n" % (number, b"v" * 1000) for number in range(400)) + b"\r\n")
+    exchange.close()
+
+
+LOST = {"network_connection_lost"}
+FAULTS: list[tuple[Callable[[Exchange], None], set[str]]] = [
+    (reset_in_the_body, LOST),
+    (close_in_the_body, LOST),
+    (close_in_a_chunk, LOST),
+    (close_without_the_last_chunk, LOST),
+    (no_chunk_size, {"bad_server_response", "cannot_parse_response", *LOST}),
+    (close_at_once, LOST),
+    (reset_at_once, LOST),
+    (no_http, {"bad_server_response", "cannot_parse_response", "unsupported_url"}),
+    (two_lengths, {"bad_server_response", "cannot_parse_response"}),
+    (half_a_head, {"bad_server_response", "cannot_parse_response", *LOST}),
+    (huge_head, {"data_length_exceeds_maximum", "bad_server_response", "cannot_parse_response"}),
+]
+
+
+@pytest.mark.parametrize(("fault", "names"), FAULTS, ids=[fault.__name__ for fault, _ in FAULTS])
+def test_each_fault_has_its_name_and_the_pool_serves_the_next_request(
+    client: carpool.Client, origin: ScriptedOrigin, fault: Callable[[Exchange], None], names: set[str]
+) -> None:
+    assert failure(client, origin.on("/fault", fault)) in names
+    assert client.get(f"{origin.url}/next").ok
+    assert client.get(f"{origin.url}/next").ok
+    assert origin.requests[-1].number == 2, "the connection that served the first one serves the second"
+
+
+def test_a_body_until_the_end_of_the_connection_is_whole(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    def until_close(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nall of it")
+        exchange.close()
+
+    assert client.get(origin.on("/close", until_close)).text == "all of it"
+    assert client.get(f"{origin.url}/next").ok
+
+
+def test_an_early_answer_to_an_upload_is_the_answer(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    url = origin.on("/refuse", lambda exchange: exchange.reply(413, b"too much", [("Connection", "close")]))
+    response = client.post(url, data=b"x" * 400_000)
+    assert (response.status, response.text) == (413, "too much")
+
+
+def test_interim_answers_are_passed_over(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    def interim(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+        exchange.reply(body=b"final", headers=[("X-Last", "1")])
+
+    response = client.get(origin.on("/interim", interim))
+    assert (response.status, response.text, "link" in response.headers) == (200, "final", False)
+
+
+def test_a_pooled_connection_that_the_origin_closed_is_replaced_unseen(
+    client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    assert client.get(f"{origin.url}/1").ok
+    origin.close_connections()
+    assert client.get(f"{origin.url}/2").ok
+    assert client.post(f"{origin.url}/3", data="once").ok
+    assert [request.target for request in origin.requests] == ["/1", "/2", "/3"]
+    assert origin.connections == 2
+
+
+def close_when_reused(exchange: Exchange) -> None:
+    """Behave like a server whose idle limit ends just as the next request comes."""
+    if exchange.request.number > 1:
+        exchange.reset()
+    exchange.reply(body=b"new")
+
+
+def test_a_get_on_a_connection_that_died_is_repeated_once_unseen(
+    client: carpool.Client, origin: ScriptedOrigin
+) -> None:
+    url = origin.on("/dies", close_when_reused)
+    assert client.get(url).text == "new"
+    assert client.get(url).text == "new"
+    assert [(request.connection, request.number) for request in origin.requests] == [(1, 1), (1, 2), (2, 1)]
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_what_may_not_be_repeated_reaches_the_origin_once(
+    client: carpool.Client, origin: ScriptedOrigin, method: str
+) -> None:
+    url = origin.on("/dies", close_when_reused)
+    assert client.get(url).text == "new"
+    assert failure(client, url, method, data="pay") == "network_connection_lost"
+    assert [request.method for request in origin.requests] == ["GET", method]
+    assert client.request(method, f"{origin.url}/next", data="pay").ok
+
+
+def test_a_client_that_went_away_takes_its_request_with_it(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    ended: list[bool] = []
+    url = origin.on("/long", lambda exchange: ended.append(exchange.wait_for_peer_to_close()))
+    with daemon.wire() as wire:
+        wire.request("request.perform", url=url)
+        origin.received(1)
+    eventually(lambda: ended == [True])
+    eventually(daemon.is_idle)
+
+
+def test_a_request_that_was_detached_outlives_its_client(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/long")
+    with daemon.wire() as wire:
+        wire.call("client.hello", name="detached")
+        request = wire.call("request.submit", url=f"{origin.url}/long")["request"]
+        origin.received(1)
+    gate.set()
+    with daemon.wire() as wire:
+        assert wire.call("request.wait", request=request)["body"]["text"] == "released"
+
+
+def test_a_slow_origin_does_not_delay_another(daemon: Daemon, wire: Wire, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/held")
+    held = [wire.request("request.perform", url=f"{origin.url}/held") for _ in range(20)]
+    origin.received(6)
+    other = ScriptedOrigin()
+    try:
+        assert wire.call("request.perform", url=other.url)["outcome"]["ok"]
+    finally:
+        other.stop()
+    assert len(origin.requests) == 6, "no more connections to a host than the limit"
+    gate.set()
+    answers = {wire.receive()["id"] for _ in held}
+    assert answers == set(held)
+    assert origin.connections == 6
