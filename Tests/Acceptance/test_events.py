@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import carpool
@@ -30,7 +31,7 @@ GET = [
 
 
 def events_until(wire: Wire, kind: str) -> list[dict[str, Any]]:
-    events = []
+    events: list[dict[str, Any]] = []
     while not events or events[-1]["type"] != kind:
         message = wire.receive()
         if message.get("method") == "event":
@@ -73,11 +74,9 @@ def test_cursors_rise_and_times_are_told(wire: Wire, nginx: Nginx) -> None:
 
 def test_the_answer_of_subscribe_comes_before_its_events(daemon: Daemon, nginx: Nginx) -> None:
     with daemon.wire() as wire:
-        wire.send_bytes(
-            b'{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"types":["*"]}}\n'
-            b'{"jsonrpc":"2.0","id":2,"method":"request.submit","params":{"url":"%s/hello.txt"}}\n'
-            % nginx.http.encode()
-        )
+        subscribe = {"jsonrpc": "2.0", "id": 1, "method": "events.subscribe", "params": {"types": ["*"]}}
+        submit = {"jsonrpc": "2.0", "id": 2, "method": "request.submit", "params": {"url": f"{nginx.http}/hello.txt"}}
+        wire.send_bytes(json.dumps(subscribe).encode() + b"\n" + json.dumps(submit).encode() + b"\n")
         first = wire.receive()
         assert (first["id"], "sub" in first["result"]) == (1, True)
         assert wire.event("request.did_finish")["sub"] == first["result"]["sub"]
@@ -129,8 +128,6 @@ def test_a_scope_decides_whose_events_are_heard(daemon: Daemon, nginx: Nginx) ->
         ours = mine.call("request.submit", url=f"{nginx.http}/hello.txt")["request"]
         assert mine.event("request.did_finish")["request"] == ours
         assert everybody.event("request.did_finish")["request"] == ours
-        session.finish()
-        session.send_bytes  # noqa: B018
 
 
 def test_the_pool_s_events_tell_of_connections(wire: Wire, origin: ScriptedOrigin) -> None:
@@ -153,7 +150,7 @@ def test_a_failure_and_a_cancellation_tell_their_name(wire: Wire, origin: Script
     request = wire.call("request.submit", url=f"{origin.url}/held")["request"]
     origin.received(1)
     cancelling = wire.request("request.cancel", request=request)
-    kinds = []
+    kinds: list[str] = []
     while not kinds or kinds[-1] != "request.did_finish":
         message = wire.receive()
         if message.get("method") == "event":

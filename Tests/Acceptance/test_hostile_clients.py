@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
+from conftest import StartDaemon
 from harness.daemon import ROOT, Daemon
 from harness.waiting import eventually
 from harness.wire import FRAMINGS, SEQUENCE, Wire, frame
@@ -65,7 +66,8 @@ def test_a_message_of_the_limit_is_read_and_one_byte_more_is_refused(
         assert wire.receive()["error"]["code"] == -32602, "it was read: its parameter is unknown"
         wire.send_text(message_of(MEBIBYTE + 1))
         error = wire.receive()
-        assert (error["id"], error["error"]["code"], error["error"]["data"]["name"]) == (
+        assert error["id"] is None
+        assert (error["error"]["code"], error["error"]["data"]["name"]) == (1003, "message_too_large")
             None,
             1003,
             "message_too_large",
@@ -175,12 +177,10 @@ def test_a_client_that_never_reads_is_not_read_from_and_costs_bounded_memory(dae
 def test_a_client_that_reads_late_gets_everything(daemon: Daemon) -> None:
     count = 2_000
     with daemon.wire() as wire, ThreadPoolExecutor(1) as threads:
-        sending = threads.submit(
-            lambda: [
-                wire.send_text(json.dumps({"jsonrpc": "2.0", "id": i, "method": "daemon.config"})) for i in range(count)
-            ]
-        )
-        eventually(lambda: sending.done() or daemon.stats()["connections"]["open"])
+        calls = [{"jsonrpc": "2.0", "id": number, "method": "daemon.config"} for number in range(count)]
+        sending = threads.submit(wire.send_bytes, b"".join(json.dumps(call).encode() + b"\n" for call in calls))
+        # As soon as the daemon has stopped to read this one, it must still serve another.
+        daemon.call("daemon.ping")
         assert [wire.receive()["id"] for _ in range(count)] == list(range(count))
         sending.result()
 
@@ -238,8 +238,8 @@ def test_too_many_calls_at_once_are_refused_one_by_one(daemon: Daemon, origin: S
         assert {wire.receive()["id"] for _ in calls[1:-1]} == set(calls[1:-1])
 
 
-def test_no_user_gets_more_connections_than_the_limit(start: object, directory: object) -> None:
-    daemon = start(config={"limits": {"connections_per_user": 5}})  # type: ignore[operator]
+def test_no_user_gets_more_connections_than_the_limit(start: StartDaemon) -> None:
+    daemon = start(config={"limits": {"connections_per_user": 5}})
     wires = [daemon.wire() for _ in range(5)]
     for wire in wires:
         wire.call("daemon.ping")

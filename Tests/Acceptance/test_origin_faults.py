@@ -1,4 +1,4 @@
-"""What origins do wrong: each fault has its name or is repeated where that is safe, and the pool serves the next request."""
+"""What origins do wrong: each fault has its name, or is repeated where that is safe, and the pool goes on."""
 
 from __future__ import annotations
 

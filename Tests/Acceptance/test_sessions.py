@@ -7,6 +7,7 @@ from pathlib import Path
 
 import carpool
 import pytest
+from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.waiting import eventually
 from origins.nginx import Nginx
@@ -168,8 +169,8 @@ def test_a_kept_large_body_goes_when_it_is_dismissed(daemon: Daemon, client: car
     assert daemon.spooled() == []
 
 
-def test_a_spool_that_is_full_fails_the_request_by_name(start: object, nginx: Nginx) -> None:
-    daemon = start(config={"limits": {"spool_bytes": 500_000}})  # type: ignore[operator]
+def test_a_spool_that_is_full_fails_the_request_by_name(start: StartDaemon, nginx: Nginx) -> None:
+    daemon = start(config={"limits": {"spool_bytes": 500_000}})
     with daemon.client() as client:
         with pytest.raises(carpool.RequestError) as caught:
             client.get(f"{nginx.http}/1m.bin")
