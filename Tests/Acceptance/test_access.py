@@ -27,7 +27,7 @@ NOBODY = 65534
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 
 
-def ask_as(uid: int, path: Path, method: str, **params: Any) -> dict[str, Any]:
+def ask_as(uid: int, path: Path, method: str, /, **params: Any) -> dict[str, Any]:
     """Make a call as another user, with nothing but nc."""
     message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     done = subprocess.run(
@@ -315,6 +315,6 @@ def test_a_daemon_that_cannot_start_is_reported_within_a_second(
     config.write_text('{"log_levle": "info"}')
     monkeypatch.setattr("carpool._socket.RACE_SECONDS", 0.1)
     began = time.monotonic()
-    with pytest.raises(carpool.DaemonUnreachableError, match="log_levle.*log_level"), carpool.Client() as client:
+    with pytest.raises(carpool.DaemonUnreachableError, match=r"log_levle.*log_level"), carpool.Client() as client:
         client.call("daemon.ping")
     assert time.monotonic() - began < 1

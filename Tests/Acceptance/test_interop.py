@@ -101,8 +101,7 @@ def test_pygls(daemon: Daemon, nginx: Nginx) -> None:
         running = asyncio.create_task(run_async(stop_event=stop, reader=reader, protocol=client.protocol))
 
         async def call(method: str, params: Any = None) -> Any:
-            answer = await asyncio.wait_for(client.protocol.send_request_async(method, params), PATIENCE_SECONDS)
-            return answer
+            return await asyncio.wait_for(client.protocol.send_request_async(method, params), PATIENCE_SECONDS)
 
         assert (await call("daemon.ping")).pong is True
         with pytest.raises(JsonRpcException) as caught:
