@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,15 +47,18 @@ static int prepare(posix_spawn_file_actions_t *actions, int log, int status) {
 pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *const environment[], int log, int status) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none;
+    sigset_t none, all;
     pid_t pid = -1;
     sigemptyset(&none);
+    sigfillset(&all);
     int error = posix_spawn_file_actions_init(&actions);
     if (error != 0) { errno = error; return -1; }
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
         posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+        // What the starting tool ignores, such as SIGHUP under nohup, is none of the program's business.
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
         error = prepare(&actions, log, status);
         if (error == 0) error = posix_spawn(&pid, path, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
@@ -62,6 +66,28 @@ pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *con
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) { errno = error; return -1; }
     return pid;
+}
+
+char **CLinux_environment(void) {
+    return environ;
+}
+
+static char unlinked_path[4096];
+
+static void unlink_and_raise(int number) {
+    unlink(unlinked_path);
+    raise(number); // SA_RESETHAND has restored the default action
+}
+
+int CLinux_unlink_on_termination(const char *path) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    if (strlen(path) >= sizeof unlinked_path) { errno = ENAMETOOLONG; return -1; }
+    strcpy(unlinked_path, path);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action = {.sa_handler = unlink_and_raise, .sa_flags = SA_RESETHAND}, former;
+        if (sigaction(signals[i], NULL, &former) == 0 && former.sa_handler == SIG_DFL) sigaction(signals[i], &action, NULL);
+    }
+    return 0;
 }
 
 int CLinux_set_close_on_exec(int fd, int enabled) {

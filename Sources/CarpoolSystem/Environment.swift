@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A look-up of environment variables: the process's own, or a dictionary in tests.
@@ -24,5 +25,19 @@ public struct Environment {
     func path(_ name: String) -> String? {
         guard let value = self[name], value.utf8.first == UInt8(ascii: "/") else { return nil }
         return value
+    }
+}
+
+extension Environment {
+    /// The variables of this process whose names are wanted, each as `NAME=value`: what a program that we start is given.
+    public static func processVariables(where isWanted: (Substring) -> Bool) -> [String] {
+        var variables: [String] = []
+        guard var entry = CLinux_environment() else { return [] }
+        while let text = entry.pointee {
+            let variable = String(cString: text)
+            if isWanted(variable.prefix { $0 != "=" }) { variables.append(variable) }
+            entry += 1
+        }
+        return variables
     }
 }

@@ -40,3 +40,17 @@ public enum WallClock {
         return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec) / 1_000
     }
 }
+
+extension MonotonicTime {
+    /// Waits until something can be read from a descriptor, or its other end has gone; `false` if this point of time comes first.
+    public func waitForInput(_ fd: Int32) -> Bool {
+        var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+        while true {
+            let now = MonotonicTime.read().nanoseconds
+            let left = nanoseconds > now ? (nanoseconds - now) / 1_000_000 + 1 : 0
+            let count = poll(&entry, 1, Int32(clamping: left))
+            if count != 0, count > 0 || errno != EINTR { return count > 0 }
+            if count == 0, left < Int32.max { return false }
+        }
+    }
+}

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <sys/epoll.h>      // not part of the Glibc module
+#include <sys/sendfile.h>   // not part of the Glibc module
 #include <sys/eventfd.h>    // not part of the Glibc module
 #include <sys/signalfd.h>   // not part of the Glibc module
 #include <sys/types.h>
@@ -26,6 +27,13 @@ int CLinux_link_unnamed(int fd, const char *path);
 // with standard input from /dev/null, standard output and error to `log`, and `status` as descriptor 3; every other descriptor is
 // closed. Returns its pid, or -1 with errno.
 pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *const environment[], int log, int status);
+
+// `environ` is a global variable, which Swift's concurrency checking refuses. The variables of this process, ended by NULL.
+char **CLinux_environment(void);
+
+// A signal handler may touch nothing of Swift's. From now on SIGINT, SIGTERM and SIGHUP delete this file before they do what they
+// always do; signals that are ignored stay ignored. 0, or -1 with errno if the path is too long.
+int CLinux_unlink_on_termination(const char *path);
 
 // F_GETFD, F_SETFD and friends go through a variadic function. Sets or clears close-on-exec; 0 or -1 with errno.
 int CLinux_set_close_on_exec(int fd, int enabled);

@@ -1,0 +1,119 @@
+public import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+/// A connection to the daemon that waits for each answer: what a command line tool needs, and nothing that starts slowly.
+public final class Client {
+    private let finder: DaemonFinder
+    private var socket: FileDescriptor
+    private var lines = LineBuffer()
+    private var lastID: Int64 = 0
+
+    /// Connects to the daemon, and starts one if the finder is to.
+    public init(_ finder: DaemonFinder) throws(ClientError) {
+        self.finder = finder
+        socket = try finder.connect()
+    }
+
+    /// The user that the daemon runs as; `nil` if the kernel does not tell.
+    public var daemonUID: UInt32? { try? PeerCredentials(of: socket.raw).uid }
+
+    /// Calls a method and waits for its result. The closure writes one JSON object, the parameters.
+    ///
+    /// A daemon that ends just now may close the connection before it has read anything; then the call is made once more, to its successor.
+    public func call(
+        _ method: String, _ params: (inout JSONWriter) -> Void = { $0.raw(Array("{}".utf8)) }
+    ) throws(ClientError) -> JSON {
+        lastID &+= 1
+        var writer = JSONWriter()
+        writer.bytes.reserveCapacity(1_024)
+        writer.beginObject()
+        writer.member("jsonrpc", static: "2.0")
+        writer.member("id", lastID)
+        writer.member("method", method)
+        writer.key("params")
+        params(&writer)
+        writer.endObject()
+        writer.bytes.append(UInt8(ascii: "\n"))
+        if let answer = try exchange(writer.bytes) { return answer }
+        socket = try finder.connect()
+        lines = LineBuffer()
+        if let answer = try exchange(writer.bytes) { return answer }
+        throw .disconnected("the daemon closes every connection before it reads the call")
+    }
+
+    /// Waits until the daemon closes the connection, or for so many milliseconds; gives whether it has closed it.
+    public func waitForClose(milliseconds: Int) -> Bool {
+        let deadline = MonotonicTime.read().advanced(milliseconds: milliseconds)
+        var scratch = [UInt8](repeating: 0, count: 4_096)
+        while deadline.waitForInput(socket.raw) {
+            switch scratch.withUnsafeMutableBytes({ Bytes.read(socket.raw, into: $0) }) {
+            case .bytes, .wouldBlock: continue
+            case .endOfFile, .failed: return true
+            }
+        }
+        return false
+    }
+
+    /// Sends a line and waits for its answer; `nil` if the daemon has gone without having read any of it.
+    private func exchange(_ line: [UInt8]) throws(ClientError) -> JSON? {
+        guard send(line) else { return nil }
+        while true {
+            let answer: JSON
+            switch lines.next() {
+            case .line(let bytes): answer = try parse(bytes)
+            case .tooLong: throw .protocolViolation("an answer is longer than \(LineBuffer.maximumBytes) bytes")
+            case .needsBytes:
+                guard try receive() else { return nil }
+                continue
+            }
+            // What is no answer to this call is an event, or the answer to one that was given up.
+            if answer["id"]?.integer == lastID || answer["id"]?.isNull == true { return try result(of: answer) }
+        }
+    }
+
+    private func send(_ line: [UInt8]) -> Bool {
+        var done = 0
+        while done < line.count {
+            let sent = line.withUnsafeBytes { Bytes.send(socket.raw, UnsafeRawBufferPointer(rebasing: $0[done...])) }
+            switch sent {
+            case .bytes(let count): done &+= count
+            case .wouldBlock, .endOfFile: continue
+            // The daemon may have answered before it closed; whoever reads finds out.
+            case .failed: return done > 0
+            }
+        }
+        return true
+    }
+
+    /// Reads more; `false` if the connection ended with our line unread, which the kernel reports as a reset.
+    private func receive() throws(ClientError) -> Bool {
+        switch lines.fill({ Bytes.read(socket.raw, into: $0) }) {
+        case .bytes, .wouldBlock: return true
+        case .failed(ECONNRESET) where lines.isUntouched: return false
+        case .endOfFile: throw .disconnected("the daemon closed the connection before it answered")
+        case .failed(let code):
+            throw .disconnected("the connection to the daemon failed: \(SystemError.reason(of: code))")
+        }
+    }
+
+    private func parse(_ bytes: ArraySlice<UInt8>) throws(ClientError) -> JSON {
+        do throws(JSONError) {
+            return try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) in
+                try JSON.parse(UnsafeRawBufferPointer(buffer))
+            }
+        } catch {
+            throw .protocolViolation("an answer is not JSON: \(error.message)")
+        }
+    }
+
+    private func result(of answer: JSON) throws(ClientError) -> JSON {
+        if let result = answer["result"] { return result }
+        guard let error = answer["error"], let code = error["code"]?.integer, let message = error["message"]?.string
+        else { throw .protocolViolation("an answer has neither result nor error") }
+        let data = error["data"]
+        throw .refused(
+            RemoteError(
+                code: code, message: message, name: data?["name"]?.string, hint: data?["hint"]?.string))
+    }
+}

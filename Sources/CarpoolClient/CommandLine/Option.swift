@@ -1,0 +1,50 @@
+/// An option of the command line. One table for the parser, the help and the pages.
+package enum Option: CaseIterable, Equatable {
+    case method, header, data, json, output, include, fail, timeout, session, certificates, insecure
+    case follow, noFollow, http1, http2, silent, verbose, socket, help, version
+
+    /// How it is written and what it means.
+    struct Specification {
+        let long: String
+        let short: Character?
+        /// What stands for the value in the help; `nil` if it takes none.
+        let placeholder: String?
+        let summary: String
+
+        init(_ long: String, short: Character? = nil, takes placeholder: String? = nil, _ summary: String) {
+            self.long = long
+            self.short = short
+            self.placeholder = placeholder
+            self.summary = summary
+        }
+    }
+
+    var specification: Specification {
+        switch self {
+        case .method:
+            Specification("--request", short: "X", takes: "METHOD", "the method to send instead of the command's")
+        case .header:
+            Specification("--header", short: "H", takes: "'NAME: VALUE'", "a header field; repeated ones keep order")
+        case .data:
+            Specification("--data", short: "d", takes: "DATA", "the body: DATA, @FILE, or @- for standard input")
+        case .json: Specification("--json", takes: "DATA", "the same, sent and accepted as application/json")
+        case .output:
+            Specification("--output", short: "o", takes: "FILE", "write to FILE, replaced only when all is there")
+        case .include: Specification("--include", short: "i", "print the response's status and header before the body")
+        case .fail: Specification("--fail", short: "f", "for a status of 400 or more print no body and exit with 5")
+        case .timeout: Specification("--timeout", takes: "SECONDS", "give up after so long (decimals are fine)")
+        case .session: Specification("--session", takes: "NAME", "use this session of the daemon, not 'default'")
+        case .certificates: Specification("--cacert", takes: "FILE", "trust the certificates in FILE, and no others")
+        case .insecure: Specification("--insecure", short: "k", "do not verify the server's certificate")
+        case .follow: Specification("--location", short: "L", "follow redirects, as is done anyway")
+        case .noFollow: Specification("--no-location", "do not follow redirects")
+        case .http1: Specification("--http1.1", "speak HTTP/1.1")
+        case .http2: Specification("--http2", "speak HTTP/2 where the server does")
+        case .silent: Specification("--silent", short: "s", "nothing: there is no progress meter to silence")
+        case .verbose: Specification("--verbose", short: "v", "print connection and times to standard error")
+        case .socket: Specification("--socket", takes: "PATH", "the daemon's socket; no daemon is started for it")
+        case .help: Specification("--help", short: "h", "print the help of the command")
+        case .version: Specification("--version", short: "V", "print the version")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+/// A request command as it was typed.
+package struct RequestInvocation: Equatable {
+    /// Where a body comes from.
+    package enum Body: Equatable {
+        case text(String)
+        case file(String)
+        case standardInput
+    }
+
+    /// Whose word counts for the server's certificate.
+    package enum Trust: Equatable {
+        case system
+        case certificates(String)
+        case nobody
+    }
+
+    /// A header field.
+    package struct Field: Equatable {
+        package let name: String
+        package let value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package let command: Command
+    package var url = ""
+    package var method: String
+    package var fields: [Field] = []
+    package var body: Body?
+    package var isJSON = false
+    /// `nil` for standard output.
+    package var output: String?
+    package var printsHead: Bool
+    package var failsOnStatus = false
+    package var timeoutMilliseconds: Int?
+    package var session: String?
+    package var trust = Trust.system
+    package var followsRedirects = true
+    package var httpVersion: String?
+    package var isVerbose = false
+    package var socket: String?
+
+    package init(_ command: Command) {
+        self.command = command
+        method = command.method ?? "GET"
+        printsHead = command == .head
+    }
+
+    /// The longest time that is accepted, in seconds: a year. What the daemon accepts is its own affair.
+    private static let mostSeconds = 31_536_000.0
+
+    mutating func apply(_ option: Option, _ value: String) throws(UsageError) {
+        switch option {
+        case .method: method = value
+        case .header: fields.append(try field(value))
+        case .data, .json: try setBody(value, isJSON: option == .json)
+        case .output: output = value == "-" ? nil : value
+        case .include: printsHead = true
+        case .fail: failsOnStatus = true
+        case .timeout: timeoutMilliseconds = try milliseconds(value)
+        case .session: session = value
+        case .certificates: try setTrust(.certificates(value))
+        case .insecure: try setTrust(.nobody)
+        case .follow: followsRedirects = true
+        case .noFollow: followsRedirects = false
+        case .http1: httpVersion = "1.1"
+        case .http2: httpVersion = "2"
+        case .verbose: isVerbose = true
+        case .socket, .silent, .help, .version: break
+        }
+    }
+
+    mutating func apply(operand: String) throws(UsageError) {
+        guard url.isEmpty else {
+            throw UsageError("one URL at a time: \(url) and then \(operand)", in: command)
+        }
+        url = operand
+    }
+
+    private func field(_ text: String) throws(UsageError) -> Field {
+        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
+            throw UsageError("a header is 'NAME: VALUE', not '\(text)'", in: command)
+        }
+        let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+        return Field(String(text[..<colon]), String(value))
+    }
+
+    private mutating func setBody(_ value: String, isJSON: Bool) throws(UsageError) {
+        guard body == nil else { throw UsageError("there is one body: -d and --json exclude each other", in: command) }
+        self.isJSON = isJSON
+        switch value {
+        case "@-": body = .standardInput
+        case "@": throw UsageError("@ is followed by the name of a file, or by - for standard input", in: command)
+        default: body = value.hasPrefix("@") ? .file(String(value.dropFirst())) : .text(value)
+        }
+    }
+
+    private mutating func setTrust(_ trust: Trust) throws(UsageError) {
+        guard self.trust == .system || self.trust == trust else {
+            throw UsageError("--cacert and --insecure exclude each other", in: command)
+        }
+        self.trust = trust
+    }
+
+    private func milliseconds(_ text: String) throws(UsageError) -> Int {
+        guard text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+            let seconds = Double(text), seconds > 0, seconds <= RequestInvocation.mostSeconds
+        else { throw UsageError("--timeout takes a number of seconds above 0, not '\(text)'", in: command) }
+        return Int((seconds * 1_000).rounded(.up))
+    }
+}

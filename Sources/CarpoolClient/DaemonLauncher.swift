@@ -1,0 +1,113 @@
+public import CarpoolSystem
+internal import Glibc
+
+/// Starts `carpoold` in the background, and waits for what it says of itself.
+public struct DaemonLauncher {
+    private let location: SocketLocation
+    private let homes: Directories
+
+    /// The most of a log that is read to tell why a daemon did not start, in bytes.
+    private static let excerptBytes = 4_096
+
+    /// A launcher of the daemon that serves this socket.
+    public init(location: SocketLocation) {
+        self.location = location
+        homes = Directories(environment: .process, uid: geteuid())
+    }
+
+    /// The file that the daemon writes its log to.
+    public var logPath: String { homes.log }
+
+    /// The daemon's program: beside this one, or else on PATH.
+    public static func findProgram() -> String? {
+        // Relative folders of PATH are left out: what they mean depends on where the call comes from.
+        let path = (Environment.process["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
+        return ([ownFolder()].compactMap(\.self) + path).lazy.map { "\($0)/carpoold" }.first { access($0, X_OK) == 0 }
+    }
+
+    private static func ownFolder() -> Substring? {
+        guard let own = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(own) }
+        let path = String(cString: own)
+        return path.lastIndex(of: "/").map { path[..<$0] }
+    }
+
+    /// Starts the daemon and waits until it serves; the reason in one line if it does not.
+    func launch(deadline: MonotonicTime) throws(ClientError) -> String? {
+        guard let program = DaemonLauncher.findProgram() else {
+            throw .unreachable(
+                socketPath: location.path, reason: "no daemon runs, and no carpoold is beside this program or on PATH",
+                hint: "install carpoold beside carpool")
+        }
+        do throws(SystemError) {
+            return try run(program, deadline)
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func run(_ program: String, _ deadline: MonotonicTime) throws(SystemError) -> String? {
+        try PrivateDirectory.create(homes.state)
+        let log = try FileDescriptor.open(homes.log, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        let formerEnd = lseek(log.raw, 0, SEEK_END)
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .last("pipe") }
+        let reader = FileDescriptor(owning: ends[0])
+        let process = try spawn(program, log: log, status: FileDescriptor(owning: ends[1]))
+        switch DaemonLauncher.readLine(reader.raw, deadline) {
+        case LaunchStatus.ready: return nil
+        case let reason? where !reason.isEmpty:
+            _ = process.waitForExit()
+            return reason
+        case .some:
+            let code = process.waitForExit()
+            return DaemonLauncher.lastLine(of: log.raw, from: formerEnd)
+                ?? "it ended with exit code \(code) and said nothing"
+        case nil: return "it did not say within 10 s that it serves"
+        }
+    }
+
+    private func spawn(
+        _ program: String, log: borrowing FileDescriptor, status: consuming FileDescriptor
+    ) throws(SystemError) -> DetachedProcess {
+        let variables = Environment.processVariables(where: DaemonLauncher.isInherited) + ["\(LaunchStatus.variable)=3"]
+        let arguments = location.isExplicit ? ["--socket", location.path] : []
+        return try DetachedProcess.spawn(
+            program, arguments: arguments, environment: variables, log: log, status: status)
+    }
+
+    /// What the daemon needs of our environment; the rest is our caller's and would stay in the daemon for days.
+    /// LD_LIBRARY_PATH is among it because a second libcurl is chosen by it.
+    static func isInherited(_ name: Substring) -> Bool {
+        switch name {
+        case "HOME", "PATH", "LANG", "TZ", "USER", "LOGNAME", "LD_LIBRARY_PATH": true
+        case LaunchStatus.variable[...]: false
+        default: name.hasPrefix("XDG_") || name.hasPrefix("LC_") || name.hasPrefix("CARPOOL_")
+        }
+    }
+
+    /// The line that comes over the pipe: empty if it was closed without one, `nil` if nothing came in time.
+    private static func readLine(_ fd: Int32, _ deadline: MonotonicTime) -> String? {
+        var line: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 512)
+        while deadline.waitForInput(fd) {
+            let result = buffer.withUnsafeMutableBytes { Bytes.read(fd, into: $0) }
+            guard case .bytes(let count) = result else { return "" }
+            line += buffer[..<count]
+            let end = line.firstIndex(of: UInt8(ascii: "\n"))
+            if end != nil || line.count >= excerptBytes {
+                return String(decoding: line[..<(end ?? line.count)], as: UTF8.self)
+            }
+        }
+        return nil
+    }
+
+    /// The last line that was written behind an offset: what the dynamic linker or the daemon had to say at its end.
+    private static func lastLine(of log: Int32, from offset: Int) -> String? {
+        var bytes = [UInt8](repeating: 0, count: excerptBytes)
+        let end = lseek(log, 0, SEEK_END)
+        let count = pread(log, &bytes, bytes.count, max(offset, end - bytes.count))
+        guard count > 0 else { return nil }
+        return bytes[..<count].split(separator: UInt8(ascii: "\n")).last.map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,62 @@
+internal import CarpoolSystem
+
+/// Bytes from the daemon, cut into lines. It knows its maximum and does no reading of its own.
+struct LineBuffer {
+    /// What is in the buffer.
+    enum Event: Equatable {
+        /// A line without its line feed.
+        case line(ArraySlice<UInt8>)
+        /// No whole line yet.
+        case needsBytes
+        /// A line that is longer than any answer may be.
+        case tooLong
+    }
+
+    /// The longest line: only `rpc.discover` and batches exceed the 64 KiB of an ordinary answer, and none comes near this.
+    static let maximumBytes = 64 * 1024 * 1024
+    /// The room for the first read: most answers fit.
+    private static let firstBytes = 16 * 1024
+
+    private var bytes: [UInt8] = []
+    private var start = 0
+    private var end = 0
+    /// Up to here there is no line feed, so that a long line is searched once.
+    private var searched = 0
+
+    /// Whether nothing was ever read.
+    private(set) var isUntouched = true
+
+    /// Lets the closure write behind what is there.
+    mutating func fill(_ read: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult {
+        makeRoom()
+        let room = end
+        let result = bytes.withUnsafeMutableBytes { read(UnsafeMutableRawBufferPointer(rebasing: $0[room...])) }
+        if case .bytes(let count) = result {
+            end &+= count
+            isUntouched = false
+        }
+        return result
+    }
+
+    private mutating func makeRoom() {
+        if start == end {
+            (start, end, searched) = (0, 0, 0)
+        }
+        guard end == bytes.count else { return }
+        let count = bytes.isEmpty ? LineBuffer.firstBytes : bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: count))
+    }
+
+    /// Takes the next line out.
+    mutating func next() -> Event {
+        guard let feed = bytes[searched..<end].firstIndex(of: UInt8(ascii: "\n")) else {
+            searched = end
+            return end &- start > LineBuffer.maximumBytes ? .tooLong : .needsBytes
+        }
+        defer {
+            start = feed &+ 1
+            searched = start
+        }
+        return .line(bytes[start..<feed])
+    }
+}
