@@ -70,7 +70,8 @@ public struct SocketLocation: Equatable, Sendable {
         lockDirectory = homes.state
     }
 
-    private static func absolute(_ path: String) -> String {
+    /// The path from the root; a relative one is meant from the working directory.
+    public static func absolute(_ path: String) -> String {
         guard path.utf8.first != UInt8(ascii: "/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }
         return String(cString: here) + "/" + path

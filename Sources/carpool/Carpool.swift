@@ -1,0 +1,43 @@
+internal import CarpoolClient
+internal import CarpoolSystem
+internal import Glibc
+
+/// The program.
+@main
+enum Carpool {
+    /// Nonisolated, so that nothing of the concurrency runtime is set up: a call takes about a millisecond in all.
+    nonisolated static func main() {
+        Terminal.claimDescriptors()
+        do throws(Failure) {
+            exit(try run(try Arguments.read()).rawValue)
+        } catch {
+            // As other filters end; a caller that ignores the signal gets the exit code.
+            guard let message = error.message else {
+                raise(SIGPIPE)
+                exit(error.code.rawValue)
+            }
+            Terminal.complain("carpool: \(message)")
+            if let hint = error.hint { Terminal.complain("hint: \(hint)") }
+            exit(error.code.rawValue)
+        }
+    }
+
+    private static func run(_ arguments: [String]) throws(Failure) -> ExitCode {
+        let invocation: Invocation
+        do throws(UsageError) {
+            invocation = try Invocation.parse(arguments)
+        } catch {
+            throw Failure(error)
+        }
+        switch invocation {
+        case .request(let request): return try RequestCommand(request).run()
+        case .call(let call): return try CallCommand(call).run()
+        case .daemon(let action, let socket): return try DaemonCommand(action, socket: socket).run()
+        case .doctor(let socket): return try DoctorCommand(socket: socket).run()
+        case .openrpc(let socket): return try OpenRPCCommand(socket: socket).run()
+        case .version: try Terminal.print("carpool \(Release.version)\n")
+        case .help(let command): try Terminal.print(command.map(HelpText.of) ?? HelpText.overview)
+        }
+        return .success
+    }
+}

@@ -1,0 +1,142 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+/// `carpool doctor`: what is there, what is wrong, and what to do. It changes nothing and starts nothing.
+struct DoctorCommand {
+    let socket: String?
+
+    func run() throws(Failure) -> ExitCode {
+        let location = SocketLocation.resolve(option: socket)
+        var findings = Findings()
+        findings.socket(location)
+        findings.lock(location)
+        findings.daemon(location)
+        findings.certificates()
+        findings.lingering(location)
+        try Terminal.print(findings.text)
+        return findings.hasFailure ? .refused : .success
+    }
+}
+
+/// Lines of the doctor: ok, warn or fail, each with what to do where something is to be done.
+private struct Findings {
+    private(set) var text = ""
+    private(set) var hasFailure = false
+
+    /// Where Debian and most others keep the authorities that the daemon trusts.
+    private static let certificatesPath = "/etc/ssl/certs/ca-certificates.crt"
+
+    private mutating func ok(_ what: String, _ finding: String) { add("ok  ", what, finding) }
+    private mutating func warn(_ what: String, _ finding: String) { add("warn", what, finding) }
+    private mutating func fail(_ what: String, _ finding: String) {
+        hasFailure = true
+        add("fail", what, finding)
+    }
+
+    private mutating func add(_ verdict: String, _ what: String, _ finding: String) {
+        let padding = String(repeating: " ", count: max(1, 13 - what.utf8.count))
+        text += "\(verdict)  \(what)\(padding)\(finding)\n"
+    }
+
+    mutating func socket(_ location: SocketLocation) {
+        let length = location.path.utf8.count
+        let most = UnixSocket.maximumPathBytes
+        guard length <= most else {
+            return fail("socket", "\(location.path) has \(length) bytes, \(most) are the most; set $CARPOOL_SOCKET")
+        }
+        ok("socket", "\(location.path), \(location.rule)")
+        permissions(location)
+    }
+
+    private mutating func permissions(_ location: SocketLocation) {
+        var info = stat()
+        if !location.isExplicit {
+            let folder = String(location.path.dropLast("/carpool.sock".count))
+            switch PrivateDirectory.inspect(folder) {
+            case .absent: return ok("permissions", "\(folder) is made when the daemon starts")
+            case .foreign: return fail("permissions", "\(folder) is not ours; remove it or set $CARPOOL_SOCKET")
+            case .ours(mode: 0o700): break
+            case .ours(let mode): warn("permissions", "\(folder) has mode 0\(String(mode, radix: 8)), not 0700")
+            }
+        }
+        guard lstat(location.path, &info) == 0 else { return ok("permissions", "no socket there yet") }
+        let mode = "0\(String(info.st_mode & 0o777, radix: 8))"
+        if info.st_mode & S_IFMT != S_IFSOCK {
+            fail("permissions", "\(location.path) is no socket; remove it")
+        } else if info.st_mode & 0o077 != 0 {
+            warn("permissions", "socket mode \(mode): other users can connect, and their credentials decide")
+        } else {
+            ok("permissions", "socket mode \(mode), uid \(info.st_uid)")
+        }
+    }
+
+    mutating func lock(_ location: SocketLocation) {
+        do throws(SystemError) {
+            switch try InstanceLock.state(at: location.lockPath) {
+            case .free: ok("lock", "\(location.lockPath) is free")
+            case .held(nil): warn("lock", "\(location.lockPath) is held by a daemon that is just starting or ending")
+            case .held(let holder?):
+                ok("lock", "\(location.lockPath) is held by pid \(holder.pid), socket \(holder.socketPath)")
+            }
+        } catch {
+            fail("lock", "\(error)")
+        }
+    }
+
+    mutating func daemon(_ location: SocketLocation) {
+        do throws(ClientError) {
+            let client = try Client(DaemonFinder(location: location, launcher: nil))
+            describe(try client.call("daemon.info"))
+        } catch {
+            guard case .unreachable = error, (try? InstanceLock.state(at: location.lockPath)) == .free else {
+                return fail("daemon", Failure(error).message ?? "unreachable")
+            }
+            guard let program = DaemonLauncher.findProgram() else {
+                return fail("daemon", "none runs, and no carpoold is beside carpool or on PATH; install it")
+            }
+            if location.isExplicit {
+                fail("daemon", "none runs there; carpool daemon start --socket \(location.path) starts one")
+            } else {
+                ok("daemon", "none runs; the first request starts \(program)")
+            }
+        }
+    }
+
+    private mutating func describe(_ info: JSON) {
+        let version = info["server"]?["version"]?.string ?? "?"
+        let pid = info["server"]?["pid"]?.integer ?? 0
+        if version == Release.version {
+            ok("daemon", "version \(version), pid \(pid)")
+        } else {
+            warn("daemon", "version \(version), carpool is \(Release.version); carpool daemon restart")
+        }
+        let library = info["libcurl"]?["version"]?.string ?? "?"
+        if info["libcurl"]?["profile"]?.string == "multiplex" {
+            ok("libcurl", "\(library), HTTP/2 with many requests on one connection")
+        } else {
+            warn("libcurl", "\(library) multiplexes unreliably, so HTTP/1.1 is spoken; 8.14.1 or newer does better")
+        }
+    }
+
+    mutating func certificates() {
+        if access(Findings.certificatesPath, R_OK) == 0 {
+            ok("certificates", Findings.certificatesPath)
+        } else {
+            fail("certificates", "\(Findings.certificatesPath) cannot be read; apt-get install ca-certificates")
+        }
+    }
+
+    /// Without lingering, systemd removes the runtime directory, and the daemon with it, when the user's last session ends.
+    mutating func lingering(_ location: SocketLocation) {
+        guard location.path.hasPrefix("/run/user/"), access("/run/systemd/system", F_OK) == 0,
+            let user = Environment.process["USER"] ?? Environment.process["LOGNAME"], user != "root"
+        else { return }
+        if access("/var/lib/systemd/linger/\(user)", F_OK) == 0 {
+            ok("lingering", "on: the daemon outlives the user's sessions")
+        } else {
+            warn("lingering", "off: the daemon ends with the user's last session; loginctl enable-linger \(user)")
+        }
+    }
+}

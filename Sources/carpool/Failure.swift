@@ -1,0 +1,36 @@
+internal import CarpoolClient
+internal import CarpoolSystem
+
+/// Why a command ends early: its exit code, and the lines for standard error.
+struct Failure: Error {
+    let code: ExitCode
+    /// `nil` when there is nothing to say.
+    let message: String?
+    var hint: String?
+
+    init(_ code: ExitCode, _ message: String?, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    /// Nobody reads our output any more.
+    static var brokenPipe: Failure { Failure(.transferFailed, nil) }
+
+    init(_ error: ClientError) {
+        switch error {
+        case .unreachable(let path, let reason, let hint):
+            self.init(.unreachable, "cannot reach the daemon at \(path): \(reason)", hint: hint)
+        case .refused(let remote):
+            let name = remote.name.map { "\($0), " } ?? ""
+            self.init(.refused, "\(remote.message) (\(name)code \(remote.code))", hint: remote.hint)
+        case .disconnected(let reason): self.init(.unreachable, reason)
+        case .protocolViolation(let reason): self.init(.unreachable, "what answers is not a daemon of ours: \(reason)")
+        }
+    }
+
+    init(_ error: UsageError) {
+        let help = error.command.map { "carpool help \($0.rawValue)" } ?? "carpool help"
+        self.init(.usage, error.message, hint: "'\(help)' tells more")
+    }
+}

@@ -1,0 +1,42 @@
+internal import CarpoolJSON
+
+/// What `-v` tells of a request: each hop with its connection and its times.
+struct Report {
+    private let record: JSON
+
+    init(_ record: JSON) { self.record = record }
+
+    func complain() {
+        Terminal.complain("* request \(record["request"]?.string ?? "?"), \(record["state"]?.string ?? "?")")
+        record["attempts"]?.forEachElement { attempt in
+            attempt["metrics"]?.forEachElement { Terminal.complain(Report.line(of: $0)) }
+        }
+    }
+
+    private static func line(of hop: JSON) -> String {
+        var parts: [String] = []
+        if let url = hop["url"]?.string { parts.append(url) }
+        if let status = hop["status"]?.int { parts.append("status \(status)") }
+        if let version = hop["http_version"]?.string { parts.append("HTTP/\(version)") }
+        if let connection = hop["connection"]?.integer {
+            parts.append("connection \(connection) \(hop["reused"]?.bool == true ? "reused" : "new")")
+        }
+        if let remote = hop["remote"]?.string { parts.append("to \(remote)") }
+        if let tls = hop["tls"]?["version"]?.string { parts.append(tls) }
+        for (name, label) in Report.times {
+            if let time = hop[name]?.integer { parts.append("\(label) \(milliseconds(time))") }
+        }
+        if let bytes = hop["response_body_bytes"]?.integer { parts.append("\(bytes) bytes") }
+        return "* " + parts.joined(separator: ", ")
+    }
+
+    private static let times: [(StaticString, String)] = [
+        ("queued_us", "queued"), ("dns_us", "name"), ("connect_us", "connected"), ("tls_us", "secured"),
+        ("first_byte_us", "first byte"), ("end_us", "end"),
+    ]
+
+    private static func milliseconds(_ microseconds: Int64) -> String {
+        let tenths = microseconds / 100
+        return "\(tenths / 10).\(abs(tenths % 10)) ms"
+    }
+}

@@ -1,0 +1,78 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+/// The response on its way out of a record: to standard output, or to a file that is replaced as a whole.
+struct ResponseOutput {
+    private let record: JSON
+
+    init(_ record: JSON) { self.record = record }
+
+    func write(to path: String?, withHead: Bool) throws(Failure) {
+        // Opened first: a body that has gone must not be noticed when half of the output is written.
+        let file = try openBodyFile()
+        guard let path else {
+            return try Terminal.write("standard output") { () throws(SystemError) in
+                try write(to: Terminal.output, withHead, file)
+            }
+        }
+        try Terminal.write(path) { () throws(SystemError) in
+            let output = try OutputFile(path)
+            try write(to: BlockingOutput(borrowing: output.descriptor.raw), withHead, file)
+            try output.commit()
+        }
+    }
+
+    private func openBodyFile() throws(Failure) -> BodyFile? {
+        guard let path = record["body"]?["file"]?.string else { return nil }
+        do throws(SystemError) {
+            return try BodyFile(path)
+        } catch {
+            throw Failure(
+                .transferFailed, "cannot read the body: \(error)",
+                hint: "the daemon keeps large bodies in files; carpool must run where it sees them")
+        }
+    }
+
+    private func write(to output: BlockingOutput, _ withHead: Bool, _ file: BodyFile?) throws(SystemError) {
+        if withHead { try output.write(head()) }
+        if let file { return try output.copy(from: file.descriptor) }
+        guard let body = record["body"] else { return }
+        if let text = body["text"] {
+            _ = try text.withUTF8 { (bytes) throws(SystemError) in try output.write(bytes) }
+        } else if let base64 = body["base64"] {
+            try output.write(base64.withUTF8 { (try? Base64.decode($0)) ?? [] } ?? [])
+        } else if let json = body["json"] {
+            var writer = JSONWriter()
+            writer.value(json)
+            try output.write(writer.bytes)
+        }
+    }
+
+    /// Status line and fields as in HTTP/1.1 (RFC 9112), whatever version was spoken; without a reason, which HTTP/2 does not have.
+    private func head() -> [UInt8] {
+        let response = record["response"]
+        let version = response?["http_version"]?.string ?? "1.1"
+        var head = Array("HTTP/\(version) \(response?["status"]?.int ?? 0)\r\n".utf8)
+        response?["headers"]?.forEachElement { field in
+            ResponseOutput.append(field[index: 0], to: &head)
+            head += Array(": ".utf8)
+            ResponseOutput.append(field[index: 1], to: &head)
+            head += Array("\r\n".utf8)
+        }
+        return head + Array("\r\n".utf8)
+    }
+
+    /// A text, or bytes that are none.
+    private static func append(_ value: JSON?, to head: inout [UInt8]) {
+        if value?.withUTF8({ head += $0 }) != nil { return }
+        head += value?["base64"]?.withUTF8 { (try? Base64.decode($0)) ?? [] } ?? []
+    }
+}
+
+/// An open file of the spool.
+private final class BodyFile {
+    let descriptor: FileDescriptor
+
+    init(_ path: String) throws(SystemError) { descriptor = try FileDescriptor.open(path, O_RDONLY) }
+}
