@@ -85,26 +85,27 @@ extension JSONSchema {
         case .integer(let range):
             guard accepts(node) else { throw wrong(node) }
             guard range.contains(json_integer_value(node.pointer)) else { throw wrong(node) }
-        case .null, .boolean, .number, .string(nil):
+        case .null, .boolean, .constant, .number, .string(nil):
             guard accepts(node) else { throw wrong(node) }
         }
     }
 
-    /// Whether the kind of the value is right, and, of an object, whether the required members tell that it is this one.
+    /// Whether the kind of the value is right, and, of an object, whether its first required member tells that it is
+    /// this one.
     private func accepts(_ node: Node) -> Bool {
         let type = CJansson_typeof(node.pointer)
         switch rule {
         case .any: return true
         case .null: return type == JSON_NULL
         case .boolean: return type == JSON_TRUE || type == JSON_FALSE
+        case .constant(let value): return type == (value ? JSON_TRUE : JSON_FALSE)
         case .integer: return type == JSON_INTEGER
         case .number: return type == JSON_INTEGER || type == JSON_REAL
-        case .string: return node.string != nil
-        case .choice(let values): return node.string.map { text in values.contains { $0.matches(text) } } ?? false
+        case .string, .choice: return node.string != nil
         case .array: return type == JSON_ARRAY
         case .map: return type == JSON_OBJECT
         case .object(let object):
-            return type == JSON_OBJECT && (object.required.isEmpty || object.required.contains(where: node.hasMember))
+            return type == JSON_OBJECT && object.required.first.map(node.hasMember) ?? true
         case .oneOf(let alternatives): return alternatives.contains { $0.accepts(node) }
         case .named(_, let schema): return schema.accepts(node)
         }
@@ -158,7 +159,7 @@ extension JSONSchema {
         try node.forEachMember { (name, value) throws(JSONError) in
             if let index = object.index(of: name) {
                 try object.members[index].schema.check(value, at: ".\(object.members[index].name)")
-            } else if case .forbidden = object.additional {
+            } else if object.refusesOthers {
                 throw Self.unknown(name, among: object.members)
             }
         }
@@ -191,7 +192,7 @@ extension JSONSchema {
     /// The names that tell the object alternatives apart.
     private var requiredNames: [String] {
         switch rule {
-        case .object(let object): object.required.map(\.description)
+        case .object(let object): object.required.prefix(1).map(\.description)
         case .oneOf(let alternatives): alternatives.flatMap(\.requiredNames)
         case .named(_, let schema): schema.requiredNames
         default: []

@@ -5,6 +5,7 @@ extension JSONSchema {
         case .any: "any value"
         case .null: "null"
         case .boolean: "true or false"
+        case .constant(let value): value ? "true" : "false"
         case .integer(.min ... .max): "an integer"
         case .integer(let range) where range.upperBound == .max: "an integer of at least \(range.lowerBound)"
         case .integer(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
@@ -48,6 +49,7 @@ extension JSONSchema {
         case .any: return
         case .null: writer.member("type", "null")
         case .boolean: writer.member("type", "boolean")
+        case .constant(let value): writer.member("const", value)
         case .number: writer.member("type", "number")
         case .integer(let range):
             writer.member("type", "integer")

@@ -27,6 +27,18 @@ public struct JSONSchema: Sendable {
             self.required = required
             self.absent = absent
         }
+
+        /// A member that must be there.
+        public static func required(_ name: StaticString, _ schema: JSONSchema, _ summary: String) -> Member {
+            Member(name, schema, summary, required: true)
+        }
+
+        /// A member that may be absent.
+        public static func optional(
+            _ name: StaticString, _ schema: JSONSchema, _ summary: String, absent: StaticString? = nil
+        ) -> Member {
+            Member(name, schema, summary, absent: absent)
+        }
     }
 
     /// What an object may hold besides its declared members.
@@ -35,6 +47,8 @@ public struct JSONSchema: Sendable {
         case forbidden
         /// Anything.
         case allowed
+        /// Nothing today, but a later version may add members: checked as `forbidden`, described as `allowed`.
+        case later
     }
 
     /// The ways to say what is allowed.
@@ -42,6 +56,7 @@ public struct JSONSchema: Sendable {
         case any
         case null
         case boolean
+        case constant(Bool)
         case integer(ClosedRange<Int64>)
         case number
         case string(maxBytes: Int?)
@@ -84,6 +99,9 @@ public struct JSONSchema: Sendable {
     /// One of a few strings.
     public static func choice(_ values: StaticString...) -> JSONSchema { JSONSchema(.choice(values)) }
 
+    /// Only `true`, or only `false`.
+    public static func constant(_ value: Bool) -> JSONSchema { JSONSchema(.constant(value)) }
+
     /// An array, of bounded length.
     public static func array(of element: JSONSchema, count: ClosedRange<Int> = 0...Int.max) -> JSONSchema {
         JSONSchema(.array(of: element, count: count))
@@ -99,7 +117,7 @@ public struct JSONSchema: Sendable {
         JSONSchema(.map(of: value, maxCount: maxCount))
     }
 
-    /// One of several; object alternatives are told apart by their required members.
+    /// One of several; object alternatives are told apart by their first required member.
     public static func oneOf(_ alternatives: JSONSchema...) -> JSONSchema { JSONSchema(.oneOf(alternatives)) }
 
     /// A schema that the description refers to by name, `#/components/schemas/NAME`.

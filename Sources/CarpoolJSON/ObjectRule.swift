@@ -4,13 +4,16 @@
 final class ObjectRule: Sendable {
     let members: [JSONSchema.Member]
     let additional: JSONSchema.Additional
-    /// The names that must be there; also what tells one object alternative from another.
+    /// Whether an unknown member is an error.
+    let refusesOthers: Bool
+    /// The names that must be there; the first tells one object alternative from another.
     let required: [StaticString]
     private let names: [StaticString]
 
     init(_ members: [JSONSchema.Member], _ additional: JSONSchema.Additional) {
         self.members = members
         self.additional = additional
+        refusesOthers = if case .allowed = additional { false } else { true }
         required = members.filter(\.required).map(\.name)
         names = members.map(\.name)
     }

@@ -29,7 +29,10 @@ extension Catalogue {
             method.result.collectNamed(into: &named)
             for member in method.params { member.schema.collectNamed(into: &named) }
         }
-        for notification in notifications { notification.params.collectNamed(into: &named) }
+        for notification in notifications {
+            notification.params.collectNamed(into: &named)
+            for member in notification.types.flatMap(\.data) { member.schema.collectNamed(into: &named) }
+        }
         writer.key("components")
         writer.beginObject()
         writer.key("schemas")
@@ -113,6 +116,18 @@ extension NotificationDescription {
         params.write(to: &writer)
         writer.key("example")
         writer.raw(Array(example.utf8))
+        CarpoolRPC.write("types", types, to: &writer) { $0.write(to: &$1) }
+        writer.endObject()
+    }
+}
+
+extension EventType {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("name", name.description)
+        writer.member("summary", summary)
+        writer.key("data")
+        JSONSchema.object(data, additional: .later).write(to: &writer)
         writer.endObject()
     }
 }

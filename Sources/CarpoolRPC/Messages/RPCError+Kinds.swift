@@ -134,6 +134,14 @@ extension RPCError {
             .with("did_you_mean", didYouMean)
     }
 
+    /// No such client.
+    public static func clientNotFound(_ client: String) -> RPCError {
+        RPCError(.clientNotFound, "no such client: \(shortened(client))").with("client", shortened(client))
+    }
+
+    /// A configuration file that cannot be used.
+    public static func configurationRefused(_ reason: String) -> RPCError { RPCError(.configurationRefused, reason) }
+
     /// Too many requests.
     public static func queueFull(limit: Int) -> RPCError {
         RPCError(.queueFull, "\(limit) requests are waiting or running, as many as may").with("limit", .integer(limit))

@@ -50,15 +50,15 @@ extension RPCErrorKind {
     /// -32601
     public static let methodNotFound = RPCErrorKind(
         -32601, "method_not_found", "There is no method of that name.", "Look it up with rpc.discover.",
-        members: [detail, .init("did_you_mean", .string, "The nearest known name.")])
+        members: [detail, .optional("did_you_mean", .string, "The nearest known name.")])
     /// -32602
     public static let invalidParams = RPCErrorKind(
         -32602, "invalid_params", "A parameter is unknown, missing or wrong. Nothing has been done.",
         "Correct the member that `path` names.",
         members: [
-            .init("path", .string, "Where, like `params.body.file`.", required: true),
-            .init("expected", .string, "What would be right there."),
-            .init("did_you_mean", .string, "The nearest known name."),
+            .required("path", .string, "Where, like `params.body.file`."),
+            .optional("expected", .string, "What would be right there."),
+            .optional("did_you_mean", .string, "The nearest known name."),
         ])
     /// -32603
     public static let internalError = RPCErrorKind(
@@ -71,29 +71,29 @@ extension RPCErrorKind {
     public static let versionNotSupported = RPCErrorKind(
         1001, "version_not_supported", "The client speaks no version of the protocol that this daemon speaks.",
         "Update the older of the two.",
-        members: [.init("supported", .array(of: .integer), "The versions that the daemon speaks.", required: true)])
+        members: [.required("supported", .array(of: .integer), "The versions that the daemon speaks.")])
     /// 1002
     public static let capabilityMissing = RPCErrorKind(
         1002, "capability_missing", "The client requires what this daemon cannot do.",
         "Update the daemon, or ask for it in `optional`.",
-        members: [.init("missing", .array(of: .string), "The capabilities that are not there.", required: true)])
+        members: [.required("missing", .array(of: .string), "The capabilities that are not there.")])
     /// 1003
     public static let messageTooLarge = RPCErrorKind(
         1003, "message_too_large",
         "The message is larger than the daemon reads. It was skipped; the connection goes on.",
         "Pass large bodies as a file.",
-        members: [.init("limit_bytes", .integer, "The largest message.", required: true)])
+        members: [.required("limit_bytes", .integer, "The largest message.")])
     /// 1004
     public static let tooManyInFlight = RPCErrorKind(
         1004, "too_many_in_flight", isRetryable: true,
         "The connection has as many calls under way, or subscriptions, as it may have.",
         "Wait for answers, or spread the calls over several connections.",
-        members: [.init("limit", .integer, "How many there may be.", required: true)])
+        members: [.optional("limit", .integer, "How many there may be.")])
     /// 1005
     public static let forbidden = RPCErrorKind(
         1005, "forbidden", "The caller's user may not do this.",
         "Have the daemon's owner give the user a role in the configuration.",
-        members: [.init("required_role", .string, "The role that would do.")])
+        members: [.optional("required_role", .string, "The role that would do.")])
     /// 1006
     public static let draining = RPCErrorKind(
         1006, "draining", isRetryable: true, "The daemon is about to end and takes no new work.",
@@ -102,79 +102,89 @@ extension RPCErrorKind {
     public static let requestNotFound = RPCErrorKind(
         1101, "request.not_found", "There is no such request, or it is another client's.",
         "It may have been dismissed, or its retention is over; see request.list.",
-        members: [.init("request", .string, "The name that was asked for.", required: true)])
+        members: [.required("request", .string, "The name that was asked for.")])
     /// 1102
     public static let wrongState = RPCErrorKind(
         1102, "wrong_state", "The object is there, but not in a state for this call.",
         "Wait for the state, or do without.",
         members: [
-            .init("state", .string, "The state it is in.", required: true),
-            .init("expected", .string, "The state it would have to be in.", required: true),
-            .init("request", .string, "The request."),
-            .init("session", .string, "The session."),
+            .required("state", .string, "The state it is in."),
+            .required("expected", .string, "The state it would have to be in."),
+            .optional("request", .string, "The request."),
+            .optional("session", .string, "The session."),
         ])
     /// 1103
     public static let cursorExpired = RPCErrorKind(
         1103, "cursor_expired", "Events from that cursor on are not kept any more.", "Start from now.",
-        members: [.init("cursor", .string, "The cursor.", required: true)])
+        members: [.required("cursor", .string, "The cursor.")])
     /// 1104
     public static let keyConflict = RPCErrorKind(
         1104, "key_conflict", "The idempotency key was used for a request with other parameters.",
         "Make a new key for a new request.",
         members: [
-            .init("key", .string, "The key.", required: true),
-            .init("request", .string, "The request that it stands for.", required: true),
+            .required("key", .string, "The key."),
+            .required("request", .string, "The request that it stands for."),
         ])
     /// 1105
     public static let sessionExists = RPCErrorKind(
         1105, "session.exists", "There is a session of that name, and its configuration is another one.",
         "Choose another name, or invalidate that session first.",
-        members: [.init("session", .string, "The name.", required: true)])
+        members: [.required("session", .string, "The name.")])
     /// 1106
     public static let bodyGone = RPCErrorKind(
         1106, "body.gone", "The body of that response is not kept any more.", "Make the request again.",
-        members: [.init("request", .string, "The request.", required: true)])
+        members: [.required("request", .string, "The request.")])
     /// 1107
     public static let sessionNotFound = RPCErrorKind(
         1107, "session.not_found", "There is no session of that name.", "Create it first; see session.list.",
         members: [
-            .init("session", .string, "The name that was asked for.", required: true),
-            .init("did_you_mean", .string, "The nearest known name."),
+            .required("session", .string, "The name that was asked for."),
+            .optional("did_you_mean", .string, "The nearest known name."),
         ])
+    /// 1108
+    public static let clientNotFound = RPCErrorKind(
+        1108, "client.not_found", "There is no such client.", "It has gone; see client.list.",
+        members: [.required("client", .string, "The name that was asked for.")])
+    /// 1109
+    public static let configurationRefused = RPCErrorKind(
+        1109, "configuration.refused", "The configuration file cannot be used. Nothing has changed.",
+        "Correct the place that the message names, and reload again.")
     /// 1201
     public static let queueFull = RPCErrorKind(
-        1201, "queue_full", isRetryable: true, "As many requests wait or run as the client, or all clients, may have.",
-        "Wait for some to finish.", members: [.init("limit", .integer, "How many there may be.", required: true)])
+        1201, "queue_full", isRetryable: true,
+        "There are as many requests, or sessions, as the client or all clients may have.",
+        "Wait for some to finish.", members: [.optional("limit", .integer, "How many there may be.")])
     /// 1202
     public static let spoolFull = RPCErrorKind(
         1202, "spool_full", isRetryable: true,
         "The bodies that are kept for the client, or for all, take all the room there is.",
         "Release bodies that are read, or dismiss their requests.",
-        members: [.init("limit_bytes", .integer, "How many bytes there may be.", required: true)])
+        members: [.required("limit_bytes", .integer, "How many bytes there may be.")])
     /// 1203
     public static let rateLimited = RPCErrorKind(
         1203, "rate_limited", isRetryable: true, "The client calls too often.",
         "Wait as long as `retry_after_ms` says.",
-        members: [.init("retry_after_ms", .integer, "How long to wait, in milliseconds.", required: true)])
+        members: [.required("retry_after_ms", .integer, "How long to wait, in milliseconds.")])
     /// 1301
     public static let fileCannotOpen = RPCErrorKind(
         1301, "file.cannot_open", "The daemon cannot open a file that the call names.",
         "The path is the daemon's: a container or a private /tmp has other files under the same names.",
         members: [
-            .init("path", .string, "The path.", required: true),
-            .init("errno", .integer, "The kernel's reason, a number of errno(3).", required: true),
+            .required("path", .string, "The path."),
+            .required("errno", .integer, "The kernel's reason, a number of errno(3)."),
         ])
     /// 1302
     public static let fileNotOwner = RPCErrorKind(
         1302, "file.not_owner", "Files are opened only for callers of the daemon's own user.",
         "Send the content instead.",
-        members: [.init("path", .string, "The path.", required: true)])
+        members: [.required("path", .string, "The path.")])
 
     /// All of them, in the order of their codes as the documentation lists them.
     public static let all: [RPCErrorKind] = [
         parseError, invalidRequest, duplicateID, methodNotFound, invalidParams, internalError, cancelled,
         versionNotSupported, capabilityMissing, messageTooLarge, tooManyInFlight, forbidden, draining, requestNotFound,
-        wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, queueFull, spoolFull,
+        wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
+        configurationRefused, queueFull, spoolFull,
         rateLimited, fileCannotOpen, fileNotOwner,
     ]
 }

@@ -1,0 +1,17 @@
+public import CarpoolJSON
+
+/// A notification that the daemon sends.
+public struct NotificationDescription: Sendable {
+    /// The method's name.
+    public let name: String
+    /// What it tells, in one sentence.
+    public let summary: String
+    /// What one has to know of it.
+    public let description: String
+    /// Its parameters.
+    public let params: JSONSchema
+    /// One that may come, as JSON.
+    public let example: String
+    /// The types of events that it carries.
+    public let types: [EventType]
+}

@@ -1,0 +1,43 @@
+internal import CarpoolJSON
+
+/// `body.*`: the bytes of responses, for those who cannot open a file.
+enum BodyMethods {
+    static let all: [Method] = [read, release]
+
+    private static let read = Method(
+        "body.read", role: .submit, "Reads a piece of a response's body.",
+        """
+        For callers that do not share a file system with the daemon. Whoever can open `body.file` of the record is faster. \
+        Works for bodies that came inline too, as long as the request is kept.
+        """,
+        params: [
+            .request,
+            .optional("offset", .count, "Where the piece begins, in bytes.", absent: "0"),
+            .optional("length_bytes", .integer(1...32_768), "The most bytes that are wanted.", absent: "32768"),
+        ],
+        result: .answer([
+            .required("base64", .string, "The bytes; none behind the end."),
+            .required("offset", .count, "Where they begin."),
+            .required("length_bytes", .count, "How many they are."),
+            .required("size_bytes", .count, "The size of the whole body."),
+            .required("eof", .boolean, "Whether the body ends here."),
+        ]), errors: [.requestNotFound, .wrongState, .bodyGone],
+        examples: [
+            .init(
+                "the first bytes", params: #"{"request":"${request}","offset":0,"length_bytes":1024}"#,
+                result: #"{"base64":"aGVsbG8K","offset":0,"length_bytes":6,"size_bytes":6,"eof":true}"#)
+        ])
+
+    private static let release = Method(
+        "body.release", role: .submit, "Removes the file of a response's body.",
+        """
+        Call it when the file is read, so that the spool has room for others. A file that nobody releases goes by itself: \
+        that of a performed request after `limits.spool_lease_ms`, that of a submitted one with the request.
+        """,
+        params: [.request], result: .stateChange, errors: [.requestNotFound],
+        examples: [
+            .init(
+                "a body that came inline", params: #"{"request":"${request}"}"#,
+                result: #"{"changed":false,"state":"released"}"#)
+        ])
+}

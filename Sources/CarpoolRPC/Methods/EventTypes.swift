@@ -1,0 +1,82 @@
+public import CarpoolJSON
+
+/// One type of event: its name, when it comes, and what its `data` holds.
+public struct EventType: Sendable {
+    /// The name, `noun.did_verb`.
+    public let name: StaticString
+    /// When it comes, in a sentence.
+    public let summary: String
+    /// The members of `data`.
+    public let data: [JSONSchema.Member]
+
+    init(_ name: StaticString, _ summary: String, _ data: [JSONSchema.Member] = []) {
+        self.name = name
+        self.summary = summary
+        self.data = data
+    }
+
+    private static let target: [JSONSchema.Member] = [
+        .required("method", .string, "The request's method."),
+        .required("url", .string, "Its URL, without a password."),
+    ]
+    private static let size: [JSONSchema.Member] = [.required("size_bytes", .count, "How many bytes this time.")]
+    private static let error = JSONSchema.Member.required("error", .requestError, "Why.")
+    private static let taskError: [JSONSchema.Member] = [
+        .optional("error", .string, "The name of the transport's error; absent if the response came whole.")
+    ]
+    private static let connection: [JSONSchema.Member] = [
+        .required("connection", .integer, "The connection's number, as in a hop's metrics."),
+        .required("origin", .string, "Scheme, host and port."),
+    ]
+
+    /// All types that are sent.
+    public static let all: [EventType] = [
+        EventType("session.did_become_invalid", "A session was invalidated."),
+        EventType("request.did_create_initial_url_request", "A request was made.", target),
+        EventType("request.did_fail_to_create_url_request", "A request could not be made of its parameters.", [error]),
+        EventType("request.did_create_url_request", "The request is as it will be sent.", target),
+        EventType("request.did_create_task", "A request was handed to the network for an attempt."),
+        EventType("request.did_resume", "A request was started.", target),
+        EventType("request.did_resume_task", "An attempt was started."),
+        EventType("request.did_cancel", "A request was cancelled."),
+        EventType("request.did_cancel_task", "An attempt was cancelled."),
+        EventType("request.did_gather_metrics", "What a hop cost is known.", JSONSchema.hopMetrics),
+        EventType("request.did_complete_task", "An attempt is over.", taskError),
+        EventType(
+            "request.did_finish", "A request is over.",
+            [
+                .required("state", .requestState, "The state it is in now."),
+                .required("ok", .boolean, "Whether there is a response."),
+                .optional("status", .integer, "Its status."),
+                .required("size_bytes", .count, "The size of the decoded body."),
+                .optional("error", .requestError, "Why there is none."),
+            ]),
+        EventType(
+            "task.did_receive_response", "The head of a response is there.",
+            [.required("response", .responseHead, "The head.")]),
+        EventType("task.did_receive_data", "A piece of a response's body is there.", size),
+        EventType("task.did_send_body_data", "A piece of a request's body was taken by the network.", size),
+        EventType(
+            "task.will_redirect", "A redirect is followed.",
+            [.optional("status", .integer, "The status of the redirect."), .required("url", .string, "Where to.")]),
+        EventType("task.did_collect_metrics", "What a hop cost is known.", JSONSchema.hopMetrics),
+        EventType("task.did_complete", "A hop is over.", taskError),
+        EventType("pool.connection_opened", "A connection to an origin was opened.", connection),
+        EventType(
+            "pool.connection_closed", "A connection to an origin was closed.",
+            connection + [.required("transfers", .count, "How many transfers it served.")]),
+        EventType(
+            "daemon.config_reloaded", "The configuration was read again.",
+            [
+                .required("changed", .array(of: .string), "Settings that have taken effect."),
+                .required("needs_restart", .array(of: .string), "Settings that wait for the next start."),
+            ]),
+        EventType(
+            "daemon.draining", "The daemon will end.",
+            [.required("deadline_ms", .count, "How long requests under way may take.")]),
+        EventType(
+            "lagged",
+            "Events were dropped because the client did not read. Comes to every subscription that lost some.",
+            [.required("dropped", .count, "How many.")]),
+    ]
+}

@@ -1,0 +1,154 @@
+internal import CarpoolJSON
+
+// The response record, and what it is made of.
+extension JSONSchema {
+    /// Everything that is known of a request.
+    static let record = JSONSchema.named(
+        "ResponseRecord",
+        .answer([
+            .required("request", .requestName, "The request's name."),
+            .required("state", .requestState, "Where the request is in its life."),
+            .optional(
+                "finished", .boolean, "false while the request is under way; then no other members are there yet."),
+            .optional("outcome", outcome, "Whether there is a response, whatever its status, or why there is none."),
+            .optional("response", responseHead.nullable, "The last response's head; null if there was none."),
+            .optional("body", responseBody, "The response's body, decoded."),
+            .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
+            .optional("attempts", .array(of: attempt), "Each time that the request was sent."),
+        ]))
+
+    /// Where a request is in its life.
+    static let requestState = JSONSchema.choice("initialized", "resumed", "finished", "cancelled")
+
+    private static let outcome = JSONSchema.named(
+        "Outcome",
+        .answer([
+            .required("ok", .boolean, "Whether there is a response. A 404 is one: look at `response.status`."),
+            .optional("error", requestError, "Why there is none."),
+        ]))
+
+    /// Why a request failed.
+    static let requestError = JSONSchema.named(
+        "RequestError",
+        .answer([
+            .required("code", .integer, "2000 for all of them; the name tells them apart."),
+            .required("name", .string, "The documented identity, like `session_task_failed.timed_out`."),
+            .required("message", .string, "One line for people."),
+            .required(
+                "retryable", .boolean, "Whether the same request may succeed later, and does no harm if sent again."),
+            .optional("hint", .string, "What to do about it."),
+            .optional("timeout", .choice("connect", "idle", "resource"), "Which time was over."),
+            .optional(
+                "curl",
+                .answer([
+                    .required("code", .integer, "libcurl's number of the error."),
+                    .optional("text", .string, "libcurl's text."),
+                ]), "What libcurl says."),
+            .optional("errno", .integer, "The kernel's number of the error."),
+        ]))
+
+    /// Status and header fields.
+    static let responseHead = JSONSchema.named(
+        "ResponseHead",
+        .answer([
+            .required("status", .integer(100...999), "The status code."),
+            .required("http_version", .string, "`http/1.0`, `http/1.1` or `h2`."),
+            .required(
+                "headers", .array(of: .array(of: text, count: 2...2)), "`[name, value]` in the order of arrival."),
+            .optional("url", .string, "Where the response came from, after redirects."),
+        ]))
+
+    private static let size = Member.required("size_bytes", .count, "The size of the decoded body.")
+
+    private static let responseBody = JSONSchema.named(
+        "ResponseBody",
+        .oneOf(
+            .answer([.required("text", .string, "The body, if it is UTF-8 and fits the line."), size]),
+            .answer([.required("base64", .string, "The body, if it is not UTF-8 and fits the line."), size]),
+            .answer([
+                .required("file", .string, "A file with the whole body, readable by the daemon's user."), size,
+                .optional("expires", .time, "When it is removed, unless `body.release` or `request.dismiss` does it."),
+            ]),
+            .answer([.required("none", .constant(true), "There is no body, or an empty one."), size]),
+            .answer([.required("gone", .constant(true), "The body was released, or its time was over."), size])))
+
+    private static let metricsSummary = JSONSchema.named(
+        "MetricsSummary",
+        .answer([
+            .required("start", .time, "When the first attempt began."),
+            .required("duration_us", .integer, "From there to the end, in microseconds."),
+            .required("attempts", .count, "How often it was sent."),
+            .required("redirects", .count, "How many redirects were followed."),
+            .required("reused", .boolean, "Whether the last hop went over a connection that was there already."),
+        ]))
+
+    private static let attempt = JSONSchema.named(
+        "Attempt",
+        .answer([
+            .optional(
+                "request",
+                .answer([
+                    .required("method", .string, "The method of the first hop."),
+                    .required("url", .string, "The URL of the first hop."),
+                ]), "What was sent."),
+            .optional("error", .string, "The name of the error that ended it."),
+            .required("metrics", .array(of: hop), "One for each hop: the first request, then one for each redirect."),
+        ]))
+
+    private static let hop = JSONSchema.named(
+        "Hop",
+        .answer(
+            [
+                .optional("url", .string, "Where this hop went."),
+                .optional("status", .integer, "What it answered."),
+            ] + hopMetrics))
+
+    private static let microseconds = JSONSchema.integer.nullable
+
+    /// What one hop cost; the data of `task.did_collect_metrics` too.
+    static let hopMetrics: [Member] = [
+        .required("fetch_start", .time, "When the hop began; the times below count from here."),
+        .required("queued_us", .integer, "How long it waited for admission."),
+        .required("dns_us", microseconds, "The name was resolved; null on a reused connection."),
+        .required("connect_us", microseconds, "The connection was made; null on a reused one."),
+        .required("tls_us", microseconds, "TLS was agreed on; null without TLS and on a reused connection."),
+        .required("request_us", microseconds, "The request began to be sent."),
+        .required("first_byte_us", microseconds, "The first byte of the response was there."),
+        .required("end_us", .integer, "It was over."),
+        .required("reused", .boolean, "Whether the connection was there already."),
+        .required(
+            "connection", .integer.nullable, "The connection's number, as in pool events; null if there was none."),
+        .optional("http_version", .string, "The version spoken."),
+        .optional(
+            "tls",
+            .answer([
+                .required("version", .string, "The version of TLS."), .optional("cipher", .string, "The cipher suite."),
+            ]), "What TLS agreed on."),
+        .optional("remote", .string, "The address and port of the other end."),
+        .optional("local", .string, "The address and port of this end."),
+        .required("request_header_bytes", .count, "The request's head as sent."),
+        .required("request_body_bytes", .count, "The request's body as sent."),
+        .required("response_header_bytes", .count, "The response's head as received."),
+        .required("response_body_bytes", .count, "The response's body as received, before decoding."),
+        .required("decoded_body_bytes", .count, "The response's body after decoding."),
+    ]
+}
+
+/// Answers for examples; a test holds them against the schemas.
+enum RecordExamples {
+    /// A finished request.
+    static let finished = """
+        {"request":"r_k3f9_1a","state":"finished","outcome":{"ok":true},"response":{"status":200,"http_version":"h2",\
+        "headers":[["content-type","text/plain"],["content-length","6"]],"url":"https://example.com/hello"},\
+        "body":{"text":"hello\\n","size_bytes":6},"metrics":{"start":"2026-09-30T10:00:00.123456Z","duration_us":1412,\
+        "attempts":1,"redirects":0,"reused":true},"attempts":[{"request":{"method":"GET",\
+        "url":"https://example.com/hello"},"metrics":[{"url":"https://example.com/hello","status":200,\
+        "fetch_start":"2026-09-30T10:00:00.123456Z","queued_us":3,"dns_us":null,"connect_us":null,"tls_us":null,\
+        "request_us":88,"first_byte_us":1301,"end_us":1412,"reused":true,"connection":1,"http_version":"h2",\
+        "remote":"192.0.2.7:443","local":"192.0.2.1:51234","request_header_bytes":61,"request_body_bytes":0,\
+        "response_header_bytes":98,"response_body_bytes":6,"decoded_body_bytes":6}]}]}
+        """
+
+    /// One that is under way.
+    static let underWay = #"{"request":"r_k3f9_1a","state":"resumed","finished":false}"#
+}

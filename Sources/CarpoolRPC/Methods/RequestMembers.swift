@@ -1,0 +1,70 @@
+internal import CarpoolJSON
+
+/// The parameters that `request.submit` and `request.perform` share.
+enum RequestMembers {
+    /// All of them, in the order in which an array gives them.
+    static func all(onDisconnect: StaticString) -> [JSONSchema.Member] {
+        [
+            .required("url", .string(maxBytes: 65_536), "An absolute URL, `http` or `https`."),
+            .optional("method", .string(maxBytes: 64), "Any method of HTTP but CONNECT.", absent: "\"GET\""),
+            .optional(
+                "headers", .headers,
+                "Header fields, in order. `Host`, `Content-Length` and the fields of a connection are the daemon's own."
+            ),
+            .optional("body", body, "What is sent. Absent: nothing."),
+            .optional("session", .sessionName, "The session that it belongs to.", absent: "\"default\""),
+            .optional(
+                "kind", .choice("data"), "`data`: the response's body is kept in the record.", absent: "\"data\""),
+        ] + transfer + [
+            .optional(
+                "response_body", .choice("auto", "inline", "file"),
+                """
+                `auto`: inline if it fits the line, else a file. `inline`: the same, for callers without a file system: \
+                read a larger one with `body.read`. `file`: always a file.
+                """, absent: "\"auto\""),
+            .optional(
+                "on_disconnect", .choice("cancel", "detach"),
+                "What becomes of it when its caller's connection is lost.",
+                absent: onDisconnect),
+            .optional(
+                "key", .string(maxBytes: 256),
+                "The caller's own name for it. The same key again, with the same parameters, gives the same request."),
+            .optional(
+                "tags", .map(of: .string(maxBytes: 128), maxCount: 8), "Labels for `request.list`.", absent: "{}"),
+        ]
+    }
+
+    private static let body = JSONSchema.named(
+        "RequestBody",
+        .oneOf(
+            .object([.required("text", .string, "UTF-8.")]),
+            .object([.required("json", .any, "Sent compact; numbers and the order of members are kept.")]),
+            .object([.required("base64", .string, "Any bytes.")]),
+            .object([
+                .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
+                .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
+                .optional("length_bytes", .count, "How many bytes. Absent: to the end."),
+            ])))
+
+    /// What the session has too; absent means as in the session.
+    private static let transfer: [JSONSchema.Member] = [
+        .optional("trust", .trust, "How the server's certificate is judged. Absent: as the session says."),
+        .optional(
+            "timeout_ms", .duration,
+            "The longest time without a byte in either direction. Absent: as the session says, else 60,000."),
+        .optional(
+            "resource_timeout_ms", .duration,
+            "The longest time from start to end, waiting included. Absent: as the session says, else 7 days."),
+        .optional(
+            "connect_timeout_ms", .duration,
+            "The longest time to resolve, connect and agree on TLS. Absent: as the session says, else 60,000."),
+        .optional("http_version", .httpVersion, "Which versions of HTTP are spoken. Absent: as the session says."),
+        .optional("redirect", .redirect, "What is done with redirects. Absent: as the session says."),
+        .optional(
+            "decode", .boolean,
+            "Whether gzip, deflate, br and zstd are asked for and decoded. Absent: as the session says."),
+        .optional(
+            "max_ratio", .integer(1...1_000_000),
+            "The most decoded bytes per received byte, once more than 1 MiB is decoded. Absent: as the session says."),
+    ]
+}

@@ -1,0 +1,95 @@
+internal import CarpoolJSON
+
+/// `session.*`: named configurations.
+enum SessionMethods {
+    static let all: [Method] = [create, get, list, invalidate]
+
+    /// What a session gives its requests.
+    private static let configuration = JSONSchema.named(
+        "SessionConfiguration",
+        .object([
+            .optional("headers", .headers, "Sent with every request that has no field of the same name."),
+            .optional(
+                "timeout_ms", .duration, "The longest time without a byte in either direction.", absent: "60000"),
+            .optional(
+                "resource_timeout_ms", .duration, "The longest time from start to end.", absent: "604800000"),
+            .optional(
+                "connect_timeout_ms", .duration, "The longest time to resolve, connect and agree on TLS.",
+                absent: "60000"),
+            .optional("trust", .trust, "How the server's certificate is judged.", absent: "\"system\""),
+            .optional("http_version", .httpVersion, "Which versions of HTTP are spoken.", absent: "\"auto\""),
+            .optional("redirect", .redirect, "What is done with redirects.", absent: "\"follow\""),
+            .optional(
+                "decode", .boolean, "Whether gzip, deflate, br and zstd are asked for and decoded.", absent: "true"),
+            .optional(
+                "max_ratio", .integer(1...1_000_000),
+                "The most decoded bytes per received byte, once more than 1 MiB is decoded.", absent: "200"),
+        ]))
+
+    private static let record = JSONSchema.named(
+        "Session",
+        .answer([
+            .required("session", .sessionName, "The session's name."),
+            .required("state", .choice("valid", "invalid"), "Whether it takes new requests."),
+            .required("active", .count, "Its requests that are under way."),
+            .required("requests", .count, "All that it ever had."),
+            .required("configuration", configuration, "As it was created; secrets in headers are hidden."),
+        ]))
+
+    private static let recordExample = """
+        {"session":"default","state":"valid","active":0,"requests":12,"configuration":{"headers":[],"trust":"system",\
+        "redirect":"follow","timeout_ms":60000,"resource_timeout_ms":604800000,"connect_timeout_ms":60000,\
+        "http_version":"auto","decode":true,"max_ratio":200}}
+        """
+
+    private static let create = Method(
+        "session.create", role: .submit, "Creates a session: a configuration with a name.",
+        """
+        The configuration never changes afterwards. The same call again answers `changed: false`; the same name with another \
+        configuration is an error. A session lives until it is invalidated or the daemon ends. Sessions share connections \
+        wherever everything that matters for a connection is equal.
+        """,
+        params: [
+            .required("name", .sessionName, "1 to 64 letters, digits, dots, dashes and underscores."),
+            .optional("configuration", configuration, "What its requests start from.", absent: "{}"),
+        ],
+        result: .answer([
+            .required("changed", .boolean, "Whether the session is new."),
+            .required("session", .sessionName, "Its name."),
+            .required("state", .choice("valid"), "It takes requests."),
+        ]), errors: [.sessionExists, .queueFull, .draining, .fileCannotOpen, .fileNotOwner],
+        examples: [
+            .init(
+                "an API with a token",
+                params: #"{"name":"api","configuration":{"headers":{"Authorization":"Bearer x"},"timeout_ms":5000}}"#,
+                result: #"{"changed":true,"session":"api","state":"valid"}"#)
+        ])
+
+    private static let get = Method(
+        "session.get", role: .submit, "Tells a session's configuration.",
+        "Values of header fields that carry secrets are hidden: a session is shared.",
+        params: [.optional("session", .sessionName, "The session's name.", absent: "\"default\"")],
+        result: record, errors: [.sessionNotFound], examples: [.init("the shared one", result: recordExample)])
+
+    private static let list = Method(
+        "session.list", role: .submit, "Lists the sessions.", "`default` is there from the start.",
+        result: .answer([.required("sessions", .array(of: record), "In the order of their names.")]),
+        examples: [.init("only the shared one", result: "{\"sessions\":[\(recordExample)]}")])
+
+    private static let invalidate = Method(
+        "session.invalidate", role: .admin, "Ends a session.",
+        """
+        It takes no more requests, and its name is free again. Those under way finish, or are cancelled. `default` belongs \
+        to everybody and cannot be invalidated.
+        """,
+        params: [
+            .required("session", .sessionName, "The session's name."),
+            .optional(
+                "mode", .choice("finish", "cancel"), "What becomes of requests under way.", absent: "\"finish\""),
+        ], result: .stateChange, errors: [.sessionNotFound, .wrongState],
+        examples: [
+            .init(
+                "let its requests finish", params: #"{"session":"${session}"}"#,
+                result: #"{"changed":true,"state":"invalid"}"#)
+        ])
+}

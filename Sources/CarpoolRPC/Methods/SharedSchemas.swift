@@ -1,0 +1,78 @@
+internal import CarpoolJSON
+
+// Schemas that several methods have in common.
+extension JSONSchema {
+    /// An object of an answer. A later version may add members: read those you know, ignore the rest.
+    static func answer(_ members: [Member]) -> JSONSchema { .object(members, additional: .later) }
+
+    /// What every call answers that changes a state.
+    static let stateChange = JSONSchema.named(
+        "StateChange",
+        .answer([
+            .required("changed", .boolean, "Whether the call changed anything; a repetition answers false."),
+            .required("state", .string, "The state afterwards."),
+        ]))
+
+    /// A time.
+    static let time = JSONSchema.string.described("RFC 3339 in UTC with microseconds, `2026-09-30T10:00:00.123456Z`.")
+
+    /// A duration that a caller sets, in milliseconds: up to 30 days.
+    static let duration = JSONSchema.integer(1...2_592_000_000)
+
+    /// A count or a size.
+    static let count = JSONSchema.integer(0...Int64.max)
+
+    /// A header's name or value, which need not be UTF-8.
+    static let text = JSONSchema.named(
+        "Text", .oneOf(.string, .object([.required("base64", .string, "The bytes, where they are not UTF-8.")])))
+
+    /// Header fields of a request.
+    static let headers = JSONSchema.named(
+        "Headers",
+        .oneOf(
+            .map(of: .oneOf(.string, .array(of: .string))).described("By name; a list of values makes several fields."),
+            .array(of: .array(of: .string, count: 2...2)).described("`[name, value]` in order, as they are sent.")))
+
+    /// How the server's certificate is judged.
+    static let trust = JSONSchema.named(
+        "Trust",
+        .oneOf(
+            .choice("system").described("The system's store of authorities."),
+            .object([.required("ca_file", .string(maxBytes: 4_096), "A PEM file: these authorities and no others.")]),
+            .object([.required("verify", .constant(false), "false: any certificate of any host. Only for tests.")])))
+
+    /// What is done with a redirect.
+    static let redirect = JSONSchema.named(
+        "Redirect",
+        .oneOf(
+            .choice("follow", "do_not_follow").described("`follow` goes up to 16 hops."),
+            .object([.required("max_hops", .integer(0...100), "Follow at most so many; one more fails the request.")])))
+
+    /// Which versions of HTTP are spoken.
+    static let httpVersion = JSONSchema.choice("auto", "1.1", "2")
+
+    /// The name of a session.
+    static let sessionName = JSONSchema.string(maxBytes: 64)
+
+    /// The name of a request.
+    static let requestName = JSONSchema.string(maxBytes: 64)
+
+    /// The daemon as it introduces itself.
+    static let server = JSONSchema.named(
+        "Server",
+        .answer([
+            .required("name", .string, "`carpoold`."),
+            .required("version", .string, "The daemon's version."),
+            .required("pid", .integer, "Its process."),
+            .required("epoch", .string, "The name of this run of the daemon; another one after a restart."),
+        ]))
+
+    /// The daemon's limits by name.
+    static let limits = JSONSchema.named("Limits", .map(of: .integer))
+}
+
+extension JSONSchema.Member {
+    /// The request that a method is about.
+    static let request = JSONSchema.Member.required(
+        "request", .requestName, "The request's name, as `request.submit` gave it.")
+}
