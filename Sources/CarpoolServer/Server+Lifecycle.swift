@@ -31,12 +31,12 @@ extension Server {
             log.write(.info, "draining", [("requests", String(requests.active))])
             options.supervisor.notify(.stopping)
             publisher.publish("daemon.draining") { $0.member("deadline_ms", milliseconds) }
-            loop.arm(Timer { [weak self] in self?.stop() }, afterMilliseconds: milliseconds)
+            loop.arm(Timer { [unowned self] in stop() }, afterMilliseconds: milliseconds)
         case .stop:
             log.write(.info, "stopping")
             options.supervisor.notify(.stopping)
             for session in sessions.values { session.cancelAllRequests() }
-            loop.arm(Timer { [weak self] in self?.finishStopping() }, afterMilliseconds: 0)
+            loop.arm(Timer { [unowned self] in finishStopping() }, afterMilliseconds: 0)
         }
     }
 
@@ -44,7 +44,7 @@ extension Server {
     private func finishStopping() {
         for connection in Array(connections.values) { connection.closeAfterFlush() }
         loop.arm(
-            Timer { [weak self] in self?.end() }, afterMilliseconds: connections.isEmpty ? 0 : Server.flushMilliseconds)
+            Timer { [unowned self] in end() }, afterMilliseconds: connections.isEmpty ? 0 : Server.flushMilliseconds)
     }
 
     /// To be called when a connection has gone.
@@ -64,7 +64,7 @@ extension Server {
 
     /// Begins the tick at which old results and bodies go.
     func startHousekeeping() {
-        loop.arm(Timer { [weak self] in self?.tick() }, afterMilliseconds: Server.tickMilliseconds)
+        loop.arm(Timer { [unowned self] in tick() }, afterMilliseconds: Server.tickMilliseconds)
         if let milliseconds = options.supervisor.watchdogMilliseconds {
             keepWatchdogQuiet(every: max(1, milliseconds / 2))
         }
@@ -76,12 +76,12 @@ extension Server {
         for entry in requests.expired(at: now, limits) { dismiss(entry, keepingBody: false) }
         spool.releaseExpired(at: now)
         armIdleExit()
-        loop.arm(Timer { [weak self] in self?.tick() }, afterMilliseconds: Server.tickMilliseconds)
+        loop.arm(Timer { [unowned self] in tick() }, afterMilliseconds: Server.tickMilliseconds)
     }
 
     private func keepWatchdogQuiet(every milliseconds: Int) {
         options.supervisor.notify(.watchdog)
-        loop.arm(Timer { [weak self] in self?.keepWatchdogQuiet(every: milliseconds) }, afterMilliseconds: milliseconds)
+        loop.arm(Timer { [unowned self] in keepWatchdogQuiet(every: milliseconds) }, afterMilliseconds: milliseconds)
     }
 
     // MARK: Idle exit
