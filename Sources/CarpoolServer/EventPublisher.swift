@@ -56,19 +56,6 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         encode("lagged", nil, nil, nil) { $0.member("dropped", dropped) }
     }
 
-    /// Every type that is published so far, for `rpc.discover` and for checking subscriptions.
-    static let types: [StaticString] = [
-        "session.did_become_invalid", "task.did_receive_response", "task.did_receive_data", "task.will_redirect",
-        "task.did_send_body_data", "task.did_collect_metrics", "task.did_complete",
-        "request.did_create_initial_url_request",
-        "request.did_fail_to_create_url_request", "request.did_create_url_request", "request.did_create_task",
-        "request.did_gather_metrics", "request.did_complete_task", "request.did_finish", "request.did_resume",
-        "request.did_resume_task",
-        "request.did_cancel", "request.did_cancel_task", "pool.connection_opened", "pool.connection_closed",
-        "daemon.config_reloaded",
-        "daemon.draining", "lagged",
-    ]
-
     // MARK: Publishing
 
     /// Tells those who want it of an event; the body writes the members of `data`, and is called only if there is anybody.

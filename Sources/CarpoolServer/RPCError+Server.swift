@@ -2,12 +2,6 @@ internal import CarpoolRPC
 
 // Refusals that only the daemon has reason for.
 extension RPCError {
-    static func clientNotFound(_ client: String) -> RPCError {
-        RPCError(.clientNotFound, "no such client: \(client.prefix(64))")
-    }
-
-    static func configurationRefused(_ reason: String) -> RPCError { RPCError(.configurationRefused, reason) }
-
     static func tooManySubscriptions(limit: Int) -> RPCError {
         RPCError(.tooManyInFlight, "more than \(limit) subscriptions on one connection")
     }

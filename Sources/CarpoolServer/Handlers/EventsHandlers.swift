@@ -32,7 +32,7 @@ struct EventsHandlers {
         let patterns = (0..<json.count).compactMap { json[index: $0]?.string }
         for (i, pattern) in patterns.enumerated() {
             let filter = EventFilter(patterns: [pattern], scope: .all)
-            guard EventPublisher.types.contains(where: { filter.matches(type: $0) }) else {
+            guard EventType.all.contains(where: { filter.matches(type: $0.name) }) else {
                 throw .invalidParams(
                     path: "params.types[\(i)]", message: "no event type matches \(pattern.prefix(64).debugDescription)",
                     expected: "a type or a pattern such as request.*; rpc.discover lists them")
