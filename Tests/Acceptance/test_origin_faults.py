@@ -69,11 +69,6 @@ def no_http(exchange: Exchange) -> None:
     exchange.close()
 
 
-def two_lengths(exchange: Exchange) -> None:
-    exchange.send(HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!")
-    exchange.close()
-
-
 def half_a_head(exchange: Exchange) -> None:
     exchange.send(HEAD + b"X-A: b\r\n")
     exchange.close()
@@ -94,7 +89,6 @@ FAULTS: list[tuple[Callable[[Exchange], None], set[str]]] = [
     (close_at_once, LOST),
     (reset_at_once, LOST),
     (no_http, {"bad_server_response", "cannot_parse_response", "unsupported_url"}),
-    (two_lengths, {"bad_server_response", "cannot_parse_response"}),
     (half_a_head, {"bad_server_response", "cannot_parse_response", *LOST}),
     (huge_head, {"data_length_exceeds_maximum", "bad_server_response", "cannot_parse_response"}),
 ]

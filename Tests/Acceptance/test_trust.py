@@ -70,13 +70,8 @@ def test_a_certificate_for_another_host_is_refused(client: carpool.Client, autho
     assert origin.requests == []
 
 
-def test_a_peer_without_tls_fails_the_handshake(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    with pytest.raises(carpool.TransferError) as caught:
-        client.get(origin.url.replace("http:", "https:"), verify=False, timeout=5)
-    assert caught.value.name in {
-        "session_task_failed.secure_connection_failed",
-        "session_task_failed.network_connection_lost",
-    }
+def test_a_peer_without_tls_fails_the_handshake(client: carpool.Client, nginx: Nginx) -> None:
+    assert failure(client, nginx.http.replace("http:", "https:"), verify=False) == "secure_connection_failed"
 
 
 def test_a_session_s_trust_is_used_by_its_requests(client: carpool.Client, nginx: Nginx, authority: Authority) -> None:
