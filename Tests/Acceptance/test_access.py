@@ -241,7 +241,7 @@ def test_sighup_reads_the_configuration_and_says_what_it_came_to(daemon: Daemon,
     daemon.configure({"drain_ms": 5_000, "limits": {"host_connections": 3}})
     answer = client.call("daemon.config_reload")
     assert "drain_ms" in answer["changed"]
-    assert "limits.host_connections" in answer["restart"]
+    assert "limits.host_connections" in answer["needs_restart"]
     assert client.call("daemon.config")["drain_ms"] == 5_000
     daemon.configure({"drain_ms": 6_000})
     daemon.signal(signal.SIGHUP)

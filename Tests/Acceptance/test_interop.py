@@ -98,7 +98,7 @@ def test_pygls(daemon: Daemon, nginx: Nginx) -> None:
         heard: asyncio.Queue[Any] = asyncio.Queue()
         client = JsonRPCClient()
 
-        @client.feature("event")
+        @client.feature("event")  # type: ignore[untyped-decorator]
         async def hear(event: Any) -> None:
             await heard.put(event)
 
@@ -107,15 +107,15 @@ def test_pygls(daemon: Daemon, nginx: Nginx) -> None:
         stop = threading.Event()
         running = asyncio.create_task(run_async(stop_event=stop, reader=reader, protocol=client.protocol))
 
-        async def call(method: str, params: Any = None) -> Any:
+        async def call(method: str, **params: Any) -> Any:
             return await asyncio.wait_for(client.protocol.send_request_async(method, params), PATIENCE_SECONDS)
 
         assert (await call("daemon.ping")).pong is True
         with pytest.raises(JsonRpcException) as caught:
             await call("none.such")
         assert caught.value.code == -32601
-        await call("events.subscribe", {"types": ["request.did_finish"]})
-        record = await call("request.perform", {"url": f"{nginx.http}/hello.txt"})
+        await call("events.subscribe", types=["request.did_finish"])
+        record = await call("request.perform", url=f"{nginx.http}/hello.txt")
         assert record.body.text == "hello, world\n"
         event = await asyncio.wait_for(heard.get(), PATIENCE_SECONDS)
         assert event.type == "request.did_finish"
