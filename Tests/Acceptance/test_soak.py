@@ -33,7 +33,7 @@ class Load:
             self.crowd()
 
     def crowd(self) -> None:
-        """Fifty at once: some are cancelled while they wait for a connection, some under way, some when they are over."""
+        """Fifty at once; some are cancelled while they wait for a connection, some under way, some when all is over."""
         urls = (f"{self.base}/{self.dice.choice(FILES)}" for _ in range(AT_A_TIME))
         submitting = {self.wire.request("request.submit", url=url, trust=self.trust) for url in urls}
         waiting: dict[int, str] = {}
