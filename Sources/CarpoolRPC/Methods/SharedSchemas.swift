@@ -14,7 +14,8 @@ extension JSONSchema {
         ]))
 
     /// A time.
-    static let time = JSONSchema.string.described("RFC 3339 in UTC with microseconds, `2026-09-30T10:00:00.123456Z`.")
+    static let time = JSONSchema.named(
+        "Time", .string.described("RFC 3339 in UTC with microseconds, like `2026-09-30T10:00:00.123456Z`."))
 
     /// A duration that a caller sets, in milliseconds: up to 30 days.
     static let duration = JSONSchema.integer(1...2_592_000_000)
