@@ -43,6 +43,7 @@ final class Call {
         guard !isAnswered else { return }
         isAnswered = true
         onCancel()
+        onCancel = {}
     }
 
     /// Ends the call on its caller's wish; what it waits for goes on.
@@ -55,6 +56,8 @@ final class Call {
     private func finish(_ result: CallResult) {
         guard !isAnswered else { return }
         isAnswered = true
+        // It holds what the call waited for, which holds the call: a ring that nobody would ever let go of.
+        onCancel = {}
         client.deliver(result, of: self)
     }
 }
