@@ -69,7 +69,11 @@ def test_another_user_is_refused_by_its_credentials_whatever_the_modes(daemon: D
 @pytest.mark.parametrize(
     ("role", "allowed", "forbidden"),
     [
-        ("observe", ["daemon.stats", "request.list"], ["request.perform", "session.create", "daemon.shutdown"]),
+        (
+            "observe",
+            ["daemon.stats", "pool.stats", "events.subscribe"],
+            ["request.perform", "session.create", "daemon.shutdown"],
+        ),
         ("submit", ["daemon.stats", "request.perform"], ["daemon.shutdown", "daemon.config_reload"]),
         ("admin", ["daemon.stats", "request.perform", "daemon.config_reload"], []),
     ],
