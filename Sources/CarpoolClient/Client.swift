@@ -26,7 +26,7 @@ public final class Client {
     ) throws(ClientError) -> JSON {
         lastID &+= 1
         var writer = JSONWriter()
-        writer.bytes.reserveCapacity(1_024)
+        writer.reserve(1_024)
         writer.beginObject()
         writer.member("jsonrpc", static: "2.0")
         writer.member("id", lastID)
@@ -34,7 +34,7 @@ public final class Client {
         writer.key("params")
         params(&writer)
         writer.endObject()
-        writer.bytes.append(UInt8(ascii: "\n"))
+        writer.append(verbatim: [UInt8(ascii: "\n")])
         if let answer = try exchange(writer.bytes) { return answer }
         socket = try finder.connect()
         lines = LineBuffer()

@@ -30,7 +30,7 @@ enum JSONEscape {
     static func length(of byte: UInt8) -> Int { letters[Int(byte)] == UInt8(ascii: "u") ? 6 : 2 }
 
     /// Appends the escaped form of a byte.
-    static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+    static func append(_ byte: UInt8, to bytes: inout TextBuffer) {
         let letter = letters[Int(byte)]
         bytes.append(UInt8(ascii: "\\"))
         bytes.append(letter)

@@ -1,14 +1,43 @@
-/// Appends compact JSON to a byte array: one line, UTF-8, shortest round-trip reals.
+/// Appends compact JSON to a buffer of its own: one line, UTF-8, shortest round-trip reals.
 ///
-/// Every reply of the daemon is written by it, so it makes no intermediate strings. Commas are its business; that keys and
-/// values alternate and what is opened is closed is the caller's.
-public struct JSONWriter {
-    /// What has been written so far.
-    public var bytes: [UInt8]
+/// Every reply of the daemon is written by it, so it makes no intermediate strings and asks its buffer for room once a value.
+/// Commas are its business; that keys and values alternate and what is opened is closed is the caller's.
+public struct JSONWriter: ~Copyable {
+    private var buffer = TextBuffer()
     private var needsComma = false
 
-    /// A writer that appends to the bytes it is given.
-    public init(into bytes: [UInt8] = []) { self.bytes = bytes }
+    /// A writer that has written nothing.
+    public init() {}
+
+    /// A copy of what has been written so far.
+    public var bytes: [UInt8] { buffer.withBytes { Array($0) } }
+
+    /// How many bytes have been written so far.
+    public var count: Int { buffer.count }
+
+    /// How many bytes it holds memory for.
+    public var capacity: Int { buffer.capacity }
+
+    /// What has been written so far, without a copy; the bytes live as long as the call.
+    public borrowing func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try buffer.withBytes(body)
+    }
+
+    /// Forgets what has been written, and keeps the memory.
+    public mutating func removeAll() {
+        buffer.count = 0
+        needsComma = false
+    }
+
+    /// Makes room for so many bytes more, so that the next values need not.
+    public mutating func reserve(_ count: Int) { buffer.reserve(count) }
+
+    /// Appends bytes as they are, with no comma before them: the middle of a text that was begun elsewhere, or what follows it.
+    public mutating func append(verbatim bytes: [UInt8]) {
+        bytes.withUnsafeBytes { buffer.append($0) }
+    }
 
     /// Opens an object.
     public mutating func beginObject() { open(UInt8(ascii: "{")) }
@@ -24,28 +53,30 @@ public struct JSONWriter {
 
     private mutating func open(_ bracket: UInt8) {
         separate()
-        bytes.append(bracket)
+        buffer.append(bracket)
         needsComma = false
     }
 
     private mutating func close(_ bracket: UInt8) {
-        bytes.append(bracket)
+        buffer.append(bracket)
         needsComma = true
     }
 
     private mutating func separate() {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        if needsComma { buffer.append(UInt8(ascii: ",")) }
         needsComma = true
     }
 
     /// A member's name known at compile time; must need no escape.
     public mutating func key(_ name: StaticString) {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        let count = name.utf8CodeUnitCount
+        buffer.reserve(count &+ 4)
+        if needsComma { buffer.appendReserved(UInt8(ascii: ",")) }
         needsComma = false
-        bytes.append(UInt8(ascii: "\""))
-        append(name)
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        buffer.appendReserved(UInt8(ascii: "\""))
+        buffer.appendReserved(name)
+        buffer.appendReserved(UInt8(ascii: "\""))
+        buffer.appendReserved(UInt8(ascii: ":"))
     }
 
     /// A member's name.
@@ -58,7 +89,7 @@ public struct JSONWriter {
     /// A member's name from bytes that are known to be UTF-8.
     mutating func key(validUTF8 name: UnsafeRawBufferPointer) {
         validString(name)
-        bytes.append(UInt8(ascii: ":"))
+        buffer.append(UInt8(ascii: ":"))
         needsComma = false
     }
 
@@ -71,9 +102,22 @@ public struct JSONWriter {
     /// A string known at compile time; must need no escape.
     public mutating func string(static value: StaticString) {
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        append(value)
-        bytes.append(UInt8(ascii: "\""))
+        buffer.reserve(value.utf8CodeUnitCount &+ 2)
+        buffer.appendReserved(UInt8(ascii: "\""))
+        buffer.appendReserved(value)
+        buffer.appendReserved(UInt8(ascii: "\""))
+    }
+
+    /// A string of ASCII that needs no escape, written in place by the caller.
+    /// - Parameters:
+    ///   - capacity: the most bytes that it may have.
+    ///   - body: writes them and gives how many there are.
+    public mutating func string(capacity: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Int) {
+        separate()
+        buffer.reserve(capacity &+ 2)
+        buffer.appendReserved(UInt8(ascii: "\""))
+        buffer.appendReserved(capacity: capacity, body)
+        buffer.appendReserved(UInt8(ascii: "\""))
     }
 
     /// A string from bytes; what is not UTF-8 in them becomes U+FFFD.
@@ -92,16 +136,19 @@ public struct JSONWriter {
 
     /// A string of base64 (RFC 4648 §4).
     public mutating func base64(_ value: UnsafeRawBufferPointer) {
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(Base64.encodedLength(of: value.count))
+        Base64.encode(value, into: &encoded)
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        Base64.encode(value, into: &bytes)
-        bytes.append(UInt8(ascii: "\""))
+        buffer.append(UInt8(ascii: "\""))
+        encoded.withUnsafeBytes { buffer.append($0) }
+        buffer.append(UInt8(ascii: "\""))
     }
 
     /// An integer.
     public mutating func integer(_ value: Int64) {
         separate()
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        if value < 0 { buffer.append(UInt8(ascii: "-")) }
         digits(value.magnitude)
     }
 
@@ -121,46 +168,48 @@ public struct JSONWriter {
     public mutating func real(_ value: Double) {
         guard value.isFinite else { return null() }
         separate()
-        bytes.append(contentsOf: value.description.utf8)
+        var text = value.description
+        text.withUTF8 { buffer.append(UnsafeRawBufferPointer($0)) }
     }
 
     /// `true` or `false`.
     public mutating func bool(_ value: Bool) {
         separate()
-        append(value ? "true" : "false")
+        buffer.append(value ? "true" : "false")
     }
 
     /// `null`
     public mutating func null() {
         separate()
-        append("null")
+        buffer.append("null")
     }
 
     /// A value that is JSON already, on one line.
     public mutating func raw(_ json: [UInt8]) {
         separate()
-        bytes.append(contentsOf: json)
+        json.withUnsafeBytes { buffer.append($0) }
     }
 
     /// A value that is JSON already, on one line.
     public mutating func raw(_ json: UnsafeRawBufferPointer) {
         separate()
-        bytes.append(contentsOf: json)
+        buffer.append(json)
     }
 
     /// A string from bytes that are known to be UTF-8.
     mutating func validString(_ value: UnsafeRawBufferPointer) {
         separate()
-        bytes.append(UInt8(ascii: "\""))
+        buffer.reserve(value.count &+ 2)
+        buffer.appendReserved(UInt8(ascii: "\""))
         var start = 0
         while start < value.count {
             let end = JSONEscape.firstEscape(in: value, from: start)
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: value[start..<end]))
+            buffer.append(UnsafeRawBufferPointer(rebasing: value[start..<end]))
             guard end < value.count else { break }
-            JSONEscape.append(value[end], to: &bytes)
+            JSONEscape.append(value[end], to: &buffer)
             start = end &+ 1
         }
-        bytes.append(UInt8(ascii: "\""))
+        buffer.append(UInt8(ascii: "\""))
     }
 
     /// How many bytes `string(utf8:)` would write for well-formed UTF-8, the quotes included.
@@ -174,26 +223,19 @@ public struct JSONWriter {
         return length
     }
 
-    private mutating func append(_ text: StaticString) {
-        guard text.hasPointerRepresentation else {
-            return bytes.append(contentsOf: String(text.unicodeScalar).utf8)
-        }
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
     private mutating func digits(_ value: UInt64) {
-        if value < 10 { return bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value)) }
+        if value < 10 { return buffer.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value)) }
         // 2^64 has 20 digits.
-        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { buffer in
-            var position = buffer.count
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
+            var position = digits.count
             var rest = value
             repeat {
                 position &-= 1
                 let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-                buffer[position] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
+                digits[position] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
                 rest = quotient
             } while rest > 0
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[position...]))
+            buffer.append(UnsafeRawBufferPointer(rebasing: digits[position...]))
         }
     }
 

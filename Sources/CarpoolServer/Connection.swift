@@ -89,7 +89,7 @@ final class Connection: ReadinessHandler, TurnObserver {
             switch RPCInput.parse(bytes) {
             case .single(let message): handle(message, batch: nil)
             case .batch(let messages):
-                let batch = Batch { [unowned self] bytes in send(message: bytes) }
+                let batch = Batch { [unowned self] bytes in bytes.withUnsafeBytes { send(message: $0) } }
                 for message in messages { handle(message, batch: batch) }
                 batch.close()
             case .failure(let error): send(id: nil, error: error)
@@ -123,12 +123,12 @@ final class Connection: ReadinessHandler, TurnObserver {
     private func send(id: RPCID?, error: RPCError) {
         server.withWriter { writer in
             Reply.write(id: id, error: error, to: &writer)
-            send(message: writer.bytes)
+            writer.withBytes { send(message: $0) }
         }
     }
 
     /// The one line that queues what a client gets.
-    private func send(message: [UInt8]) {
+    private func send(message: UnsafeRawBufferPointer) {
         guard !isClosed else { return }
         output.append { framer.frame(message, into: &$0) }
         flushAfterTurn()
@@ -218,7 +218,7 @@ extension Connection: Client {
         } else {
             server.withWriter { writer in
                 Reply.write(id: id, result, to: &writer)
-                send(message: writer.bytes)
+                writer.withBytes { send(message: $0) }
             }
         }
         settle()
@@ -240,9 +240,9 @@ extension Connection: Client {
     private func send(event tail: [UInt8], to subscription: Subscription) {
         server.withWriter { writer in
             Notification.begin(subscription: subscription.id, to: &writer)
-            writer.bytes.append(contentsOf: tail)
-            writer.bytes.append(UInt8(ascii: "}"))
-            send(message: writer.bytes)
+            writer.append(verbatim: tail)
+            writer.endObject()
+            writer.withBytes { send(message: $0) }
         }
     }
 

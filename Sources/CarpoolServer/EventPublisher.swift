@@ -84,7 +84,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         built &+= 1
         var writer = JSONWriter()
         writer.member("cursor", cursor)
-        writer.member("time", Timestamp.text(WallClock.microseconds()))
+        writer.member("time", time: WallClock.microseconds())
         writer.member("type", static: type)
         writer.member("session", session)
         writer.member("request", request?.id)

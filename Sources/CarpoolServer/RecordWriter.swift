@@ -6,9 +6,12 @@ internal import Glibc
 /// Writes the response record: all that a client learns of a request.
 struct RecordWriter {
     let spool: Spool
+    /// Room for a record with a short body, so that the writer's buffer grows at most once.
+    private static let usualBytes = 2_048
 
     /// The members of the record, for a request in any state.
     func write(_ request: Request, to writer: inout JSONWriter) {
+        writer.reserve(RecordWriter.usualBytes)
         writer.beginObject()
         writer.member("request", request.id)
         writer.member("state", request.state.rawValue)
@@ -112,7 +115,7 @@ struct RecordWriter {
         case .file(let file):
             if let path = file.path, let body = spool.body(of: request.id) {
                 writer.member("file", path)
-                if let expires = body.expires { writer.member("expires", Timestamp.text(expires)) }
+                if let expires = body.expires { writer.member("expires", time: expires) }
             } else {
                 writer.member("gone", true)
             }
@@ -122,13 +125,21 @@ struct RecordWriter {
     }
 
     private func writeSummary(_ request: Request, to writer: inout JSONWriter) {
-        let hops = request.attempts.flatMap(\.hops).compactMap(\.metrics)
-        guard let first = hops.first, let last = hops.last else { return writer.null() }
+        var (first, last): (TransferMetrics?, TransferMetrics?)
+        var hops = 0
+        for attempt in request.attempts {
+            for hop in attempt.hops {
+                hops += 1
+                if first == nil { first = hop.metrics }
+                last = hop.metrics ?? last
+            }
+        }
+        guard let first, let last else { return writer.null() }
         writer.beginObject()
-        writer.member("start", Timestamp.text(first.fetchStart))
-        writer.member("duration_us", last.fetchStart - first.fetchStart + Int64(last.endMicroseconds))
+        writer.member("start", time: first.fetchStart)
+        writer.member("duration_us", last.fetchStart &- first.fetchStart &+ Int64(last.endMicroseconds))
         writer.member("attempts", request.attempts.count)
-        writer.member("redirects", max(0, hops.count - request.attempts.count))
+        writer.member("redirects", max(0, hops - request.attempts.count))
         writer.member("reused", last.isReused)
         writer.endObject()
     }
@@ -163,7 +174,7 @@ struct RecordWriter {
 
     /// The members of one hop's metrics.
     func write(_ metrics: TransferMetrics, to writer: inout JSONWriter) {
-        writer.member("fetch_start", Timestamp.text(metrics.fetchStart))
+        writer.member("fetch_start", time: metrics.fetchStart)
         writer.member("queued_us", metrics.queuedMicroseconds)
         write("dns_us", metrics.resolvedMicroseconds, to: &writer)
         write("connect_us", metrics.connectedMicroseconds, to: &writer)

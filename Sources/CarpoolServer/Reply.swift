@@ -42,7 +42,7 @@ enum Notification {
         writer.key("params")
         writer.beginObject()
         writer.member("sub", subscription)
-        writer.bytes.append(UInt8(ascii: ","))
+        writer.append(verbatim: [UInt8(ascii: ",")])
     }
 }
 

@@ -47,7 +47,7 @@ extension Server {
             [("uid", String(credentials.uid)), ("pid", String(credentials.pid)), ("error", error.message)])
         var writer = JSONWriter()
         Reply.write(id: nil, error: error, to: &writer)
-        writer.bytes.append(UInt8(ascii: "\n"))
-        _ = writer.bytes.withUnsafeBytes { Bytes.send(fd.raw, $0) }
+        writer.append(verbatim: [UInt8(ascii: "\n")])
+        _ = writer.withBytes { Bytes.send(fd.raw, $0) }
     }
 }

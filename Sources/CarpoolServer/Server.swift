@@ -38,7 +38,7 @@ final class Server {
     }
 
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Server.readBufferBytes, alignment: 16)
-    private var spareBytes: [UInt8] = []
+    private var writer = JSONWriter()
 
     /// One read takes at most this much from a client.
     private static let readBufferBytes = 65_536
@@ -87,14 +87,11 @@ final class Server {
 
     func withReadBuffer<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result { body(readBuffer) }
 
+    /// Lends the one writer; a reply is written and framed before the next is begun.
     func withWriter(_ body: (inout JSONWriter) -> Void) {
-        var bytes: [UInt8] = []
-        swap(&bytes, &spareBytes)
-        bytes.removeAll(keepingCapacity: true)
-        var writer = JSONWriter(into: bytes)
-        bytes = []
+        writer.removeAll()
         body(&writer)
-        if writer.bytes.capacity <= Server.keptWriterBytes { spareBytes = writer.bytes }
+        if writer.capacity > Server.keptWriterBytes { writer = JSONWriter() }
     }
 
     // MARK: Sessions

@@ -14,6 +14,11 @@ public enum Framing: Sendable {
 
     /// Appends one message in this framing.
     public func frame(_ message: [UInt8], into output: inout [UInt8]) {
+        message.withUnsafeBytes { frame($0, into: &output) }
+    }
+
+    /// Appends one message in this framing.
+    public func frame(_ message: UnsafeRawBufferPointer, into output: inout [UInt8]) {
         switch self {
         case .undecided, .lines: break
         case .contentLength: output.append(contentsOf: "Content-Length: \(message.count)\r\n\r\n".utf8)

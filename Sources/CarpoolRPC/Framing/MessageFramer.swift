@@ -59,6 +59,11 @@ public struct MessageFramer: Sendable {
     /// Appends one message in the framing that the peer uses.
     public func frame(_ message: [UInt8], into output: inout [UInt8]) { framing.frame(message, into: &output) }
 
+    /// Appends one message in the peer's framing.
+    public func frame(_ message: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+        framing.frame(message, into: &output)
+    }
+
     /// The next event, or nil if more bytes are needed.
     public mutating func next() -> FramerEvent? {
         while position < buffer.count {

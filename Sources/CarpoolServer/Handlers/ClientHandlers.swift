@@ -76,7 +76,7 @@ struct ClientHandlers {
         writer.member("uid", connection.uid)
         writer.member("pid", connection.pid)
         writer.member("role", connection.role.rawValue)
-        writer.member("connected", Timestamp.text(connection.connected))
+        writer.member("connected", time: connection.connected)
         writer.member("messages", connection.callCount)
         writer.member("calls_in_flight", connection.callsUnderWay)
         writer.member("subscriptions", connection.subscriptions.count)

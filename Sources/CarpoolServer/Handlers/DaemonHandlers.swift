@@ -20,7 +20,7 @@ struct DaemonHandlers {
         .result { writer in
             writer.beginObject()
             writer.member("pong", true)
-            writer.member("time", Timestamp.text(WallClock.microseconds()))
+            writer.member("time", time: WallClock.microseconds())
             writer.endObject()
         }
     }
@@ -31,7 +31,7 @@ struct DaemonHandlers {
             writer.key("server")
             server.writeIdentity(to: &writer)
             writer.member("state", server.lifecycle.state.rawValue)
-            writer.member("started", Timestamp.text(server.started))
+            writer.member("started", time: server.started)
             writer.member("uid", server.access.owner)
             writer.member("socket", server.options.socketPath)
             writer.member("configuration", server.options.configurationPath)

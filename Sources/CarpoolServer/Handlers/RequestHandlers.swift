@@ -137,7 +137,7 @@ struct RequestHandlers {
         writer.member("url", URLRedaction.withoutUserInformation(String(request.parameters.url.prefix(2_048))))
         writer.member("status", request.response?.status)
         writer.member("error", request.error?.name)
-        writer.member("created", Timestamp.text(entry.created))
+        writer.member("created", time: entry.created)
         if let tags = entry.tags {
             writer.key("tags")
             writer.raw(tags)
@@ -175,6 +175,6 @@ enum Fingerprint {
     static func of(_ params: Params) -> UInt64 {
         var writer = JSONWriter()
         params.write(to: &writer)
-        return writer.bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return writer.withBytes { $0.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } }
     }
 }

@@ -22,7 +22,7 @@ struct CallCommand {
     static func print(_ value: JSON) throws(Failure) {
         var writer = JSONWriter()
         writer.value(value)
-        writer.bytes.append(UInt8(ascii: "\n"))
+        writer.append(verbatim: [UInt8(ascii: "\n")])
         try Terminal.print(writer.bytes)
     }
 
