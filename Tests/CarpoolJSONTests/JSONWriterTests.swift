@@ -41,7 +41,7 @@ import Testing
             for number in 1...2 {
                 writer.beginText()
                 writer.integer(number)
-                writer.bytes.append(UInt8(ascii: "\n"))
+                writer.append(verbatim: [UInt8(ascii: "\n")])
             }
         }
         #expect(text == "1\n2\n")
