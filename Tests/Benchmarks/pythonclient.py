@@ -17,8 +17,9 @@ WARM_UP = 50
 # What a user writes. `get` is bound first, so that both loops do the same.
 OURS = """
 import carpool
-client = carpool.Client({socket!r})
-def get(): return client.get({url!r}, verify={ca_file!r}).content
+client = carpool.Client({socket!r}, session="benchmark")
+client.call("session.create", name="benchmark", configuration={{"trust": {{"ca_file": {ca_file!r}}}}})
+def get(): return client.get({url!r}).content
 """
 THEIRS = """
 import requests

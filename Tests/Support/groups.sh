@@ -4,7 +4,6 @@
 # shellcheck shell=bash disable=SC2154
 
 declare -A group_pids=()
-declare -A group_started=()
 passed=0
 failed=0
 skipped=0
@@ -23,8 +22,12 @@ start() {
     local name=$1
     shift
     is_wanted "$name" || return 0
-    group_started[$name]=$SECONDS
-    "$@" >"$logs/$name.log" 2>&1 </dev/null &
+    {
+        local code=0 began=$SECONDS
+        "$@" >"$logs/$name.log" 2>&1 </dev/null || code=$?
+        echo $((SECONDS - began)) >"$logs/$name.seconds"
+        exit "$code"
+    } &
     group_pids[$name]=$!
 }
 
@@ -65,7 +68,7 @@ report() {
     failed=$((failed + bad))
     skipped=$((skipped + left))
     printf '%-5s %-20s %4d s  %d passed, %d failed, %d skipped\n' \
-        "$verdict" "$name" $((SECONDS - group_started[$name])) "$good" "$bad" "$left"
+        "$verdict" "$name" "$(<"$logs/$name.seconds")" "$good" "$bad" "$left"
     [[ $verdict == ok ]] || sed "s/^/$name: /" "$logs/$name.log"
 }
 
