@@ -71,7 +71,7 @@ def test_another_user_is_refused_by_its_credentials_whatever_the_modes(daemon: D
     [
         (
             "observe",
-            ["daemon.stats", "pool.stats", "events.subscribe"],
+            ["daemon.stats", "pool.stats"],
             ["request.perform", "session.create", "daemon.shutdown"],
         ),
         ("submit", ["daemon.stats", "request.perform"], ["daemon.shutdown", "daemon.config_reload"]),

@@ -33,7 +33,7 @@ def test_the_record_has_everything(client: carpool.Client, nginx: Nginx) -> None
     assert record["state"] == "finished"
     assert record["outcome"] == {"ok": True}
     assert record["response"]["status"] == 200
-    assert record["response"]["http_version"] == "1.1"
+    assert record["response"]["http_version"] == "http/1.1"
     assert record["response"]["url"] == f"{nginx.http}/hello.txt"
     assert ["Content-Type", "text/plain"] in record["response"]["headers"]
     assert record["body"] == {"text": "hello, world\n", "size_bytes": 13}
@@ -184,7 +184,7 @@ def test_metrics_tell_of_a_new_connection_and_of_its_reuse(
     assert new["tls"]["version"] == "TLSv1.3"
     assert new["remote"] == nginx.https1.removeprefix("https://")
     assert new["local"].startswith("127.0.0.1:")
-    assert new["http_version"] == "1.1"
+    assert new["http_version"] == "http/1.1"
     assert new["request_body_bytes"] == 5
     assert new["request_header_bytes"] > 40
     assert new["response_header_bytes"] > 20
@@ -212,7 +212,8 @@ def test_http_2_is_spoken_where_the_library_is_fit_for_it(
     client: carpool.Client, nginx: Nginx, authority: Authority
 ) -> None:
     profile = client.call("daemon.info")["libcurl"]["profile"]
-    response = client.get(f"{nginx.https}/hello.txt", verify=authority.ca_file)
-    assert response.http_version == ("2" if profile == "multiplex" else "1.1")
-    assert client.get(f"{nginx.https}/hello.txt", verify=authority.ca_file, http_version="1.1").http_version == "1.1"
-    assert client.get(f"{nginx.https}/hello.txt", verify=authority.ca_file, http_version="2").http_version == "2"
+    url, trusted = f"{nginx.https}/hello.txt", authority.ca_file
+    response = client.get(url, verify=trusted)
+    assert response.http_version == ("h2" if profile == "multiplex" else "http/1.1")
+    assert client.get(url, verify=trusted, http_version="1.1").http_version == "http/1.1"
+    assert client.get(url, verify=trusted, http_version="2").http_version == "h2"

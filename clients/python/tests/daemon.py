@@ -19,7 +19,7 @@ def record(body: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]
         "request": "r_1",
         "state": "finished",
         "outcome": {"ok": True},
-        "response": {"status": 200, "http_version": "2", "url": "https://a.example/", "headers": []},
+        "response": {"status": 200, "http_version": "h2", "url": "https://a.example/", "headers": []},
         "body": {"none": True} if body is None else body,
         "attempts": [{"metrics": [{"end_us": 7}]}],
         **members,

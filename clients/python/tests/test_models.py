@@ -13,7 +13,7 @@ from carpool import Headers, Response
 
 def response(body: dict[str, Any] | None = None, *, status: int = 200, content_type: str | None = None) -> Response:
     headers = [] if content_type is None else [["Content-Type", content_type]]
-    answer = {"status": status, "http_version": "1.1", "url": "http://a/", "headers": headers}
+    answer = {"status": status, "http_version": "http/1.1", "url": "http://a/", "headers": headers}
     return Response(record(body, response=answer))
 
 
@@ -77,7 +77,7 @@ def test_json_is_read_out_of_text_and_out_of_json() -> None:
 
 def test_the_record_is_told_by_names() -> None:
     answer = response()
-    assert (answer.request_id, answer.status, answer.http_version, answer.url) == ("r_1", 200, "1.1", "http://a/")
+    assert (answer.request_id, answer.status, answer.http_version, answer.url) == ("r_1", 200, "http/1.1", "http://a/")
     assert answer.metrics == [{"end_us": 7}]
     assert len(answer.attempts) == 1
     assert Response(record(attempts=[])).metrics == []

@@ -93,7 +93,7 @@ class Response:
 
     @property
     def http_version(self) -> str:
-        """The protocol that was spoken with the origin, such as "2" or "1.1"."""
+        """The protocol that was spoken with the origin, by its name in ALPN: "h2", "http/1.1" or "http/1.0"."""
         return str(self.record["response"]["http_version"])
 
     @property
