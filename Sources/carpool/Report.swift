@@ -17,7 +17,7 @@ struct Report {
         var parts: [String] = []
         if let url = hop["url"]?.string { parts.append(url) }
         if let status = hop["status"]?.int { parts.append("status \(status)") }
-        if let version = hop["http_version"]?.string { parts.append("HTTP/\(version)") }
+        if let version = hop["http_version"]?.string { parts.append(version) }
         if let connection = hop["connection"]?.integer {
             parts.append("connection \(connection) \(hop["reused"]?.bool == true ? "reused" : "new")")
         }

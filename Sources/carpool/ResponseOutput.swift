@@ -52,8 +52,8 @@ struct ResponseOutput {
     /// Status line and fields as in HTTP/1.1 (RFC 9112), whatever version was spoken; without a reason, which HTTP/2 does not have.
     private func head() -> [UInt8] {
         let response = record["response"]
-        let version = response?["http_version"]?.string ?? "1.1"
-        var head = Array("HTTP/\(version) \(response?["status"]?.int ?? 0)\r\n".utf8)
+        let version = ResponseOutput.statusLineVersion(response?["http_version"]?.string ?? "")
+        var head = Array("\(version) \(response?["status"]?.int ?? 0)\r\n".utf8)
         response?["headers"]?.forEachElement { field in
             ResponseOutput.append(field[index: 0], to: &head)
             head += Array(": ".utf8)
@@ -61,6 +61,15 @@ struct ResponseOutput {
             head += Array("\r\n".utf8)
         }
         return head + Array("\r\n".utf8)
+    }
+
+    /// How a status line writes the version, of which the record has the protocol's name in ALPN.
+    private static func statusLineVersion(_ name: String) -> String {
+        switch name {
+        case "h2": "HTTP/2"
+        case "http/1.0": "HTTP/1.0"
+        default: "HTTP/1.1"
+        }
     }
 
     /// A text, or bytes that are none.
