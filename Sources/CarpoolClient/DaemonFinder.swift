@@ -5,15 +5,16 @@ internal import Glibc
 public struct DaemonFinder {
     /// Where the socket should be.
     public let location: SocketLocation
-    private let launcher: DaemonLauncher?
+    private let launcher: () -> DaemonLauncher?
 
     /// How long a daemon may take until it serves, in milliseconds.
     static let startMilliseconds = 10_000
     /// The pause between two looks at a daemon that another tool has just started, in microseconds.
     private static let pauseMicroseconds: UInt32 = 2_000
 
-    /// A way that ends where there is no daemon, without a launcher; with one, a daemon is started there.
-    public init(location: SocketLocation, launcher: DaemonLauncher?) {
+    /// A way that ends where there is no daemon, without a launcher; with one, a daemon is started there. The launcher is made only when it
+    /// is needed, which is once in a daemon's life.
+    public init(location: SocketLocation, launcher: @autoclosure @escaping () -> DaemonLauncher?) {
         self.location = location
         self.launcher = launcher
     }
@@ -26,7 +27,7 @@ public struct DaemonFinder {
     /// Connects to the running daemon, or else starts one.
     func connect() throws(ClientError) -> FileDescriptor {
         if let socket = try connectIfRunning() { return socket }
-        guard let launcher else { throw nobody() }
+        guard let launcher = launcher() else { throw nobody() }
         return try start(launcher)
     }
 

@@ -5,14 +5,22 @@ internal import Glibc
 public struct DaemonLauncher {
     private let location: SocketLocation
     private let homes: Directories
+    private let program: String?
 
     /// The most of a log that is read to tell why a daemon did not start, in bytes.
     private static let excerptBytes = 4_096
 
     /// A launcher of the daemon that serves this socket.
     public init(location: SocketLocation) {
+        self.init(
+            location: location, program: DaemonLauncher.findProgram(),
+            homes: Directories(environment: .process, uid: geteuid()))
+    }
+
+    init(location: SocketLocation, program: String?, homes: Directories) {
         self.location = location
-        homes = Directories(environment: .process, uid: geteuid())
+        self.program = program
+        self.homes = homes
     }
 
     /// The file that the daemon writes its log to.
@@ -34,7 +42,7 @@ public struct DaemonLauncher {
 
     /// Starts the daemon and waits until it serves; the reason in one line if it does not.
     func launch(deadline: MonotonicTime) throws(ClientError) -> String? {
-        guard let program = DaemonLauncher.findProgram() else {
+        guard let program else {
             throw .unreachable(
                 socketPath: location.path, reason: "no daemon runs, and no carpoold is beside this program or on PATH",
                 hint: "install carpoold beside carpool")

@@ -1,4 +1,5 @@
 internal import CarpoolSystem
+internal import Glibc
 
 /// Bytes from the daemon, cut into lines. It knows its maximum and does no reading of its own.
 struct LineBuffer {
@@ -17,6 +18,7 @@ struct LineBuffer {
     /// The room for the first read: most answers fit.
     private static let firstBytes = 16 * 1024
 
+    private let limit: Int
     private var bytes: [UInt8] = []
     private var start = 0
     private var end = 0
@@ -25,6 +27,9 @@ struct LineBuffer {
 
     /// Whether nothing was ever read.
     private(set) var isUntouched = true
+
+    /// An empty buffer; tests choose a smaller limit.
+    init(limit: Int = maximumBytes) { self.limit = limit }
 
     /// Lets the closure write behind what is there.
     mutating func fill(_ read: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult {
@@ -47,11 +52,21 @@ struct LineBuffer {
         bytes.append(contentsOf: repeatElement(0, count: count))
     }
 
+    /// Where the first line feed is that was not looked at yet.
+    private func feedOffset() -> Int? {
+        bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress, searched < end,
+                let found = memchr(base + searched, Int32(UInt8(ascii: "\n")), end - searched)
+            else { return nil }
+            return base.distance(to: UnsafeRawPointer(found))
+        }
+    }
+
     /// Takes the next line out.
     mutating func next() -> Event {
-        guard let feed = bytes[searched..<end].firstIndex(of: UInt8(ascii: "\n")) else {
+        guard let feed = feedOffset() else {
             searched = end
-            return end &- start > LineBuffer.maximumBytes ? .tooLong : .needsBytes
+            return end &- start > limit ? .tooLong : .needsBytes
         }
         defer {
             start = feed &+ 1

@@ -35,17 +35,24 @@ struct ResponseOutput {
     }
 
     private func write(to output: BlockingOutput, _ withHead: Bool, _ file: BodyFile?) throws(SystemError) {
-        if withHead { try output.write(head()) }
-        if let file { return try output.copy(from: file.descriptor) }
+        // Head and body in one piece where both are small: a reader such as head(1) may leave after the first.
+        var bytes = withHead ? head() : []
+        appendBody(to: &bytes)
+        if !bytes.isEmpty { try output.write(bytes) }
+        if let file { try output.copy(from: file.descriptor) }
+    }
+
+    /// The body, if the record has it.
+    private func appendBody(to bytes: inout [UInt8]) {
         guard let body = record["body"] else { return }
         if let text = body["text"] {
-            _ = try text.withUTF8 { (bytes) throws(SystemError) in try output.write(bytes) }
+            _ = text.withUTF8 { bytes += $0 }
         } else if let base64 = body["base64"] {
-            try output.write(base64.withUTF8 { (try? Base64.decode($0)) ?? [] } ?? [])
+            bytes += base64.withUTF8 { (try? Base64.decode($0)) ?? [] } ?? []
         } else if let json = body["json"] {
-            var writer = JSONWriter()
+            var writer = JSONWriter(into: bytes)
             writer.value(json)
-            try output.write(writer.bytes)
+            bytes = writer.bytes
         }
     }
 

@@ -42,7 +42,7 @@ package enum Option: CaseIterable, Equatable {
         case .http2: Specification("--http2", "speak HTTP/2 where the server does")
         case .silent: Specification("--silent", short: "s", "nothing: there is no progress meter to silence")
         case .verbose: Specification("--verbose", short: "v", "print connection and times to standard error")
-        case .socket: Specification("--socket", takes: "PATH", "the daemon's socket; no daemon is started for it")
+        case .socket: Specification("--socket", takes: "PATH", "the daemon's socket; none is started there unasked")
         case .help: Specification("--help", short: "h", "print the help of the command")
         case .version: Specification("--version", short: "V", "print the version")
         }

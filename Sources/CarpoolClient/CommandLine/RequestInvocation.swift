@@ -82,7 +82,7 @@ package struct RequestInvocation: Equatable {
 
     private func field(_ text: String) throws(UsageError) -> Field {
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw UsageError("a header is 'NAME: VALUE', not '\(text)'", in: command)
+            throw UsageError("-H takes 'NAME: VALUE', not '\(text)'", in: command)
         }
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
         return Field(String(text[..<colon]), String(value))

@@ -74,11 +74,13 @@ struct DaemonCommand {
 
     private func stop() throws(Failure) {
         guard let daemon = try running() else { return try Terminal.print("carpoold is not running\n") }
+        let pid = try daemon.call("daemon.info")["server"]?["pid"]?.integer ?? 0
         _ = try daemon.call("daemon.drain")
         let deadline = MonotonicTime.read().advanced(milliseconds: DaemonCommand.stopMilliseconds)
         var hasEnded = daemon.waitForClose(milliseconds: DaemonCommand.stopMilliseconds)
-        // Its connections close before it lets go of the lock, without which a successor cannot start.
-        while hasEnded, try lockState() != .free {
+        // Its connections close before it lets go of the lock, without which a successor cannot start. Its /proc entry loses the program
+        // when it has ended, even while nobody has asked for its exit code.
+        while hasEnded, try lockState() != .free || access("/proc/\(pid)/exe", F_OK) == 0 {
             hasEnded = MonotonicTime.read() < deadline
             usleep(DaemonCommand.pauseMicroseconds)
         }

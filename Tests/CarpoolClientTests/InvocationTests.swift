@@ -1,0 +1,115 @@
+import Testing
+
+@testable import CarpoolClient
+
+struct InvocationTests {
+    private func request(_ line: String) throws -> RequestInvocation {
+        guard case .request(let request) = try Invocation.parse(words(line)) else {
+            throw UsageError("no request: \(line)")
+        }
+        return request
+    }
+
+    private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
+
+    @Test(arguments: [
+        ("get u", "GET"), ("head u", "HEAD"), ("post u", "POST"), ("put u", "PUT"), ("patch u", "PATCH"),
+        ("delete u", "DELETE"), ("get -X PROPFIND u", "PROPFIND"), ("post u --request=MERGE", "MERGE"),
+        ("put -XLINK u", "LINK"),
+    ])
+    func theCommandNamesTheMethodUnlessAnOptionDoes(_ line: String, _ method: String) throws {
+        #expect(try request(line).method == method)
+        #expect(try request(line).url == "u")
+    }
+
+    @Test func optionsMayStandAnywhereAndTogether() throws {
+        let request = try request("--socket /s get -ifo out u --timeout 1.5 -sv --no-location --http2 --session a")
+        #expect(request.printsHead && request.failsOnStatus && request.isVerbose)
+        #expect(request.output == "out")
+        #expect(request.timeoutMilliseconds == 1_500)
+        #expect(request.socket == "/s")
+        #expect(!request.followsRedirects)
+        #expect(request.httpVersion == "2")
+        #expect(request.session == "a")
+    }
+
+    @Test func fieldsKeepTheirOrderAndTheirValues() throws {
+        let invocation = try Invocation.parse(["get", "-H", "B: 1", "-HA:2", "--header", "B:  a: b ", "-H", "C:", "u"])
+        guard case .request(let request) = invocation else { throw UsageError("no request") }
+        let expected = [("B", "1"), ("A", "2"), ("B", "a: b "), ("C", "")].map(RequestInvocation.Field.init)
+        #expect(request.fields == expected)
+    }
+
+    @Test func bodiesComeFromTextFileOrInput() throws {
+        #expect(try request("post -d text u").body == .text("text"))
+        #expect(try request("post --data=@f u").body == .file("f"))
+        #expect(try request("post -d@- u").body == .standardInput)
+        #expect(try request("post --json {} u").isJSON)
+        guard case .request(let empty) = try Invocation.parse(["post", "-d", "", "u"]) else { return }
+        #expect(empty.body == .text(""))
+    }
+
+    @Test func trustIsTheSystemsUnlessSaid() throws {
+        #expect(try request("get u").trust == .system)
+        #expect(try request("get -k u").trust == .nobody)
+        #expect(try request("get --cacert f u").trust == .certificates("f"))
+    }
+
+    @Test func aDashIsStandardOutput() throws {
+        #expect(try request("get -o - u").output == nil)
+    }
+
+    @Test func afterTwoDashesEverythingIsAnOperand() throws {
+        #expect(try request("get -- -u").url == "-u")
+    }
+
+    @Test func helpIsFoundWhereverItIsAskedFor() throws {
+        for line in ["get --help", "get -h u", "help get", "get u --help"] {
+            #expect(try Invocation.parse(words(line)) == .help(.get))
+        }
+        #expect(try Invocation.parse(["--help"]) == .help(nil))
+        #expect(try Invocation.parse(["help"]) == .help(nil))
+        #expect(try Invocation.parse(["--version"]) == .version)
+        #expect(try Invocation.parse(["version"]) == .version)
+    }
+
+    @Test func callsTakeStringsAndJSON() throws {
+        let line = ["call", "a.b", "s=x=y \"", "n:=[1, 2.50]", "--socket", "/s"]
+        guard case .call(let call) = try Invocation.parse(line) else { throw UsageError("no call") }
+        #expect(call.method == "a.b")
+        #expect(call.socket == "/s")
+        guard case .named(let parameters) = call.parameters else { throw UsageError("no parameters") }
+        #expect(parameters.map(\.name) == ["s", "n"])
+        #expect(parameters.map { String(decoding: $0.json, as: UTF8.self) } == [#""x=y \"""#, "[1,2.5]"])
+        guard case .call(let piped) = try Invocation.parse(["call", "a.b", "-"]) else { return }
+        #expect(piped.parameters == .standardInput)
+    }
+
+    @Test func theDaemonsActionsAreKnown() throws {
+        for action in Invocation.DaemonAction.allCases {
+            #expect(try Invocation.parse(["daemon", action.rawValue]) == .daemon(action, socket: nil))
+        }
+        #expect(try Invocation.parse(["doctor", "--socket=/s"]) == .doctor(socket: "/s"))
+        #expect(try Invocation.parse(["--socket", "/s", "openrpc"]) == .openrpc(socket: "/s"))
+    }
+
+    @Test(arguments: [
+        ("", "command is missing"), ("git u", "did you mean get"), ("get", "needs a URL"), ("get a b", "one URL"),
+        ("get --fial u", "did you mean --fail"), ("get -d x u", "post"), ("head --json x u", "post"),
+        ("get -Z u", "unknown option -Z"), ("get -H x u", "NAME: VALUE"), ("get -H :x u", "NAME: VALUE"),
+        ("get u -H", "needs a value"), ("get --fail=yes u", "takes no value"), ("get --timeout soon u", "seconds"),
+        ("get --timeout 0 u", "seconds"), ("get --timeout 1e9 u", "seconds"), ("get --timeout 0x1 u", "seconds"),
+        ("get --timeout nan u", "seconds"), ("get --timeout 99999999999999999999 u", "seconds"),
+        ("get -k --cacert f u", "exclude"), ("post -d a -d b u", "one body"), ("post -d @ u", "name of a file"),
+        ("get --socket= u", "needs a path"), ("call", "METHOD"), ("call m x", "NAME=VALUE"),
+        ("call m =x", "NAME=VALUE"),
+        ("call m a:={", "not JSON"), ("call m a=1 a=2", "twice"), ("call m - a=1", "standard input"),
+        ("call m a=1 -", "stands for all"), ("daemon", "start, stop"), ("daemon fly", "not 'fly'"),
+        ("daemon start stop", "not 'stop'"), ("doctor who", "takes no 'who'"), ("help gte", "did you mean get"),
+        ("--socket", "needs a value"), ("--nothing get u", "unknown option"),
+    ])
+    func mistakesAreNamed(_ line: String, _ words: String) {
+        let error = #expect(throws: UsageError.self) { try Invocation.parse(self.words(line)) }
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "no error")")
+    }
+}
