@@ -40,8 +40,10 @@ struct DaemonFinderTests {
         #expect(hint.contains("205 bytes"))
     }
 
-    /// What a daemon may do at its start, as a shell script in its place.
+    /// What a daemon may do at its start, as a shell script in its place. One at a time: a script that is still open for writing, in a
+    /// process that was just forked for another, cannot be run.
     @Test(
+        .serialized,
         arguments: [
             ("echo ready >&3", nil), ("echo 'no room' >&3", "no room"),
             ("echo 'cannot load' >&2; exit 127", "cannot load"),
