@@ -50,9 +50,9 @@ struct ResponseOutput {
         } else if let base64 = body["base64"] {
             bytes += base64.withUTF8 { (try? Base64.decode($0)) ?? [] } ?? []
         } else if let json = body["json"] {
-            var writer = JSONWriter(into: bytes)
+            var writer = JSONWriter()
             writer.value(json)
-            bytes = writer.bytes
+            bytes += writer.bytes
         }
     }
 

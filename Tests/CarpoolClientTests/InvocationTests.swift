@@ -101,7 +101,7 @@ struct InvocationTests {
         ("get --timeout 0 u", "seconds"), ("get --timeout 1e9 u", "seconds"), ("get --timeout 0x1 u", "seconds"),
         ("get --timeout nan u", "seconds"), ("get --timeout 99999999999999999999 u", "seconds"),
         ("get -k --cacert f u", "exclude"), ("post -d a -d b u", "one body"), ("post -d @ u", "name of a file"),
-        ("get --socket= u", "needs a path"), ("call", "METHOD"), ("call m x", "NAME=VALUE"),
+        ("get --socket= u", "needs a path"), ("call", "name of a method"), ("call m x", "NAME=VALUE"),
         ("call m =x", "NAME=VALUE"),
         ("call m a:={", "not JSON"), ("call m a=1 a=2", "twice"), ("call m - a=1", "standard input"),
         ("call m a=1 -", "stands for all"), ("daemon", "start, stop"), ("daemon fly", "not 'fly'"),

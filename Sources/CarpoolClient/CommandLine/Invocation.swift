@@ -94,7 +94,7 @@ package enum Invocation: Equatable {
             case .operand(let word): try invocation.apply(operand: word)
             }
         }
-        guard !invocation.method.isEmpty else { throw UsageError("call needs a METHOD", in: .call) }
+        guard !invocation.method.isEmpty else { throw UsageError("call needs the name of a method", in: .call) }
         return .call(invocation)
     }
 
