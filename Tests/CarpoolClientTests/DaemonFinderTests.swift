@@ -40,34 +40,23 @@ struct DaemonFinderTests {
         #expect(hint.contains("205 bytes"))
     }
 
-    /// What a daemon may do at its start, as a shell script in its place. One at a time: a script that is still open for writing, in a
-    /// process that was just forked for another, cannot be run.
     @Test(
-        .serialized,
         arguments: [
-            ("echo ready >&3", nil), ("echo 'no room' >&3", "no room"),
-            ("echo 'cannot load' >&2; exit 127", "cannot load"),
-            ("exit 3", "it ended with exit code 3 and said nothing"),
-            ("echo \"$CARPOOL_STATUS_FD $# $PWD\" >&3", "3 2 /"),
-            ("readlink /proc/$$/fd/0 >&3", "/dev/null"),
+            ("ready", nil), ("reason", "no room"), ("log", "cannot load"),
+            ("silent", "it ended with exit code 3 and said nothing"), ("surroundings", "3 --socket / /dev/null"),
         ] as [(String, String?)])
-    func theLauncherTellsWhatTheDaemonSaid(_ script: String, _ reason: String?) throws {
+    func theLauncherTellsWhatTheDaemonSaid(_ way: String, _ reason: String?) throws {
         let place = try FakeDaemon([])
-        let program = "\(place.folder)/carpoold"
         let homes = Directories(environment: Environment(["XDG_STATE_HOME": place.folder]), uid: geteuid())
         defer {
-            unlink(program)
             unlink(homes.log)
             rmdir(homes.state)
         }
-        try write("#!/bin/sh\n\(script)\n", to: program)
-        let launcher = DaemonLauncher(location: place.location, program: program, homes: homes)
+        let tests = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
+        let launcher = DaemonLauncher(
+            location: SocketLocation.resolve(option: "\(place.folder)/\(way)"),
+            program: "/\(tests)/Support/starting-daemon", homes: homes)
         #expect(try launcher.launch(deadline: MonotonicTime.read().advanced(milliseconds: 10_000)) == reason)
-    }
-
-    private func write(_ text: String, to path: String) throws {
-        let file = try FileDescriptor.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode: 0o700)
-        try BlockingOutput(borrowing: file.raw).write(Array(text.utf8))
     }
 
     @Test func onlyWhatTheDaemonNeedsIsInherited() {
