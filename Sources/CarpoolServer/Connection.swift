@@ -27,6 +27,8 @@ final class Connection: ReadinessHandler, TurnObserver {
     private var inputHasEnded = false
     private var isFlushDue = false
     private(set) var isClosed = false
+    /// What it still asks is not answered.
+    private var isShownOut = false
     private lazy var knownIdentity = ClientIdentity(
         uid: credentials.uid, name: ClientIdentity.programName(ofProcess: credentials.pid))
 
@@ -67,8 +69,7 @@ final class Connection: ReadinessHandler, TurnObserver {
             return result
         }
         switch result {
-        case .bytes:
-            while !isClosed, let event = framer.next() { handle(event) }
+        case .bytes: handleMessages()
         case .wouldBlock: return false
         case .endOfFile:
             inputHasEnded = true
@@ -79,6 +80,12 @@ final class Connection: ReadinessHandler, TurnObserver {
             return false
         }
         return true
+    }
+
+    /// Handles what has arrived, up to the point at which the client has to read first: one read may hold a thousand calls whose answers are
+    /// large. The rest waits in the framer, and nothing more is read, until ``flush()`` has made room.
+    private func handleMessages() {
+        while !isClosed, !isShownOut, output.count <= server.limits.unreadBytes, let event = framer.next() { handle(event) }
     }
 
     private func handle(_ event: FramerEvent) {
@@ -148,6 +155,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     private func flush() {
         if case .failed = output.flush(to: fd.raw) { return close() }
         if output.isEmpty { tellOfDroppedEvents() }
+        handleMessages()
         settle()
     }
 
@@ -183,6 +191,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     /// Sends what is queued and closes, for a client that is shown out.
     func closeAfterFlush() {
         inputHasEnded = true
+        isShownOut = true
         for call in calls.values { call.abandon() }
         calls = [:]
         for subscription in subscriptions.values { server.publisher.remove(subscription) }

@@ -8,6 +8,8 @@ struct RecordWriter {
     let spool: Spool
     /// Room for a record with a short body, so that the writer's buffer grows at most once.
     private static let usualBytes = 2_048
+    /// One hop's metrics with its URL.
+    private static let hopBytes = 1_024
 
     /// The members of the record, for a request in any state.
     func write(_ request: Request, to writer: inout JSONWriter) {
@@ -35,14 +37,24 @@ struct RecordWriter {
         writer.endObject()
     }
 
-    /// Makes sure that the record fits a line: a body whose encoded form is too large goes to the spool first.
-    func fit(_ request: Request, maximumEncodedBytes: Int) throws(SessionError) {
+    /// Makes sure that the record fits a line: a body whose encoded form is too large goes to the spool first. What the rest of the record
+    /// takes above its usual room is taken from the body's.
+    func fit(_ request: Request, maximumEncodedBytes: Int, usualRest: Int) throws(SessionError) {
         guard case .memory(let bytes) = request.body.storage, !bytes.isEmpty else { return }
         let encoded = bytes.withUnsafeBytes { bytes in
             JSONWriter.isUTF8(bytes) ? JSONWriter.encodedLength(ofText: bytes) : Base64.encodedLength(of: bytes.count)
         }
-        guard encoded > maximumEncodedBytes else { return }
+        let excess = max(0, RecordWriter.restBytes(of: request) - usualRest)
+        guard encoded > maximumEncodedBytes - excess else { return }
         try request.spillBody()
+    }
+
+    /// About what a record takes without its body: fields with their punctuation, and hops, which are all of nearly one size.
+    private static func restBytes(of request: Request) -> Int {
+        var bytes = 512
+        request.response?.fields.forEach { bytes += $0.count + $1.count + 6 }
+        for attempt in request.attempts { bytes += attempt.hops.count * hopBytes }
+        return bytes
     }
 
     private func writeOutcome(_ request: Request, to writer: inout JSONWriter) {

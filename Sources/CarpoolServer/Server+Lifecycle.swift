@@ -21,6 +21,7 @@ extension Server {
     /// To be called when a request has ended.
     func requestsDidChange() {
         carryOut(lifecycle.requestsDidChange(active: requests.active))
+        if lifecycle.state == .stopping, requests.active == 0 { finishStoppingAfterTurn(milliseconds: 0) }
         armIdleExit()
     }
 
@@ -36,8 +37,13 @@ extension Server {
             log.write(.info, "stopping")
             options.supervisor.notify(.stopping)
             for session in sessions.values { session.cancelAllRequests() }
-            loop.arm(Timer { [unowned self] in finishStopping() }, afterMilliseconds: 0)
+            // What was under way has first to wind up, so that its callers are told.
+            finishStoppingAfterTurn(milliseconds: requests.active == 0 ? 0 : Server.flushMilliseconds)
         }
+    }
+
+    private func finishStoppingAfterTurn(milliseconds: Int) {
+        loop.arm(Timer { [unowned self] in finishStopping() }, afterMilliseconds: milliseconds)
     }
 
     /// One turn later the answers of cancelled requests are queued; they are written before the connections close.
