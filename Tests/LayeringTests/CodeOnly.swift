@@ -1,4 +1,4 @@
-/// Replaces comments and the text of string literals by spaces and keeps line breaks. Braces inside an interpolation go
+/// Replaces comments and the text of string literals by spaces, byte for byte, and keeps line breaks. Braces inside an interpolation go
 /// too: they are balanced, so counting braces outside still comes out right.
 struct CodeOnly {
     private enum Mode {
@@ -8,24 +8,24 @@ struct CodeOnly {
         case string(quotes: Int, hashes: Int)
     }
 
-    private let text: [Character]
+    private let text: [UInt8]
     private var position = 0
     private var mode = Mode.code
-    private var output = ""
+    private var output: [UInt8] = []
 
     static func blank(_ text: String) -> String {
-        var scanner = CodeOnly(text: Array(text))
+        var scanner = CodeOnly(text: Array(text.utf8))
         while scanner.position < scanner.text.count { scanner.step() }
-        return scanner.output
+        return String(decoding: scanner.output, as: UTF8.self)
     }
 
-    private init(text: [Character]) { self.text = text }
+    private init(text: [UInt8]) { self.text = text }
 
     private mutating func step() {
         switch mode {
         case .code: stepCode()
         case .lineComment:
-            if text[position] == "\n" { mode = .code }
+            if text[position] == UInt8(ascii: "\n") { mode = .code }
             skip(1)
         case .blockComment(let depth): stepBlockComment(depth)
         case .string(let quotes, let hashes): stepString(quotes: quotes, hashes: hashes)
@@ -88,27 +88,25 @@ struct CodeOnly {
                 continue
             }
             guard position < text.count else { return }
-            if text[position] == "(" { depth += 1 }
-            if text[position] == ")" { depth -= 1 }
+            if text[position] == UInt8(ascii: "(") { depth += 1 }
+            if text[position] == UInt8(ascii: ")") { depth -= 1 }
             skip(1)
         } while depth > 0
     }
 
     private func literalStart() -> (quotes: Int, hashes: Int)? {
         var index = position
-        while index < text.count, text[index] == "#" { index += 1 }
-        guard index < text.count, text[index] == "\"" else { return nil }
-        let isLong = index + 2 < text.count && text[index + 1] == "\"" && text[index + 2] == "\""
+        while index < text.count, text[index] == UInt8(ascii: "#") { index += 1 }
+        guard index < text.count, text[index] == UInt8(ascii: "\"") else { return nil }
+        let isLong = text[index...].starts(with: "\"\"\"".utf8)
         return (isLong ? 3 : 1, index - position)
     }
 
-    private func starts(with word: String) -> Bool {
-        word.enumerated().allSatisfy { position + $0.offset < text.count && text[position + $0.offset] == $0.element }
-    }
+    private func starts(with word: String) -> Bool { text[position...].starts(with: word.utf8) }
 
     private mutating func skip(_ count: Int) {
         for _ in 0..<count where position < text.count {
-            output.append(text[position] == "\n" ? "\n" : " ")
+            output.append(UInt8(ascii: text[position] == UInt8(ascii: "\n") ? "\n" : " "))
             position += 1
         }
     }

@@ -31,7 +31,7 @@ struct FloorsTests {
 
     @Test(arguments: floors.keys.sorted()) func importsOnlyWhatItsFloorAllows(_ target: String) throws {
         let allowed = try #require(floors[target]).union(platform)
-        for file in try SourceTree.files(under: "Sources/\(target)", suffixes: [".swift"]) {
+        for file in try SourceTree.swiftSources() where file.path.hasPrefix("Sources/\(target)/") {
             for (module, line) in file.imports where !allowed.contains(module) {
                 Issue.record("\(file.path):\(line): \(target) imports \(module)")
             }

@@ -15,9 +15,12 @@ enum FunctionLengths {
         Capture { /func\s+[^\s(<]+|init\b[?]?|deinit\b|subscript\b/ }
     }
 
+    private static let keywords = ["func ", "init", "deinit", "subscript"]
+
     static func measure(_ file: SourceFile) -> [Function] {
         file.code.enumerated().compactMap { index, line in
-            guard let match = line.firstMatch(of: declaration), let end = closingLine(file.code, from: index)
+            guard keywords.contains(where: line.contains), let match = line.firstMatch(of: declaration),
+                let end = closingLine(file.code, from: index)
             else { return nil }
             return Function(name: String(match.1), start: index + 1, lines: end - index + 1)
         }
@@ -28,8 +31,8 @@ enum FunctionLengths {
         var parentheses = 0
         var braces = 0
         for index in start..<code.count {
-            for character in code[index] {
-                switch character {
+            for byte in code[index].utf8 {
+                switch UnicodeScalar(byte) {
                 case "(", "[": parentheses += 1
                 case ")", "]": parentheses -= 1
                 case "{": braces += 1

@@ -2,7 +2,7 @@ import Foundation
 
 /// One source file: its text as it stands, and the same text with comments and string literals blanked out, so that a
 /// rule about code is not broken by a sentence about it. Line numbers are the same in both.
-struct SourceFile {
+struct SourceFile: Sendable {
     let path: String
     let lines: [String]
     let code: [String]
@@ -21,16 +21,21 @@ struct SourceFile {
         code = Self.split(CodeOnly.blank(text))
     }
 
-    /// Places where `pattern` occurs in code, as "path:line: found".
-    func occurrences(of pattern: Regex<Substring>) -> [String] {
-        code.enumerated().flatMap { index, line in
-            line.matches(of: pattern).map { "\(path):\(index + 1): \($0.output)" }
+    /// Places where `word` occurs in code as a word of its own, as "path:line: word".
+    func occurrences(of word: String) -> [String] {
+        func isName(_ character: Character?) -> Bool { character?.isLetter == true || character == "_" }
+        return code.enumerated().compactMap { index, line in
+            guard let found = line.range(of: word), !isName(line[..<found.lowerBound].last),
+                !isName(line[found.upperBound...].first)
+            else { return nil }
+            return "\(path):\(index + 1): \(word)"
         }
     }
 
     /// The modules that the file imports, with their lines.
     var imports: [(module: String, line: Int)] {
         code.enumerated().compactMap { index, line in
+            guard line.contains("import ") else { return nil }
             // Any attributes and an access level, `import`, for one declaration its kind, and the module.
             let pattern = /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:[a-z]+\s+)?(\w+)/
             guard let match = line.firstMatch(of: pattern) else { return nil }

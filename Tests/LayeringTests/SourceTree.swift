@@ -25,6 +25,8 @@ enum SourceTree {
             .map { try SourceFile(path: String($0.path.dropFirst(root.path.count + 1))) }
     }
 
-    /// All Swift files of the product.
-    static func swiftSources() throws -> [SourceFile] { try files(under: "Sources", suffixes: [".swift"]) }
+    /// All Swift files of the product, read once.
+    static func swiftSources() throws -> [SourceFile] { try sources.get() }
+
+    private static let sources = Result { try files(under: "Sources", suffixes: [".swift"]) }
 }
