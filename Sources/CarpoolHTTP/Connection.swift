@@ -3,8 +3,8 @@ internal import Glibc
 
 /// One socket to an origin, from its opening to its closing.
 final class Connection {
-    /// The number under which it is told to the world.
-    let id: Int
+    /// The number under which it is told to the world; 0 until the connection stands.
+    private(set) var id = 0
     let descriptor: Int32
     let pool: OriginPool
     /// Transfers that have used it, and those that use it now.
@@ -12,8 +12,8 @@ final class Connection {
     private(set) var active = 0
     /// When the last transfer left it.
     private(set) var idleSince: MonotonicTime?
-    /// `h2` or `http/1.1`, and what TLS agreed on; known when the first request is about to be sent.
-    var agreement: Agreement?
+    /// What both sides have agreed on; known when the connection stands.
+    private(set) var agreement: Agreement?
     private(set) var ends: Ends?
     /// What libcurl waits for at the socket; nothing, while the connection lies in the pool.
     var interest: Interest = []
@@ -29,6 +29,7 @@ final class Connection {
     private(set) var isShutDown = false
 
     struct Agreement {
+        /// `h2` or `http/1.1`.
         var httpVersion: String
         var tlsVersion: String?
         var tlsCipher: String?
@@ -42,14 +43,19 @@ final class Connection {
         var localPort: UInt16
     }
 
-    init(id: Int, descriptor: Int32, pool: OriginPool) {
-        self.id = id
+    init(descriptor: Int32, pool: OriginPool) {
         self.descriptor = descriptor
         self.pool = pool
     }
 
     /// Whether it lies in the pool, of use to the next transfer.
     var isIdle: Bool { idleSince != nil && !isShutDown }
+
+    /// The connection stands: both ends have agreed on how to speak.
+    func establish(id: Int, _ agreement: Agreement) {
+        self.id = id
+        self.agreement = agreement
+    }
 
     func acquire() {
         transfers &+= 1

@@ -8,9 +8,10 @@ final class ConnectionTable {
     private var slots: [Connection?] = []
     /// Hears of openings and closings.
     weak var observer: (any ConnectionObserver)?
-    /// Open sockets now, and since the start.
+    /// Open sockets, those that are still connecting included.
     private(set) var count = 0
-    private(set) var opened = 0
+    /// Connections that have stood, since the start.
+    private(set) var established = 0
     /// Sockets that no transfer uses: while there are any, somebody must look after them.
     private(set) var idle = 0
     /// Pools that have lost their last connection since they were last looked at.
@@ -31,13 +32,11 @@ final class ConnectionTable {
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
         guard descriptor >= 0 else { return descriptor }
         keepAlive(descriptor)
-        opened &+= 1
-        let connection = Connection(id: opened, descriptor: descriptor, pool: pool)
+        let connection = Connection(descriptor: descriptor, pool: pool)
         while slots.count <= Int(descriptor) { slots.append(nil) }
         slots[Int(descriptor)] = connection
         count += 1
         pool.connections.append(connection)
-        observer?.connectionDidOpen(connection.id, origin: pool.key.origin)
         return descriptor
     }
 
@@ -51,9 +50,18 @@ final class ConnectionTable {
             let pool = connection.pool
             pool.connections.removeAll { $0 === connection }
             if pool.connections.isEmpty { emptied.append(pool) }
-            observer?.connectionDidClose(connection.id, origin: pool.key.origin, transfers: connection.transfers)
+            if connection.agreement != nil {
+                observer?.connectionDidClose(connection.id, origin: pool.key.origin, transfers: connection.transfers)
+            }
         }
         return Glibc.close(descriptor)
+    }
+
+    /// A socket has become a connection: it is connected, and TLS agreed on, where there is any.
+    func establish(_ connection: Connection, _ agreement: Connection.Agreement) {
+        established &+= 1
+        connection.establish(id: established, agreement)
+        observer?.connectionDidOpen(connection.id, origin: connection.pool.key.origin)
     }
 
     /// A transfer begins to use a connection.

@@ -72,7 +72,7 @@ extension CurlTransport {
         connections.acquire(connection)
         guard connection.agreement == nil, case .running(let easy) = transfer.phase else { return }
         let agreement = easy.agreement
-        connection.agreement = agreement
+        connections.establish(connection, agreement)
         queue.learn(isHTTP2: agreement.httpVersion == "h2", in: pool.lane)
         if let gate = pool.gate { loop.cancel(gate) }
         observeTurn()

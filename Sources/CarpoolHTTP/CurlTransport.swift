@@ -85,7 +85,7 @@ public final class CurlTransport: Transport {
     /// What the pool holds at this moment.
     public var statistics: PoolStatistics {
         var result = PoolStatistics()
-        result.openedConnections = connections.opened
+        result.openedConnections = connections.established
         result.finishedTransfers = finishedTransfers
         result.reusedTransfers = reusedTransfers
         result.partitions = multis.count

@@ -13,7 +13,8 @@ struct HeadReader {
     /// The most bytes of all heads of a transfer: a little less than libcurl's own limit, so that the error is ours.
     static let maximumBytes = 300_000
 
-    private var status = 0
+    /// The status of the last block that began; 0 before the first.
+    private(set) var status = 0
     /// `http/1.0`, `http/1.1` or `h2`; empty before the first line.
     private(set) var version = ""
     private var fields = FieldBlock()

@@ -36,7 +36,7 @@ final class OriginPool {
     /// Its share of the pool at this moment.
     func statistics(_ queue: AdmissionQueue<Transfer>) -> PoolStatistics.OriginStatistics {
         var result = PoolStatistics.OriginStatistics(origin: key.origin)
-        result.connections = connections.count { !$0.isShutDown }
+        result.connections = connections.count { $0.agreement != nil && !$0.isShutDown }
         result.idle = connections.count { $0.isIdle }
         result.active = queue.active(in: lane)
         result.queued = queue.waiting(in: lane)

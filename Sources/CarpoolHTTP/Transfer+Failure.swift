@@ -14,7 +14,13 @@ extension Transfer {
             ).error
         }
         guard headReader.isComplete else {
-            return TransportError(.badServerResponse, "the response has no final head")
+            if headReader.status == 101 {
+                return TransportError(.badServerResponse, "the server switched to a protocol that was not asked for")
+            }
+            // libcurl is content with a head that breaks off.
+            return TransportError(
+                .networkConnectionLost, "the connection ended within the response's head",
+                isRetryable: request.method.isIdempotent)
         }
         return isBomb(decoded: decodedBytes, uncounted: 0) ? bombError : nil
     }

@@ -64,9 +64,9 @@ public struct TransferCompletion {
 
 /// Whoever wants to know how many connections there are, and to where.
 public protocol ConnectionObserver: AnyObject {
-    /// A socket to an origin was opened. `id` names it in ``TransferMetrics/connection`` too.
+    /// A connection to an origin stands, TLS included. `id` names it in ``TransferMetrics/connection`` too.
     func connectionDidOpen(_ id: Int, origin: Origin)
-    /// The socket was closed after so many transfers.
+    /// The connection was closed after so many transfers.
     func connectionDidClose(_ id: Int, origin: Origin, transfers: Int)
 }
 

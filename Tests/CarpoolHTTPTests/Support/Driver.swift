@@ -92,12 +92,14 @@ actor Driver {
 
     var statistics: PoolStatistics { transport?.statistics ?? PoolStatistics() }
     var openConnections: Int { connectionLog.open }
+    var turns: Int { loop.turns }
     func closeIdle() -> Int { transport?.closeIdleConnections() ?? 0 }
 
     /// Calls back once no connection is left open.
     func allConnectionsClosed() async {
-        if connectionLog.open == 0 { return }
-        await withCheckedContinuation { connectionLog.whenAllClosed = $0 }
+        if connectionLog.open > 0 { await withCheckedContinuation { connectionLog.whenAllClosed = $0 } }
+        // The transport puts its books in order when the turn ends.
+        await withCheckedContinuation { loop.afterTurn(TurnEnd($0)) }
     }
 
     /// Runs one request to its end.
@@ -203,6 +205,13 @@ final class Recorder: TransferDelegate {
         continuation?.resume(returning: outcome)
         continuation = nil
     }
+}
+
+/// Goes on when the loop's turn ends.
+private final class TurnEnd: TurnObserver {
+    private let continuation: CheckedContinuation<Void, Never>
+    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
+    func turnDidEnd() { continuation.resume() }
 }
 
 /// Counts the open connections.

@@ -54,25 +54,25 @@ final class Nginx: Sendable {
             "$http_expect", "$http_accept_encoding", "$http_host",
         ].joined(separator: "|")
         return """
-        worker_processes 1; pid \(directory)/pid; error_log /dev/null; daemon on;
-        events { worker_connections 512; }
-        http {
-            access_log off; default_type text/plain; keepalive_requests 100000; root \(directory)/www;
-            gzip on; gzip_min_length 1; gzip_types text/plain; client_max_body_size 100m;
-            proxy_temp_path \(directory)/tmp; client_body_temp_path \(directory)/body;
-            fastcgi_temp_path \(directory)/f; uwsgi_temp_path \(directory)/u; scgi_temp_path \(directory)/s;
-            server {
-                listen 127.0.0.1:\(plain); listen 127.0.0.1:\(secure) ssl http2; listen 127.0.0.1:\(http1) ssl;
-                ssl_certificate \(directory)/cert.pem; ssl_certificate_key \(directory)/key.pem; ssl_protocols TLSv1.2 TLSv1.3;
-                location = /hello { return 200 "hello"; }
-                location = /where { add_header X-Connection $connection; return 200 "$connection $connection_requests"; }
-                location = /echo { return 200 "\(echo)"; }
-                location = /upload { proxy_pass http://127.0.0.1:\(plain)/sink; proxy_set_header X-Length $content_length; }
-                location = /sink { return 200 "$http_x_length"; }
-                location = /slow { limit_rate 20k; try_files /big =404; }
-                location = /raw.txt { gzip off; try_files /zero.txt =404; }
+            worker_processes 1; pid \(directory)/pid; error_log /dev/null; daemon on;
+            events { worker_connections 512; }
+            http {
+                access_log off; default_type application/octet-stream; types { text/plain txt; } keepalive_requests 100000; root \(directory)/www;
+                gzip on; gzip_min_length 1000; gzip_types text/plain; client_max_body_size 100m;
+                proxy_temp_path \(directory)/tmp; client_body_temp_path \(directory)/body;
+                fastcgi_temp_path \(directory)/f; uwsgi_temp_path \(directory)/u; scgi_temp_path \(directory)/s;
+                server {
+                    listen 127.0.0.1:\(plain); listen 127.0.0.1:\(secure) ssl http2; listen 127.0.0.1:\(http1) ssl;
+                    ssl_certificate \(directory)/cert.pem; ssl_certificate_key \(directory)/key.pem; ssl_protocols TLSv1.2 TLSv1.3;
+                    location = /hello { return 200 "hello"; }
+                    location = /where { add_header X-Connection $connection; return 200 "$connection $connection_requests"; }
+                    location = /echo { return 200 "\(echo)"; }
+                    location = /upload { proxy_pass http://127.0.0.1:\(plain)/sink; proxy_set_header X-Length $content_length; }
+                    location = /sink { return 200 "$http_x_length"; }
+                    location = /slow { limit_rate 20k; try_files /big =404; }
+                    location = /raw.txt { gzip off; try_files /zero.txt =404; }
+                }
             }
-        }
-        """
+            """
     }
 }

@@ -1,0 +1,235 @@
+import Testing
+
+@testable import CarpoolHTTP
+
+struct AdmissionQueueTests {
+    typealias Queue = AdmissionQueue<Int>
+
+    func queue(perOrigin: Int = 2, total: Int = 4, streams: Int = 10, waiting: Int = 1000) -> Queue {
+        Queue(
+            limits: .init(
+                connectionsPerOrigin: perOrigin, connections: total, streamsPerConnection: streams, waiting: waiting))
+    }
+
+    func drain(_ queue: inout Queue) -> [Int] {
+        var admitted: [Int] = []
+        while let admission = queue.next() { admitted.append(admission.element) }
+        return admitted
+    }
+
+    @Test func anOriginWithoutTLSGetsItsConnectionsAtOnce() {
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: false)
+        for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
+        #expect(drain(&queue) == [0, 1])
+        queue.finish(in: lane)
+        #expect(drain(&queue) == [2])
+        #expect(queue.active(in: lane) == 2)
+        #expect(queue.waiting(in: lane) == 2)
+    }
+
+    @Test func theFirstToAColdOriginGoesAlone() {
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: true)
+        for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
+        let first = queue.next()
+        #expect(first?.element == 0)
+        #expect(first?.isFirst == true)
+        #expect(drain(&queue).isEmpty)
+    }
+
+    @Test func whatItFindsOutDecidesForTheOthers() {
+        for (isHTTP2, expected) in [(true, 10), (false, 2)] {
+            var queue = queue()
+            let lane = queue.addLane(mayMultiplex: true)
+            for i in 0..<20 { _ = queue.enqueue(i, in: lane) }
+            _ = drain(&queue)
+            queue.learn(isHTTP2: isHTTP2, in: lane)
+            #expect(drain(&queue).count == expected - 1)
+            #expect(queue.active(in: lane) == expected)
+        }
+    }
+
+    @Test func afterASecondTheOthersGoAsWithHTTP1() {
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: true)
+        for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
+        _ = drain(&queue)
+        queue.gateExpired(lane)
+        #expect(queue.speech(of: lane) == .undecided)
+        #expect(drain(&queue) == [1])
+        queue.finish(in: lane)
+        queue.finish(in: lane)
+        let next = queue.next()
+        #expect(next?.isFirst == true)
+    }
+
+    @Test func theNextGoesFirstIfTheFirstFails() {
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: true)
+        for i in 0..<3 { _ = queue.enqueue(i, in: lane) }
+        for i in 0..<3 {
+            let first = queue.next()
+            #expect(first?.element == i)
+            #expect(first?.isFirst == true)
+            #expect(drain(&queue).isEmpty)
+            queue.finish(in: lane)
+        }
+    }
+
+    @Test func manyStreamsCostOneConnectionOfTheTotal() {
+        var queue = queue(total: 2)
+        let multiplexed = queue.addLane(mayMultiplex: true)
+        let plain = queue.addLane(mayMultiplex: false)
+        for i in 0..<10 { _ = queue.enqueue(i, in: multiplexed) }
+        _ = drain(&queue)
+        queue.learn(isHTTP2: true, in: multiplexed)
+        #expect(drain(&queue).count == 9)
+        for i in 100..<105 { _ = queue.enqueue(i, in: plain) }
+        #expect(drain(&queue) == [100])
+        for _ in 0..<10 { queue.finish(in: multiplexed) }
+        #expect(drain(&queue) == [101])
+    }
+
+    @Test func originsTakeTurnsWhenTheTotalIsUsedUp() {
+        var queue = queue(perOrigin: 3, total: 3)
+        let lanes = (0..<4).map { _ in queue.addLane(mayMultiplex: false) }
+        for lane in lanes { for i in 0..<10 { _ = queue.enqueue(lane * 100 + i, in: lane) } }
+        var served = drain(&queue)
+        #expect(served.count == 3)
+        for step in 0..<37 {
+            queue.finish(in: served[step] / 100)
+            let next = drain(&queue)
+            #expect(next.count == 1)
+            served += next
+        }
+        // No origin is ever more than a few turns ahead of another.
+        for end in stride(from: 12, through: 36, by: 4) {
+            let counts = lanes.map { lane in served[..<end].count { $0 / 100 == lane } }
+            #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= 3)
+        }
+        for lane in lanes { #expect(served.filter { $0 / 100 == lane } == (0..<10).map { lane * 100 + $0 }) }
+    }
+
+    @Test func whoGivesUpIsNotAdmitted() {
+        var queue = queue(perOrigin: 1)
+        let lane = queue.addLane(mayMultiplex: false)
+        let tickets = (0..<4).map { queue.enqueue($0, in: lane) }
+        #expect(drain(&queue) == [0])
+        queue.withdraw(tickets[1] ?? 0, from: lane)
+        queue.finish(in: lane)
+        #expect(drain(&queue) == [2])
+    }
+
+    @Test func isFullAtItsLimitAndRecovers() {
+        var queue = queue(perOrigin: 1, waiting: 3)
+        let lane = queue.addLane(mayMultiplex: false)
+        _ = queue.enqueue(0, in: lane)
+        _ = drain(&queue)
+        let tickets = (1...3).map { queue.enqueue($0, in: lane) }
+        #expect(tickets.allSatisfy { $0 != nil })
+        let refused = queue.enqueue(4, in: lane)
+        #expect(refused == nil)
+        queue.withdraw(tickets[2] ?? 0, from: lane)
+        let accepted = queue.enqueue(5, in: lane)
+        #expect(accepted != nil)
+        queue.finish(in: lane)
+        #expect(drain(&queue) == [1])
+        let acceptedAgain = queue.enqueue(6, in: lane)
+        #expect(acceptedAgain != nil)
+    }
+
+    @Test func anEmptyLaneCanGoAndItsNumberComesBack() {
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: false)
+        _ = queue.enqueue(1, in: lane)
+        var isGone = queue.removeLane(lane)
+        #expect(!isGone)
+        _ = drain(&queue)
+        isGone = queue.removeLane(lane)
+        #expect(!isGone)
+        queue.finish(in: lane)
+        isGone = queue.removeLane(lane)
+        #expect(isGone)
+        let again = queue.addLane(mayMultiplex: true)
+        #expect(again == lane)
+        #expect(queue.speech(of: lane) == .cold)
+    }
+
+    @Test func forgetsTheProtocolWithTheLastConnection() {
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: true)
+        _ = queue.enqueue(1, in: lane)
+        _ = drain(&queue)
+        queue.learn(isHTTP2: true, in: lane)
+        queue.forget(lane)
+        #expect(queue.speech(of: lane) == .http2)
+        queue.finish(in: lane)
+        queue.forget(lane)
+        #expect(queue.speech(of: lane) == .cold)
+    }
+
+    /// Random events; after each the sums must agree with what a slow count finds.
+    @Test(arguments: 0..<20) func keepsItsLimitsWhateverHappens(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var queue = queue(perOrigin: 3, total: 7, streams: 5, waiting: 50)
+        let lanes = (0..<5).map { queue.addLane(mayMultiplex: $0 % 2 == 0) }
+        var waiting: [Int: (lane: Int, ticket: Int)] = [:]
+        var active: [Int: Int] = [:]
+        for element in 0..<2_000 {
+            let lane = lanes.randomElement(using: &random) ?? 0
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0, 1:
+                if let ticket = queue.enqueue(element, in: lane) { waiting[element] = (lane, ticket) }
+            case 2:
+                if let (element, place) = waiting.randomElement(using: &random) {
+                    queue.withdraw(place.ticket, from: place.lane)
+                    waiting[element] = nil
+                }
+            case 3, 4:
+                if let (element, lane) = active.randomElement(using: &random) {
+                    queue.finish(in: lane)
+                    active[element] = nil
+                }
+            default:
+                if queue.speech(of: lane) == .probing { queue.learn(isHTTP2: lane == 0, in: lane) }
+                if queue.active(in: lane) == 0 { queue.forget(lane) }
+            }
+            while let admission = queue.next() {
+                let place = waiting.removeValue(forKey: admission.element)
+                #expect(place != nil)
+                active[admission.element] = place?.lane
+            }
+            let connections = lanes.reduce(0) { sum, lane in
+                let count = active.values.count { $0 == lane }
+                #expect(count == queue.active(in: lane))
+                #expect(count <= (queue.speech(of: lane) == .http2 ? 5 : 3))
+                return sum + (queue.speech(of: lane) == .http2 ? min(1, count) : count)
+            }
+            #expect(connections <= 7)
+            #expect(lanes.reduce(0) { $0 + queue.waiting(in: $1) } == waiting.count)
+        }
+        // Nothing is forgotten: when all ends, everybody has had a turn.
+        while let (element, lane) = active.first {
+            queue.finish(in: lane)
+            active[element] = nil
+            while let admission = queue.next() {
+                active[admission.element] = waiting.removeValue(forKey: admission.element)?.lane
+            }
+        }
+        #expect(waiting.isEmpty)
+    }
+}
+
+/// The same sequence for the same seed, so that a failure can be seen again.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}

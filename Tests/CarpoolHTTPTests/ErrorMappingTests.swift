@@ -1,0 +1,70 @@
+import CCurl
+import Glibc
+import Testing
+
+@testable import CarpoolHTTP
+
+struct ErrorMappingTests {
+    @Test(arguments: [
+        (CURLE_UNSUPPORTED_PROTOCOL, "unsupported_url", false), (CURLE_URL_MALFORMAT, "bad_url", false),
+        (CURLE_COULDNT_RESOLVE_HOST, "cannot_find_host", true), (CURLE_COULDNT_CONNECT, "cannot_connect_to_host", true),
+        (CURLE_WEIRD_SERVER_REPLY, "cannot_parse_response", false), (CURLE_HTTP2, "network_connection_lost", true),
+        (CURLE_PARTIAL_FILE, "network_connection_lost", true),
+        (CURLE_READ_ERROR, "request_body_stream_exhausted", false),
+        (CURLE_OPERATION_TIMEDOUT, "timed_out", true), (CURLE_SSL_CONNECT_ERROR, "secure_connection_failed", true),
+        (CURLE_GOT_NOTHING, "network_connection_lost", true), (CURLE_SEND_ERROR, "network_connection_lost", true),
+        (CURLE_RECV_ERROR, "network_connection_lost", true), (CURLE_HTTP2_STREAM, "network_connection_lost", true),
+        (CURLE_SSL_CERTPROBLEM, "client_certificate_rejected", false), (CURLE_OUT_OF_MEMORY, "unknown", false),
+        (CURLE_PEER_FAILED_VERIFICATION, "server_certificate_untrusted", false),
+        (CURLE_BAD_CONTENT_ENCODING, "cannot_decode_content_data", false),
+        (CURLE_FILESIZE_EXCEEDED, "data_length_exceeds_maximum", false),
+        (CURLE_SEND_FAIL_REWIND, "request_body_stream_exhausted", false),
+        (CURLE_SSL_CACERT_BADFILE, "secure_connection_failed", false),
+    ]) func namesEachResult(code: CURLcode, name: String, isRetryable: Bool) {
+        let error = ErrorMapping(code: code, text: "what happened").error
+        #expect(error.code.rawValue == name)
+        #expect(error.isRetryable == isRetryable)
+        #expect(error.message == "what happened")
+        #expect(error.curlCode == Int32(code.rawValue))
+        #expect(error.curlText?.isEmpty == false)
+    }
+
+    @Test(arguments: [
+        (10, "server_certificate_has_bad_date"), (9, "server_certificate_not_yet_valid"),
+        (18, "server_certificate_has_unknown_root"), (19, "server_certificate_has_unknown_root"),
+        (20, "server_certificate_has_unknown_root"), (62, "server_certificate_untrusted"),
+        (0, "server_certificate_untrusted"),
+    ]) func looksAtOpenSSLsVerdict(verdict: Int, name: String) {
+        let error = ErrorMapping(code: CURLE_PEER_FAILED_VERIFICATION, text: "", verification: verdict).error
+        #expect(error.code.rawValue == name)
+        #expect(!error.message.isEmpty)
+    }
+
+    @Test func withoutARouteThereIsNoInternet() {
+        let error = ErrorMapping(code: CURLE_COULDNT_CONNECT, text: "", systemCode: ENETUNREACH).error
+        #expect(error.code == .notConnectedToInternet)
+        #expect(error.systemCode == ENETUNREACH)
+    }
+
+    @Test func tellsFramingFromALostConnection() {
+        #expect(ErrorMapping(code: CURLE_RECV_ERROR, text: "Illegal chunk").error.code == .cannotParseResponse)
+        let rubbish = ErrorMapping(code: CURLE_UNSUPPORTED_PROTOCOL, text: "HTTP/0.9", isRequestSent: true)
+        #expect(rubbish.error.code == .badServerResponse)
+    }
+
+    @Test func whatMayHaveBeenDoneIsNotRepeated() {
+        var mapping = ErrorMapping(code: CURLE_RECV_ERROR, text: "", isRequestSent: true, isIdempotent: false)
+        #expect(!mapping.error.isRetryable)
+        mapping.isRequestSent = false
+        #expect(mapping.error.isRetryable)
+        mapping.isRequestSent = true
+        mapping.isIdempotent = true
+        #expect(mapping.error.isRetryable)
+    }
+
+    @Test func onlyFitVersionsMultiplex() {
+        #expect(CurlLibrary.judge(0x07_58_01) == .http1)
+        #expect(CurlLibrary.judge(0x08_0E_00) == .http1)
+        #expect(CurlLibrary.judge(0x08_0E_01) == .multiplex)
+    }
+}

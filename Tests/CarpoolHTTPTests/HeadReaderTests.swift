@@ -1,0 +1,85 @@
+import Testing
+
+@testable import CarpoolHTTP
+
+struct HeadReaderTests {
+    /// Reads lines and gives the heads that came out of them.
+    func heads(_ lines: [String], _ reader: inout HeadReader) -> [ResponseHead] {
+        lines.compactMap { line in
+            let event = Array(line.utf8).withUnsafeBytes { reader.read($0) }
+            if case .head(let head) = event { return head }
+            return nil
+        }
+    }
+
+    func fields(_ head: ResponseHead?) -> [String] {
+        var list: [String] = []
+        head?.fields.forEach {
+            list.append(String(decoding: $0, as: UTF8.self) + "=" + String(decoding: $1, as: UTF8.self))
+        }
+        return list
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\n", 200, "http/1.1"), ("HTTP/1.0 404 Not Found\r\n", 404, "http/1.0"),
+        ("HTTP/2 204 \r\n", 204, "h2"), ("HTTP/1.1 999\n", 999, "http/1.1"),
+    ]) func readsTheStatusLine(line: String, status: Int, version: String) {
+        var reader = HeadReader()
+        let head = heads([line, "\r\n"], &reader).first
+        #expect(head?.status == status)
+        #expect(head?.httpVersion == version)
+    }
+
+    @Test func keepsFieldsAsTheyCame() {
+        var reader = HeadReader()
+        let head = heads(
+            ["HTTP/1.1 200 OK\r\n", "Set-Cookie: a=1\r\n", "X-empty:\r\n", "set-cookie:  b=2 \t\r\n", "\r\n"], &reader
+        ).first
+        #expect(fields(head) == ["Set-Cookie=a=1", "X-empty=", "set-cookie=b=2"])
+        #expect(head?.fields.first("SET-COOKIE") == "a=1")
+        #expect(head?.fields.first("absent") == nil)
+    }
+
+    @Test func passesOverInterimHeadsAndTrailers() {
+        var reader = HeadReader()
+        let found = heads(
+            [
+                "HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 103 Early Hints\r\n", "Link: x\r\n", "\r\n",
+                "HTTP/1.1 200 OK\r\n", "A: b\r\n", "\r\n", "Trailer-Field: c\r\n", "\r\n",
+            ], &reader)
+        #expect(found.count == 1)
+        #expect(fields(found.first) == ["A=b"])
+        #expect(reader.isComplete)
+    }
+
+    @Test func joinsFoldedLines() {
+        var reader = HeadReader()
+        let head = heads(
+            ["HTTP/1.1 200 OK\r\n", " lost\r\n", "A: one\r\n", "\t two \r\n", " three\r\n", "B: c\r\n", "\r\n"], &reader
+        ).first
+        #expect(fields(head) == ["A=one two three", "B=c"])
+    }
+
+    @Test func aRepeatedBlockReplacesAnUnfinishedOne() {
+        var reader = HeadReader()
+        let found = heads(["HTTP/1.1 500 No\r\n", "A: b\r\n", "HTTP/1.1 200 OK\r\n", "C: d\r\n", "\r\n"], &reader)
+        #expect(found.map(\.status) == [200])
+        #expect(fields(found.first) == ["C=d"])
+    }
+
+    @Test func passesOverLinesWithoutAName() {
+        var reader = HeadReader()
+        let head = heads(["HTTP/1.1 200 OK\r\n", "nonsense\r\n", ": x\r\n", "A: b\r\n", "\r\n"], &reader).first
+        #expect(fields(head) == ["A=b"])
+    }
+
+    @Test func isBounded() {
+        var reader = HeadReader()
+        let line = [UInt8]("A: ".utf8) + [UInt8](repeating: 0x61, count: 1_000) + [13, 10]
+        var isTooLong = false
+        for _ in 0..<400 where !isTooLong {
+            if case .tooLong = line.withUnsafeBytes({ reader.read($0) }) { isTooLong = true }
+        }
+        #expect(isTooLong)
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import CarpoolHTTP
+
+struct WaitingLineTests {
+    @Test func servesInOrder() {
+        var line = WaitingLine<Int>()
+        for i in 0..<300 { _ = line.append(i) }
+        for i in 0..<300 {
+            let next = line.popFirst()
+            #expect(next == i)
+        }
+        let result1 = line.popFirst()
+        #expect(result1 == nil)
+        #expect(line.isEmpty)
+    }
+
+    @Test func lettingGoFromTheMiddleKeepsTheOrder() {
+        var line = WaitingLine<Int>()
+        let tickets = (0..<100).map { line.append($0) }
+        for i in stride(from: 0, to: 100, by: 3) { line.remove(tickets[i]) }
+        #expect(line.count == 66)
+        var served: [Int] = []
+        while let next = line.popFirst() { served.append(next) }
+        #expect(served == (0..<100).filter { $0 % 3 != 0 })
+    }
+
+    @Test func aUsedTicketIsWorthNothing() {
+        var line = WaitingLine<Int>()
+        let first = line.append(1)
+        _ = line.append(2)
+        let result2 = line.popFirst()
+        #expect(result2 == 1)
+        line.remove(first)
+        line.remove(first + 100)
+        #expect(line.count == 1)
+        let result3 = line.popFirst()
+        #expect(result3 == 2)
+        line.remove(first)
+        let result4 = line.append(3)
+        #expect(result4 > first)
+        let result5 = line.popFirst()
+        #expect(result5 == 3)
+    }
+
+    @Test func comingAndGoingLeavesNothingBehind() {
+        var line = WaitingLine<Int>()
+        _ = line.append(-1)
+        for i in 0..<10_000 {
+            let ticket = line.append(i)
+            if i % 2 == 0 { line.remove(ticket) } else { #expect(line.popFirst() != nil) }
+        }
+        #expect(line.extent < 200)
+    }
+}
