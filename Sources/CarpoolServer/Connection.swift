@@ -85,7 +85,9 @@ final class Connection: ReadinessHandler, TurnObserver {
     /// Handles what has arrived, up to the point at which the client has to read first: one read may hold a thousand calls whose answers are
     /// large. The rest waits in the framer, and nothing more is read, until ``flush()`` has made room.
     private func handleMessages() {
-        while !isClosed, !isShownOut, output.count <= server.limits.unreadBytes, let event = framer.next() { handle(event) }
+        while !isClosed, !isShownOut, output.count <= server.limits.unreadBytes, let event = framer.next() {
+            handle(event)
+        }
     }
 
     private func handle(_ event: FramerEvent) {

@@ -45,7 +45,7 @@ class Load:
                 submitting.remove(message["id"])
                 request = message["result"]["request"]
                 waiting[self.wire.request("request.wait", request=request)] = request
-                if self.dice.random() < 0.12:
+                if self.dice.random() < 0.15:
                     doomed.append(request)
             elif message["id"] in waiting:
                 self.count(message["result"])
@@ -54,7 +54,7 @@ class Load:
                 # A cancellation or a dismissal; what was dismissed cannot be cancelled any more.
                 ending.remove(message["id"])
                 assert "result" in message or message["error"]["code"] == 1101, message
-            if doomed and (self.dice.random() < 0.3 or not waiting):
+            if doomed and (self.dice.random() < 0.6 or not waiting):
                 ending.add(self.wire.request("request.cancel", request=doomed.pop()))
 
     def count(self, record: dict[str, Any]) -> None:
@@ -88,9 +88,9 @@ def test_descriptors_and_memory_return(daemon: Daemon, nginx: Nginx, authority: 
     descriptors, memory = measure()
     load = run(REQUESTS // 2)
     assert load.finished + load.cancelled == REQUESTS // 2
-    assert load.cancelled > REQUESTS // 2 // 20, "most of those that were to be cancelled were under way"
-    descriptors_after, memory_after = measure()
-    assert len(descriptors_after) <= len(descriptors), descriptors_after
+    assert load.cancelled > REQUESTS // 2 // 50, "those that were to be cancelled were over before"
+    _, memory_after = measure()
+    eventually(lambda: len(daemon.descriptors()) <= len(descriptors))
     assert memory_after - memory < 3_072, f"{memory} KiB before, {memory_after} KiB after"
     assert daemon.spooled() == []
     assert daemon.stats()["requests"]["known"] == 0
