@@ -31,6 +31,12 @@ public struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
+    /// Takes back what was written since there were so many bytes: the value that began there is due again.
+    public mutating func rewind(to count: Int) {
+        buffer.count = min(buffer.count, max(0, count))
+        needsComma = false
+    }
+
     /// Makes room for so many bytes more, so that the next values need not.
     public mutating func reserve(_ count: Int) { buffer.reserve(count) }
 

@@ -76,6 +76,8 @@ protocol Client: AnyObject, EventSink {
     var identity: ClientIdentity { get }
     /// The encoded size up to which a body may stand in a record.
     var inlineBodyBytes: Int { get }
+    /// How long a record may be, so that the line with it is one that the client takes.
+    var recordBytes: Int { get }
     /// Requests that end with this connection, by name.
     var dependents: [String: RequestEntry] { get set }
     /// Live subscriptions, by name.

@@ -212,6 +212,9 @@ extension Connection: Client {
         server.limits.inlineBodyBytes + max(0, maximumLineBytes - server.limits.lineBytes)
     }
 
+    /// The line less what surrounds a record: the id, at most 1 KiB, and the members of the response.
+    var recordBytes: Int { maximumLineBytes - 2_048 }
+
     func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
         if let name {
             self.name = name

@@ -1,46 +1,60 @@
 internal import CarpoolSystem
 
 /// What a client has not taken yet: bytes in order, sent as the socket takes them.
+///
+/// They lie in pieces, so that a long queue is never copied as it grows, and each piece is given back once it is sent.
 struct OutputQueue {
-    private var bytes: [UInt8] = []
+    private var pieces: [[UInt8]] = []
+    private var last: [UInt8] = []
+    /// How much of the first piece is sent.
     private var sent = 0
-
     /// How many bytes wait.
-    var count: Int { bytes.count - sent }
+    private(set) var count = 0
+
     var isEmpty: Bool { count == 0 }
 
-    /// Room kept for the next answers when the queue is empty; a larger buffer is given back.
-    private static let keptCapacity = 65_536
+    /// A piece is full at this size; the next message begins another.
+    private static let pieceBytes = 65_536
 
-    /// Lets the caller append; the body must only append.
-    mutating func append<Failure: Error>(_ body: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
-        if sent > 0, sent == bytes.count { reset() }
-        try body(&bytes)
+    /// Lets the caller append a message; the body must only append.
+    mutating func append(_ body: (inout [UInt8]) -> Void) {
+        let before = last.count
+        body(&last)
+        count += last.count - before
+        guard last.count >= OutputQueue.pieceBytes else { return }
+        pieces.append(last)
+        last = []
     }
 
     /// Sends until nothing is left or the socket is full.
     mutating func flush(to fd: Int32) -> IOResult {
-        while sent < bytes.count {
-            let result = bytes.withUnsafeBytes { Bytes.send(fd, UnsafeRawBufferPointer(rebasing: $0[sent...])) }
-            guard case .bytes(let count) = result else {
-                compact()
-                return result
+        while count > 0 {
+            if pieces.isEmpty {
+                // Nearly always the only piece, which keeps its memory for the next answers.
+                let result = send(last, to: fd)
+                guard case .bytes = result else { return result }
+                if sent == last.count {
+                    last.removeAll(keepingCapacity: true)
+                    sent = 0
+                }
+                continue
             }
-            sent += count
+            let result = send(pieces[0], to: fd)
+            guard case .bytes = result else { return result }
+            if sent == pieces[0].count {
+                pieces.removeFirst()
+                sent = 0
+            }
         }
-        reset()
         return .bytes(0)
     }
 
-    private mutating func reset() {
-        bytes.removeAll(keepingCapacity: bytes.capacity <= OutputQueue.keptCapacity)
-        sent = 0
-    }
-
-    /// Drops what is sent once it is half of the buffer, so that a slow reader costs what it has not read, and no more.
-    private mutating func compact() {
-        guard sent > bytes.count / 2 else { return }
-        bytes.removeFirst(sent)
-        sent = 0
+    private mutating func send(_ piece: [UInt8], to fd: Int32) -> IOResult {
+        let result = piece.withUnsafeBytes { Bytes.send(fd, UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+        if case .bytes(let moved) = result {
+            sent += moved
+            count -= moved
+        }
+        return result
     }
 }

@@ -8,12 +8,29 @@ struct RecordWriter {
     let spool: Spool
     /// Room for a record with a short body, so that the writer's buffer grows at most once.
     private static let usualBytes = 2_048
-    /// One hop's metrics with its URL.
-    private static let hopBytes = 1_024
 
-    /// The members of the record, for a request in any state.
-    func write(_ request: Request, to writer: inout JSONWriter) {
+    /// How much of what others have chosen the length of is written.
+    struct Detail {
+        /// Bytes of names and values of a head's fields.
+        var headerBytes = Int.max
+        /// Bytes of each URL.
+        var urlBytes = Int.max
+    }
+
+    /// Writes the record of a request in any state. One that would be longer than the limit is written again with its body in a file, the
+    /// fields that fit, and the beginnings of its URLs.
+    func write(_ request: Request, atMost limit: Int, to writer: inout JSONWriter) {
+        let start = writer.count
         writer.reserve(RecordWriter.usualBytes)
+        write(request, Detail(), to: &writer)
+        guard writer.count - start > limit else { return }
+        // If the spool is full, the body is told to be gone: a line that the client cannot read would be worse.
+        do throws(SessionError) { try request.spillBody() } catch { request.discardBody() }
+        writer.rewind(to: start)
+        write(request, Detail(headerBytes: limit / 4, urlBytes: 1_024), to: &writer)
+    }
+
+    private func write(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("request", request.id)
         writer.member("state", request.state.rawValue)
@@ -25,36 +42,30 @@ struct RecordWriter {
         writer.key("outcome")
         writeOutcome(request, to: &writer)
         writer.key("response")
-        if let response = request.response { write(response, url: request.url, to: &writer) } else { writer.null() }
+        if let response = request.response {
+            write(response, url: request.url, detail, to: &writer)
+        } else {
+            writer.null()
+        }
         writer.key("body")
         writeBody(request, to: &writer)
         writer.key("metrics")
         writeSummary(request, to: &writer)
         writer.key("attempts")
         writer.beginArray()
-        for attempt in request.attempts { write(attempt, to: &writer) }
+        for attempt in request.attempts { write(attempt, detail, to: &writer) }
         writer.endArray()
         writer.endObject()
     }
 
-    /// Makes sure that the record fits a line: a body whose encoded form is too large goes to the spool first. What the rest of the record
-    /// takes above its usual room is taken from the body's.
-    func fit(_ request: Request, maximumEncodedBytes: Int, usualRest: Int) throws(SessionError) {
+    /// Makes sure that the record fits a line: a body whose encoded form is too large goes to the spool first.
+    func fit(_ request: Request, maximumEncodedBytes: Int) throws(SessionError) {
         guard case .memory(let bytes) = request.body.storage, !bytes.isEmpty else { return }
         let encoded = bytes.withUnsafeBytes { bytes in
             JSONWriter.isUTF8(bytes) ? JSONWriter.encodedLength(ofText: bytes) : Base64.encodedLength(of: bytes.count)
         }
-        let excess = max(0, RecordWriter.restBytes(of: request) - usualRest)
-        guard encoded > maximumEncodedBytes - excess else { return }
+        guard encoded > maximumEncodedBytes else { return }
         try request.spillBody()
-    }
-
-    /// About what a record takes without its body: fields with their punctuation, and hops, which are all of nearly one size.
-    private static func restBytes(of request: Request) -> Int {
-        var bytes = 512
-        request.response?.fields.forEach { bytes += $0.count + $1.count + 6 }
-        for attempt in request.attempts { bytes += attempt.hops.count * hopBytes }
-        return bytes
     }
 
     private func writeOutcome(_ request: Request, to writer: inout JSONWriter) {
@@ -92,21 +103,29 @@ struct RecordWriter {
     }
 
     /// Status, version, fields in order, and where they came from.
-    func write(_ head: ResponseHead, url: String?, to writer: inout JSONWriter) {
+    func write(_ head: ResponseHead, url: String?, _ detail: Detail = Detail(), to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("status", head.status)
         writer.member("http_version", head.httpVersion)
         writer.key("headers")
         writer.beginArray()
+        var room = detail.headerBytes
         head.fields.forEach { name, value in
+            room -= name.count + value.count
+            guard room > 0 else { return }
             writer.beginArray()
             writer.text(name)
             writer.text(value)
             writer.endArray()
         }
         writer.endArray()
-        if let url { writer.member("url", url) }
+        if room <= 0 { writer.member("truncated", true) }
+        if let url { write("url", url, detail, to: &writer) }
         writer.endObject()
+    }
+
+    private func write(_ name: StaticString, _ url: String, _ detail: Detail, to writer: inout JSONWriter) {
+        writer.member(name, url.utf8.count <= detail.urlBytes ? url : "\(url.prefix(detail.urlBytes))...")
     }
 
     private func writeBody(_ request: Request, to writer: inout JSONWriter) {
@@ -156,29 +175,29 @@ struct RecordWriter {
         writer.endObject()
     }
 
-    private func write(_ attempt: Attempt, to writer: inout JSONWriter) {
+    private func write(_ attempt: Attempt, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
         if let hop = attempt.hops.first {
             writer.key("request")
             writer.beginObject()
             writer.member("method", hop.method.rawValue)
-            writer.member("url", hop.url.description)
+            write("url", hop.url.description, detail, to: &writer)
             writer.endObject()
         }
         if let error = attempt.error { writer.member("error", error.name) }
         writer.key("metrics")
         writer.beginArray()
         for hop in attempt.hops {
-            if let metrics = hop.metrics { write(metrics, of: hop, to: &writer) }
+            if let metrics = hop.metrics { write(metrics, of: hop, detail, to: &writer) }
         }
         writer.endArray()
         writer.endObject()
     }
 
     /// One hop: times in microseconds from its start, null where a step did not happen.
-    func write(_ metrics: TransferMetrics, of hop: Hop, to writer: inout JSONWriter) {
+    private func write(_ metrics: TransferMetrics, of hop: Hop, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("url", hop.url.description)
+        write("url", hop.url.description, detail, to: &writer)
         if let status = hop.response?.status { writer.member("status", status) }
         write(metrics, to: &writer)
         writer.endObject()

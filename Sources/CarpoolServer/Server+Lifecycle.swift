@@ -16,12 +16,11 @@ extension Server {
     }
 
     /// Ends at once: what is under way is cancelled, and its callers are told.
-    func stop() { carryOut(lifecycle.stop()) }
+    func stop() { carryOut(lifecycle.stop(active: requests.active)) }
 
     /// To be called when a request has ended.
     func requestsDidChange() {
         carryOut(lifecycle.requestsDidChange(active: requests.active))
-        if lifecycle.state == .stopping, requests.active == 0 { finishStoppingAfterTurn(milliseconds: 0) }
         armIdleExit()
     }
 
@@ -33,21 +32,19 @@ extension Server {
             options.supervisor.notify(.stopping)
             publisher.publish("daemon.draining") { $0.member("deadline_ms", milliseconds) }
             loop.arm(Timer { [unowned self] in stop() }, afterMilliseconds: milliseconds)
-        case .stop:
-            log.write(.info, "stopping")
+        case .cancel:
+            log.write(.info, "cancelling", [("requests", String(requests.active))])
             options.supervisor.notify(.stopping)
             for session in sessions.values { session.cancelAllRequests() }
-            // What was under way has first to wind up, so that its callers are told.
-            finishStoppingAfterTurn(milliseconds: requests.active == 0 ? 0 : Server.flushMilliseconds)
+        case .close:
+            log.write(.info, "stopping")
+            options.supervisor.notify(.stopping)
+            // In the next turn, so that the answers of this one are queued before the connections close.
+            loop.arm(Timer { [unowned self] in closeConnections() }, afterMilliseconds: 1)
         }
     }
 
-    private func finishStoppingAfterTurn(milliseconds: Int) {
-        loop.arm(Timer { [unowned self] in finishStopping() }, afterMilliseconds: milliseconds)
-    }
-
-    /// One turn later the answers of cancelled requests are queued; they are written before the connections close.
-    private func finishStopping() {
+    private func closeConnections() {
         for connection in Array(connections.values) { connection.closeAfterFlush() }
         loop.arm(
             Timer { [unowned self] in end() }, afterMilliseconds: connections.isEmpty ? 0 : Server.flushMilliseconds)
@@ -55,7 +52,7 @@ extension Server {
 
     /// To be called when a connection has gone.
     func endIfStopped() {
-        if lifecycle.state == .stopping, connections.isEmpty { end() }
+        if lifecycle.state == .closing, connections.isEmpty { end() }
     }
 
     private func end() {

@@ -167,9 +167,7 @@ final class Server {
     func fit(_ entry: RequestEntry, for client: any Client) {
         guard entry.request.isFinished else { return }
         do throws(SessionError) {
-            try record.fit(
-                entry.request, maximumEncodedBytes: client.inlineBodyBytes,
-                usualRest: limits.lineBytes - limits.inlineBodyBytes)
+            try record.fit(entry.request, maximumEncodedBytes: client.inlineBodyBytes)
         } catch {
             log.write(.error, "a body is lost", [("request", entry.request.id), ("error", error.description)])
             entry.request.discardBody()

@@ -152,7 +152,7 @@ struct DaemonHandlers {
     }
 
     private func shutdown(_ call: Call) throws(RPCError) -> Answer {
-        let changed = server.lifecycle.state != .stopping
+        let changed = server.lifecycle.isServing || server.lifecycle.state == .draining
         server.stop()
         return .result { StateChange.write(changed, state: server.lifecycle.state.rawValue, to: &$0) }
     }

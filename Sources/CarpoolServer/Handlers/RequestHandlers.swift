@@ -48,7 +48,8 @@ struct RequestHandlers {
             server.fit(entry, for: call.client)
             entry.isRead = true
             let record = server.record
-            call.answer { record.write(request, to: &$0) }
+            let limit = call.client.recordBytes
+            call.answer { record.write(request, atMost: limit, to: &$0) }
             if dismissing { server.dismiss(entry, keepingBody: true) }
         }
         call.onCancel = { entry.request.forget(completion: completion) }
@@ -70,7 +71,8 @@ struct RequestHandlers {
         let entry = try server.entry(of: call)
         server.fit(entry, for: call.client)
         if entry.request.isFinished { entry.isRead = true }
-        return .result { server.record.write(entry.request, to: &$0) }
+        let limit = call.client.recordBytes
+        return .result { server.record.write(entry.request, atMost: limit, to: &$0) }
     }
 
     private func wait(_ call: Call) throws(RPCError) -> Answer {
@@ -82,13 +84,13 @@ struct RequestHandlers {
         var completion = 0
         let timer = Timer {
             entry.request.forget(completion: completion)
-            call.answer { server.record.write(entry.request, to: &$0) }
+            call.answer { server.record.write(entry.request, atMost: call.client.recordBytes, to: &$0) }
         }
         completion = entry.request.whenFinished { request in
             server.loop.cancel(timer)
             server.fit(entry, for: call.client)
             entry.isRead = true
-            call.answer { server.record.write(request, to: &$0) }
+            call.answer { server.record.write(request, atMost: call.client.recordBytes, to: &$0) }
         }
         call.onCancel = {
             server.loop.cancel(timer)
