@@ -85,7 +85,7 @@ public struct DaemonFinder {
                 if let reason = try launcher.launch(deadline: deadline), lockState() == .free {
                     throw .unreachable(
                         socketPath: location.path, reason: "carpoold did not start: \(reason)",
-                        hint: "its log is \(launcher.logPath)")
+                        hint: launcher.hint)
                 }
             } else {
                 usleep(DaemonFinder.pauseMicroseconds)
@@ -95,6 +95,6 @@ public struct DaemonFinder {
         throw .unreachable(
             socketPath: location.path,
             reason: "a daemon holds \(location.lockPath) and did not answer within 10 s",
-            hint: "its log is \(launcher.logPath)")
+            hint: launcher.hint)
     }
 }

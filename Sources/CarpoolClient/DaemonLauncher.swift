@@ -23,8 +23,8 @@ public struct DaemonLauncher {
         self.homes = homes
     }
 
-    /// The file that the daemon writes its log to.
-    public var logPath: String { homes.log }
+    /// Where to read more, if the daemon came as far as its log.
+    var hint: String? { access(homes.log, F_OK) == 0 ? "its log is \(homes.log)" : nil }
 
     /// The daemon's program: beside this one, or else on PATH.
     public static func findProgram() -> String? {

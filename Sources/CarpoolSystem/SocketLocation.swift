@@ -77,6 +77,12 @@ public struct SocketLocation: Equatable, Sendable {
         return String(cString: here) + "/" + path
     }
 
+    /// The directories that must be ours, outermost first, whether they exist or not; none for a path that the caller chose.
+    public var privateDirectories: [String] {
+        guard let lockDirectory, directories.first != lockDirectory else { return directories }
+        return [lockDirectory] + directories
+    }
+
     /// Makes the directories of the socket and of the lock; refuses those of somebody else.
     ///
     /// Directories are 0700, or 0755 if other users are to reach the socket. A path that the caller chose gets none made.

@@ -182,7 +182,7 @@ extension Limits {
 /// The version of the daemon and of what it says of itself.
 public enum ServerVersion {
     /// As in `carpoold --version`.
-    public static let text = "0.1.0"
+    public static let text = Release.version
     /// The libcurl that it runs with, and the profile that follows from it.
     public static var library: String { "libcurl \(CurlLibrary.version), profile \(CurlLibrary.profile.rawValue)" }
 

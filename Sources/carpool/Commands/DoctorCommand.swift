@@ -51,17 +51,16 @@ private struct Findings {
     }
 
     private mutating func permissions(_ location: SocketLocation) {
-        var info = stat()
-        if !location.isExplicit {
-            let folder = String(location.path.dropLast("/carpool.sock".count))
-            switch PrivateDirectory.inspect(folder) {
-            case .absent: return ok("permissions", "\(folder) is made when the daemon starts")
-            case .foreign: return fail("permissions", "\(folder) is not ours; remove it or set $CARPOOL_SOCKET")
+        for directory in location.privateDirectories {
+            switch PrivateDirectory.inspect(directory) {
+            case .absent: writability(directory)
+            case .foreign: fail("permissions", "\(directory) is not ours; remove it or set $CARPOOL_SOCKET")
             case .ours(mode: 0o700): break
-            case .ours(let mode): warn("permissions", "\(folder) has mode 0\(String(mode, radix: 8)), not 0700")
+            case .ours(let mode): warn("permissions", "\(directory) has mode 0\(String(mode, radix: 8)), not 0700")
             }
         }
-        guard lstat(location.path, &info) == 0 else { return ok("permissions", "no socket there yet") }
+        var info = stat()
+        guard lstat(location.path, &info) == 0 else { return }
         let mode = "0\(String(info.st_mode & 0o777, radix: 8))"
         if info.st_mode & S_IFMT != S_IFSOCK {
             fail("permissions", "\(location.path) is no socket; remove it")
@@ -69,6 +68,18 @@ private struct Findings {
             warn("permissions", "socket mode \(mode): other users can connect, and their credentials decide")
         } else {
             ok("permissions", "socket mode \(mode), uid \(info.st_uid)")
+        }
+    }
+
+    /// A directory that is not there yet must be possible to make.
+    private mutating func writability(_ directory: String) {
+        var parent = directory[...]
+        repeat {
+            parent = parent.lastIndex(of: "/").map { parent[..<$0] } ?? ""
+        } while !parent.isEmpty && access(String(parent), F_OK) != 0
+        let existing = parent.isEmpty ? "/" : String(parent)
+        if access(existing, W_OK | X_OK) != 0 {
+            fail("permissions", "\(directory) cannot be made: \(existing) is not ours to write to; set $XDG_STATE_HOME")
         }
     }
 
