@@ -32,23 +32,31 @@ struct BracketScanner {
     /// - Returns: nil if the bytes end first.
     mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, from position: inout Int) -> Outcome? {
         while position < bytes.count {
+            if isInString, !isEscaped { skipPlain(bytes, &position) }
+            guard position < bytes.count else { return nil }
             let byte = bytes[position]
             if stopsAtSeparator, byte == Framing.recordSeparator { return .separator }
             position &+= 1
             if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
                 if byte == UInt8(ascii: "\n") { return .broken }
+                isInString = isEscaped || byte != UInt8(ascii: "\"")
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
             } else if let outcome = structure(byte) {
                 return outcome
             }
         }
         return nil
+    }
+
+    /// Most of a message is inside strings, and most of that means nothing here.
+    private func skipPlain(_ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int) {
+        var place = position
+        while place < bytes.count {
+            let byte = bytes[place]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            place &+= 1
+        }
+        position = place
     }
 
     private mutating func structure(_ byte: UInt8) -> Outcome? {
