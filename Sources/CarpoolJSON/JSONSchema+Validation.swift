@@ -32,12 +32,15 @@ extension JSONSchema {
             return holdsBigNumbers && BigNumbers.text(in: content) != nil ? nil : content
         }
 
+        /// Whether this is a number that jansson cannot hold.
+        var isBigNumber: Bool { CJansson_typeof(pointer) == JSON_STRING && string == nil }
+
         /// What a message calls it.
         var kindName: String {
             switch CJansson_typeof(pointer) {
             case JSON_OBJECT: "an object"
             case JSON_ARRAY: "an array"
-            case JSON_STRING: string == nil ? "a number beyond 64 bits" : "a string"
+            case JSON_STRING: isBigNumber ? "a number beyond 64 bits" : "a string"
             case JSON_INTEGER: "the integer \(json_integer_value(pointer))"
             case JSON_REAL: "the number \(json_real_value(pointer))"
             case JSON_TRUE: "true"
@@ -100,7 +103,7 @@ extension JSONSchema {
         case .boolean: return type == JSON_TRUE || type == JSON_FALSE
         case .constant(let value): return type == (value ? JSON_TRUE : JSON_FALSE)
         case .integer: return type == JSON_INTEGER
-        case .number: return type == JSON_INTEGER || type == JSON_REAL
+        case .number: return type == JSON_INTEGER || type == JSON_REAL || node.isBigNumber
         case .string, .choice: return node.string != nil
         case .array: return type == JSON_ARRAY
         case .map: return type == JSON_OBJECT

@@ -83,7 +83,7 @@ public struct JSONSchema: Sendable {
     public static let null = JSONSchema(.null)
     /// `true` or `false`.
     public static let boolean = JSONSchema(.boolean)
-    /// Any number that fits a double.
+    /// Any number, one beyond a double too.
     public static let number = JSONSchema(.number)
     /// Any string.
     public static let string = JSONSchema(.string(maxBytes: nil))

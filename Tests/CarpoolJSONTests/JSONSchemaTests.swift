@@ -37,7 +37,7 @@ import Testing
         #"{"url":"u"}"#,
         #"{"url":"u","method":"PURGE","timeout_ms":60000,"priority":0.5,"decode":false,"key":null}"#,
         #"{"url":"u","headers":{"a":"b","c":["d","e"]},"body":{"text":""},"priority":1,"key":"k"}"#,
-        #"{"url":"u","headers":[["a","b"],["a","c"]],"body":{"json":1e999}}"#,
+        #"{"url":"u","headers":[["a","b"],["a","c"]],"body":{"json":1e999},"priority":99999999999999999999}"#,
         #"{"url":"u","body":{"file":"/x","offset":9223372036854775807}}"#,
     ])
     func accepts(_ text: String) throws { #expect(try failure(text) == nil) }
