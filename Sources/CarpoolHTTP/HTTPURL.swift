@@ -7,7 +7,7 @@ public final class HTTPURL: CustomStringConvertible {
     let handle: OpaquePointer
     /// Where the URL leads to.
     public let origin: Origin
-    /// The whole URL, normalised, without user information.
+    /// The whole URL without user information: as it was given, or put together if it was a reference.
     public let description: String
     /// User name and password that stood in the URL, percent-decoded; they are taken out of it.
     public let userInformation: (user: String, password: String)?
@@ -40,15 +40,11 @@ public final class HTTPURL: CustomStringConvertible {
                 throw TransportError(.badURL, "the URL has no host")
             }
             let port = HTTPURL.part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap { UInt16($0) } ?? 0
-            let user = HTTPURL.part(handle, CURLUPART_USER, UInt32(CURLU_URLDECODE))
-            let password = HTTPURL.part(handle, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
-            userInformation = user != nil || password != nil ? (user ?? "", password ?? "") : nil
-            if userInformation != nil {
-                curl_url_set(handle, CURLUPART_USER, nil, 0)
-                curl_url_set(handle, CURLUPART_PASSWORD, nil, 0)
-            }
+            userInformation = text.utf8.contains(UInt8(ascii: "@")) ? HTTPURL.takeUserInformation(from: handle) : nil
             origin = Origin(scheme: scheme, host: host, port: port)
-            description = HTTPURL.part(handle, CURLUPART_URL) ?? ""
+            // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
+            let isAsGiven = base == nil && userInformation == nil
+            description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""
             self.handle = handle
         } catch {
             curl_url_cleanup(handle)
@@ -57,6 +53,15 @@ public final class HTTPURL: CustomStringConvertible {
     }
 
     deinit { curl_url_cleanup(handle) }
+
+    private static func takeUserInformation(from handle: OpaquePointer) -> (user: String, password: String)? {
+        let user = part(handle, CURLUPART_USER, UInt32(CURLU_URLDECODE))
+        let password = part(handle, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
+        guard user != nil || password != nil else { return nil }
+        curl_url_set(handle, CURLUPART_USER, nil, 0)
+        curl_url_set(handle, CURLUPART_PASSWORD, nil, 0)
+        return (user ?? "", password ?? "")
+    }
 
     private static func check(_ code: CURLUcode) throws(TransportError) {
         if code == CURLUE_OK { return }

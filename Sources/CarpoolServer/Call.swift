@@ -78,8 +78,8 @@ protocol Client: AnyObject, EventSink {
     var inlineBodyBytes: Int { get }
     /// How long a record may be, so that the line with it is one that the client takes.
     var recordBytes: Int { get }
-    /// Requests that end with this connection, by name.
-    var dependents: [String: RequestEntry] { get set }
+    /// Requests that end with this connection, by their place in the order.
+    var dependents: [Int: RequestEntry] { get set }
     /// Live subscriptions, by name.
     var subscriptions: [String: Subscription] { get set }
     /// Takes over what the client says of itself.

@@ -8,7 +8,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     let number: Int
     let credentials: PeerCredentials
     let role: Role
-    var dependents: [String: RequestEntry] = [:]
+    var dependents: [Int: RequestEntry] = [:]
     var subscriptions: [String: Subscription] = [:]
     /// What the client calls itself.
     private(set) var name: String?

@@ -126,7 +126,7 @@ final class Server {
             tags: call.params["tags"].map { Server.text(of: $0) }, created: WallClock.microseconds())
         requests.insert(entry)
         statistics.requests &+= 1
-        if entry.cancelsOnDisconnect { call.client.dependents[request.id] = entry }
+        if entry.cancelsOnDisconnect { call.client.dependents[sequence] = entry }
         let client = call.client
         request.whenFinished { [unowned self] _ in requestDidFinish(entry, client) }
         return entry
@@ -139,7 +139,7 @@ final class Server {
     }
 
     private func requestDidFinish(_ entry: RequestEntry, _ client: any Client) {
-        if entry.cancelsOnDisconnect { client.dependents[entry.request.id] = nil }
+        if entry.cancelsOnDisconnect { client.dependents[entry.sequence] = nil }
         for surplus in requests.finish(entry, at: WallClock.microseconds(), limits) {
             dismiss(surplus, keepingBody: false)
         }

@@ -27,7 +27,8 @@ public final class Request {
     var current: TransportRequest?
     /// Bytes of a body that nobody wants, because its response redirects.
     var discardedBytes = 0
-    private var completions: [Int: (Request) -> Void] = [:]
+    /// In the order in which they were added; nearly always one or two.
+    private var completions: [(token: Int, body: (Request) -> Void)] = []
     private var lastCompletion = 0
 
     init(id: String, parameters: RequestParameters, session: Session) {
@@ -52,7 +53,7 @@ public final class Request {
     /// Calls the body when the record is complete: now, if it is. The number takes it back with ``forget(completion:)``.
     @discardableResult public func whenFinished(_ body: @escaping (Request) -> Void) -> Int {
         lastCompletion &+= 1
-        if isFinished { body(self) } else { completions[lastCompletion] = body }
+        if isFinished { body(self) } else { completions.append((lastCompletion, body)) }
         return lastCompletion
     }
 
@@ -63,7 +64,7 @@ public final class Request {
     public func spillBody() throws(SessionError) { try body.spill(to: session.spool, owner: self) }
 
     /// Takes back a body that waits for the end.
-    public func forget(completion: Int) { completions[completion] = nil }
+    public func forget(completion: Int) { completions.removeAll { $0.token == completion } }
 
     func end(_ reason: SessionError) -> Bool {
         guard advance(to: .cancelled) else { return false }
@@ -92,8 +93,8 @@ public final class Request {
         current = nil
         session.eventMonitor.requestDidFinish(self)
         let completions = completions
-        self.completions = [:]
-        for (_, completion) in completions.sorted(by: { $0.key < $1.key }) { completion(self) }
+        self.completions = []
+        for completion in completions { completion.body(self) }
     }
 
     @discardableResult private func advance(to next: RequestState) -> Bool {

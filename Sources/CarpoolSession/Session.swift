@@ -8,7 +8,10 @@ public final class Session {
     /// What its requests have in common; never changes (SE-06).
     public let configuration: SessionConfiguration
     /// Requests that are not over yet.
-    public private(set) var activeRequests: [String: Request] = [:]
+    public var activeRequests: [Request] { Array(active.values) }
+    private var active: [ObjectIdentifier: Request] = [:]
+    /// How many requests are not over yet.
+    public var activeCount: Int { active.count }
     /// Whether it still takes requests.
     public private(set) var isInvalid = false
     /// How many requests it has been asked for.
@@ -36,15 +39,15 @@ public final class Session {
     public func request(_ parameters: RequestParameters, id: String) -> Request {
         requestCount &+= 1
         let request = Request(id: id, parameters: parameters, session: self)
-        activeRequests[id] = request
+        active[ObjectIdentifier(request)] = request
         return request
     }
 
     /// Ends every request that is not over. Gives how many there were.
     @discardableResult public func cancelAllRequests() -> Int {
-        let active = Array(activeRequests.values)
-        for request in active { request.cancel() }
-        return active.count
+        let requests = activeRequests
+        for request in requests { request.cancel() }
+        return requests.count
     }
 
     /// Takes no more requests; those under way go on, or fail with `session_invalidated` if they are to be cancelled (SE-19).
@@ -52,7 +55,7 @@ public final class Session {
         guard !isInvalid else { return }
         isInvalid = true
         if cancelling {
-            for request in Array(activeRequests.values) { _ = request.end(.sessionInvalidated) }
+            for request in activeRequests { _ = request.end(.sessionInvalidated) }
         }
         eventMonitor.sessionDidBecomeInvalid(self)
     }
@@ -91,7 +94,7 @@ public final class Session {
         guard !request.isFinished else { return }
         do throws(SessionError) { try request.body.complete() } catch { request.fail(error) }
         if !request.attempts.isEmpty { request.attempts[request.attempts.count - 1].error = request.error }
-        activeRequests[request.id] = nil
+        active[ObjectIdentifier(request)] = nil
         request.markFinished()
     }
 

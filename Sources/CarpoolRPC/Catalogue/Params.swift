@@ -1,11 +1,24 @@
 public import CarpoolJSON
+internal import Glibc
 
 /// The checked parameters of a call, by name, however the caller put them.
 public struct Params {
     private enum Form {
         case none
-        case object(JSON)
+        case object(JSON, [Found])
         case positional(JSON, [JSONSchema.Member])
+    }
+
+    /// A member as it stands in the parsed object, which keeps the name's bytes. A handler asks for many names and finds few: comparing with
+    /// those that are there costs less than looking each up.
+    private struct Found {
+        let name: UnsafeRawBufferPointer
+        let value: JSON
+
+        func isNamed(_ other: StaticString) -> Bool {
+            guard name.count == other.utf8CodeUnitCount, let bytes = name.baseAddress else { return false }
+            return memcmp(bytes, other.utf8Start, name.count) == 0
+        }
     }
 
     private let form: Form
@@ -27,13 +40,20 @@ public struct Params {
             }
             if let json, json.kind == .object {
                 try object.validate(json, path: "params")
-                return json.count == 0 ? .none : Params(.object(json))
+                return json.count == 0 ? .none : Params(.object(json, found(in: json)))
             }
             if let missing = members.first(where: \.required) { throw Self.missing(missing) }
             return .none
         } catch {
             throw .invalidParams(error)
         }
+    }
+
+    private static func found(in object: JSON) -> [Found] {
+        var found: [Found] = []
+        found.reserveCapacity(object.count)
+        object.forEachMemberUTF8 { found.append(Found(name: $0, value: $1)) }
+        return found
     }
 
     private static func check(positional json: JSON, _ members: [JSONSchema.Member]) throws(JSONError) {
@@ -58,7 +78,8 @@ public struct Params {
     public subscript(name: StaticString) -> JSON? {
         switch form {
         case .none: return nil
-        case .object(let json): return json[name]
+        case .object(_, let found):
+            return found.first { $0.isNamed(name) }?.value
         case .positional(let json, let members):
             let index = members.firstIndex { $0.name.description == name.description }
             return index.flatMap { json[index: $0] }
@@ -71,7 +92,7 @@ public struct Params {
         case .none:
             writer.beginObject()
             writer.endObject()
-        case .object(let json): writer.value(json)
+        case .object(let json, _): writer.value(json)
         case .positional(let json, let members):
             writer.beginObject()
             for (index, member) in members.enumerated() { writer.member(member.name, json[index: index]) }

@@ -31,6 +31,11 @@ public struct RPCID: Hashable, Sendable {
         self.init(bytes: isCanonical ? writer.bytes : Array(text), canonical: writer.bytes)
     }
 
+    /// An id in the spelling that the writer would give it: an integer, or a string of printable ASCII without escapes.
+    init(plain bytes: [UInt8]) {
+        self.init(bytes: bytes, canonical: bytes)
+    }
+
     private init(bytes: [UInt8], canonical: [UInt8]) {
         self.bytes = bytes
         self.canonical = canonical

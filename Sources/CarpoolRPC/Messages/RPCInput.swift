@@ -15,6 +15,7 @@ public enum RPCInput {
     /// Parses what the framer cut out.
     public static func parse(_ bytes: [UInt8]) -> RPCInput {
         bytes.withUnsafeBytes { text in
+            if let request = PlainRequest.read(text) { return .single(.request(request)) }
             do throws(JSONError) {
                 let json = try JSON.parse(text)
                 return json.kind == .array ? batch(json, text: text) : .single(RPCMessage(json, text: text))

@@ -73,7 +73,7 @@ struct SessionHandlers {
         writer.beginObject()
         writer.member("session", session.name)
         writer.member("state", session.isInvalid ? "invalid" : "valid")
-        writer.member("active", session.activeRequests.count)
+        writer.member("active", session.activeCount)
         writer.member("requests", session.requestCount)
         writer.key("configuration")
         writer.beginObject()
