@@ -23,6 +23,12 @@ class Row:
         return f"| {self.what} | {self.ours} | {self.peer} | {self.result} | {self.aim} | {verdict} |"
 
 
+def quantity(value: float, unit: str) -> str:
+    """Return a number with three digits and its unit."""
+    number = f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    return f"{number} {unit}".strip()
+
+
 def ratio_row(what: str, unit: str, ours: list[float], peer: list[float], aim: float | None) -> Row:
     """Compare runs made in turn; without an aim the ratio is only told.
 
@@ -32,8 +38,8 @@ def ratio_row(what: str, unit: str, ours: list[float], peer: list[float], aim: f
     middle = statistics.median
     return Row(
         what,
-        f"{middle(ours):.3g} {unit}",
-        f"{middle(peer):.3g} {unit}",
+        quantity(middle(ours), unit),
+        quantity(middle(peer), unit),
         f"{ratio:.2f}",
         "" if aim is None else f"at most {aim:.2f}",
         None if aim is None else ratio <= aim,
@@ -42,7 +48,8 @@ def ratio_row(what: str, unit: str, ours: list[float], peer: list[float], aim: f
 
 def limit_row(what: str, ours: float, unit: str, limit: float, peer: str = "") -> Row:
     """Compare a number with a limit."""
-    return Row(what, f"{ours:.3g} {unit}", peer, f"{ours:.3g} {unit}", f"at most {limit:g} {unit}", ours <= limit)
+    told = quantity(ours, unit)
+    return Row(what, told, peer, told, f"at most {quantity(limit, unit)}", ours <= limit)
 
 
 def table(rows: list[Row]) -> str:
