@@ -1,0 +1,79 @@
+"""HTTP/2 with another implementation than nginx's: many requests at a time over one connection."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import carpool
+import pytest
+from harness.daemon import Daemon
+from harness.wire import Wire
+from origins.authority import Authority
+from origins.nghttpd import Nghttpd
+from origins.nginx import Nginx
+
+FILES = ["hello.txt", "200.bin", "20k.bin", "100k.bin", "1m.bin"]
+
+
+@pytest.fixture
+def multiplexing(daemon: Daemon) -> Daemon:
+    """A daemon whose library is fit for many requests on one connection."""
+    if daemon.call("daemon.info")["libcurl"]["profile"] != "multiplex":
+        pytest.skip("this libcurl speaks HTTP/1.1 unless a request asks for HTTP/2")
+    return daemon
+
+
+@pytest.fixture
+def http2(multiplexing: Daemon) -> Iterator[Wire]:
+    with multiplexing.wire() as connected:
+        yield connected
+
+
+def params(nghttpd: Nghttpd, authority: Authority, name: str) -> dict[str, Any]:
+    return {"url": f"{nghttpd.https}/{name}", "trust": {"ca_file": str(authority.ca_file)}}
+
+
+def test_each_library_speaks_it_when_asked_to(client: carpool.Client, nghttpd: Nghttpd, authority: Authority) -> None:
+    response = client.get(f"{nghttpd.https}/hello.txt", verify=authority.ca_file, http_version="2")
+    assert (response.http_version, response.text) == ("h2", "hello, world\n")
+
+
+def test_a_hundred_at_a_time_share_one_connection(http2: Wire, nghttpd: Nghttpd, authority: Authority) -> None:
+    calls = {http2.request("request.perform", params(nghttpd, authority, "200.bin")) for _ in range(100)}
+    connections = set()
+    while calls:
+        message = http2.receive()
+        calls.remove(message["id"])
+        (hop,) = message["result"]["attempts"][0]["metrics"]
+        assert hop["http_version"] == "h2"
+        connections.add(hop["connection"])
+    assert len(connections) == 1
+
+
+def test_bodies_of_all_sizes_arrive_whole_side_by_side(
+    multiplexing: Daemon, nghttpd: Nghttpd, nginx: Nginx, authority: Authority
+) -> None:
+    with multiplexing.wire() as wire, multiplexing.client() as client:
+        requests = {
+            wire.call("request.submit", **params(nghttpd, authority, name))["request"]: name for name in FILES * 4
+        }
+        for request, name in requests.items():
+            record = client.call("request.wait", request=request)
+            assert record["outcome"]["ok"], record
+            path = record["body"].get("file")
+            body = carpool.Response(record, Path(path).read_bytes() if path else None)
+            assert hashlib.sha256(body.content).hexdigest() == nginx.hashes[name]
+
+
+def test_one_that_is_cancelled_does_not_disturb_the_others(http2: Wire, nghttpd: Nghttpd, authority: Authority) -> None:
+    slow = [http2.call("request.submit", **params(nghttpd, authority, "16m.bin"))["request"] for _ in range(4)]
+    for request in slow[:2]:
+        http2.call("request.cancel", request=request)
+    assert http2.call("request.perform", **params(nghttpd, authority, "hello.txt"))["outcome"]["ok"]
+    outcomes = [http2.call("request.wait", request=request)["outcome"]["ok"] for request in slow]
+    assert outcomes[2:] == [True, True]
+    pool = http2.call("pool.stats")["origins"]
+    assert [origin["connections"] for origin in pool] == [1]
