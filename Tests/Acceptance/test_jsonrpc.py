@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from harness.daemon import ROOT, Daemon
 from harness.wire import CONTENT_LENGTH, FRAMINGS, LINES, SEQUENCE, Wire
+from origins.scripted import ScriptedOrigin
 
 TRANSCRIPTS = ROOT / "Tests" / "Transcripts"
 SERVICE = {"service": "specification"}
@@ -170,16 +171,10 @@ def test_a_misspelt_method_is_told_the_nearest(daemon: Daemon) -> None:
         assert (error["code"], error["data"]["did_you_mean"]) == (-32601, "request.perform")
 
 
-def test_positional_parameters_are_taken_in_the_documented_order(daemon: Daemon) -> None:
+def test_positional_parameters_are_taken_in_the_documented_order(daemon: Daemon, origin: ScriptedOrigin) -> None:
     with daemon.wire() as wire:
-        document = wire.call("rpc.discover")
-        (perform,) = [method for method in document["methods"] if method["name"] == "request.perform"]
-        order = [member["name"] for member in perform["params"]]
-        arguments = {"url": "http://127.0.0.1:1/", "session": "default", "method": "GET"}
-        highest = max(order.index(name) for name in arguments)
-        values = [arguments.get(name) for name in order[: highest + 1]]
-        if None not in values:
-            record = wire.result(wire.request("request.perform", values))
-            assert record["outcome"]["error"]["name"] == "session_task_failed.cannot_connect_to_host"
-        one = wire.call("request.submit", url="http://127.0.0.1:1/")["request"]
-        assert wire.result(wire.request("request.wait", [one]))["request"] == one
+        (perform,) = [method for method in wire.call("rpc.discover")["methods"] if method["name"] == "request.perform"]
+        assert [member["name"] for member in perform["params"]][:3] == ["url", "method", "headers"]
+        record = wire.result(wire.request("request.perform", [origin.url, "PUT", {"X-A": "1"}]))
+        assert record["outcome"]["ok"]
+    assert (origin.requests[0].method, origin.requests[0].values("X-A")) == ("PUT", ["1"])
