@@ -14,7 +14,4 @@ struct AccessPolicy: Equatable {
     func role(of uid: UInt32) -> Role? {
         uid == owner || uid == 0 ? .admin : roles[uid]
     }
-
-    /// Whether the socket must be open to users other than the owner.
-    var admitsOthers: Bool { !roles.isEmpty }
 }

@@ -39,7 +39,10 @@ extension Server {
         armIdleExit()
     }
 
-    /// One line with the reason, whatever the peer was about to ask; it fits the socket's empty buffer.
+    /// Peers that are being shown out at a time; more are closed at once, for a crowd of them must not cost the daemon its descriptors.
+    private static let maximumFarewells = 64
+
+    /// One line with the reason, whatever the peer was about to ask.
     private func refuse(_ fd: consuming FileDescriptor, _ credentials: PeerCredentials, _ error: RPCError) {
         statistics.refusedConnections &+= 1
         log.write(
@@ -48,6 +51,13 @@ extension Server {
         var writer = JSONWriter()
         Reply.write(id: nil, error: error, to: &writer)
         writer.append(verbatim: [UInt8(ascii: "\n")])
-        _ = writer.withBytes { Bytes.send(fd.raw, $0) }
+        guard farewells.count < Server.maximumFarewells else {
+            _ = writer.withBytes { Bytes.send(fd.raw, $0) }
+            return
+        }
+        let farewell = Farewell(fd, line: writer.bytes, loop: loop, buffer: { [unowned self] in withReadBuffer($0) }) {
+            [unowned self] in farewells[ObjectIdentifier($0)] = nil
+        }
+        farewells[ObjectIdentifier(farewell)] = farewell
     }
 }

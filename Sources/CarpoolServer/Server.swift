@@ -22,6 +22,8 @@ final class Server {
     var sessions: [String: Session] = [:]
     var connections: [Int: Connection] = [:]
     var connectionsByUser: [UInt32: Int] = [:]
+    /// Peers that were refused and have not gone yet.
+    var farewells: [ObjectIdentifier: Farewell] = [:]
     var statistics = ServerStatistics()
 
     /// The name of this run: request ids and cursors begin with it.

@@ -47,6 +47,8 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// The most events that one turn takes from the kernel; more wait for the next turn, so that timers stay punctual.
     private static let eventsPerTurn = 256
+    /// How often observers may ask for another call before the sockets are looked at again.
+    private static let roundsPerTurn = 4
 
     /// Makes a loop for the calling thread; ``run()`` must be called on that thread.
     public init() throws(SystemError) {
@@ -169,10 +171,13 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     }
 
     private func endTurn() {
-        // Observers may ask for another call while they are called; two arrays take turns, so nothing is allocated.
-        swap(&observers, &spareObservers)
-        for observer in spareObservers { observer.turnDidEnd() }
-        spareObservers.removeAll(keepingCapacity: true)
+        // What one observer leaves behind, another takes up in the same turn: a response that the transport has finished is an answer
+        // that a connection has still to send. Two arrays take turns, so nothing is allocated.
+        for _ in 0..<EventLoop.roundsPerTurn where !observers.isEmpty {
+            swap(&observers, &spareObservers)
+            for observer in spareObservers { observer.turnDidEnd() }
+            spareObservers.removeAll(keepingCapacity: true)
+        }
     }
 
     // MARK: The inbox

@@ -65,7 +65,8 @@ public enum RPCMessage {
         switch (json["method"], json["result"], json["error"]) {
         case (let method?, nil, nil):
             guard let name = method.string else { return .invalid(id, .invalidRequest("method is a string")) }
-            let params = json["params"]
+            // Null is no structured value (§4.2), but several libraries send it for calls without parameters.
+            let params = json["params"].flatMap { $0.isNull ? nil : $0 }
             guard params == nil || params?.kind == .object || params?.kind == .array else {
                 return .invalid(id, .invalidRequest("params is an object or an array"))
             }

@@ -1,0 +1,46 @@
+internal import CarpoolSystem
+
+/// A peer that is shown out: it has its one line, and what it still writes is read and dropped until it closes or a second is over. Closing at
+/// once would let its write fail before it has read the line.
+final class Farewell: ReadinessHandler {
+    private let fd: FileDescriptor
+    private let loop: EventLoop
+    private let buffer: (_ body: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult
+    private let onEnd: (Farewell) -> Void
+    private lazy var deadline = Timer { [unowned self] in end() }
+
+    private static let milliseconds = 1_000
+
+    /// Takes the descriptor over, sends the line and waits for the peer to go.
+    /// - Parameters:
+    ///   - line: fits the socket's empty buffer.
+    ///   - buffer: lends memory to read into.
+    ///   - onEnd: called once, when the peer has gone or the time is over.
+    init(
+        _ fd: consuming FileDescriptor, line: [UInt8], loop: EventLoop,
+        buffer: @escaping (_ body: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult,
+        onEnd: @escaping (Farewell) -> Void
+    ) {
+        self.fd = fd
+        self.loop = loop
+        self.buffer = buffer
+        self.onEnd = onEnd
+        _ = line.withUnsafeBytes { Bytes.send(self.fd.raw, $0) }
+        UnixSocket.shutdownWriting(self.fd.raw)
+        loop.setInterest(.readable, for: self.fd.raw, handler: self)
+        loop.arm(deadline, afterMilliseconds: Farewell.milliseconds)
+    }
+
+    func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        switch buffer({ Bytes.read(fd, into: $0) }) {
+        case .bytes, .wouldBlock: if readiness.contains(.failed) { end() }
+        case .endOfFile, .failed: end()
+        }
+    }
+
+    private func end() {
+        loop.cancel(deadline)
+        loop.forget(fd.raw)
+        onEnd(self)
+    }
+}
