@@ -27,7 +27,15 @@ extension RPCError {
     /// There is no such method.
     public static func methodNotFound(_ name: String, didYouMean: String? = nil) -> RPCError {
         RPCError(.methodNotFound, "Method not found").with("detail", "no such method: \(shortened(name))")
-            .with("did_you_mean", didYouMean)
+            .suggesting(didYouMean)
+    }
+
+    /// The same error with the nearest known name, which is then the best hint too.
+    private func suggesting(_ name: String?) -> RPCError {
+        guard let name else { return self }
+        var error = with("did_you_mean", name)
+        error.hint = "Did you mean \(name)?"
+        return error
     }
 
     /// A parameter is wrong.
@@ -35,7 +43,7 @@ extension RPCError {
         path: String, message: String, expected: String? = nil, didYouMean: String? = nil
     ) -> RPCError {
         RPCError(.invalidParams, "Invalid params: \(path): \(message)").with("path", path).with("expected", expected)
-            .with("did_you_mean", didYouMean)
+            .suggesting(didYouMean)
     }
 
     /// A parameter is wrong, as its schema says.
