@@ -41,14 +41,22 @@ final class Spool: BodySpool {
 
     /// Removes the body of a request; gives whether there was one.
     @discardableResult func release(_ request: String) -> Bool {
-        guard let body = bodies.removeValue(forKey: request) else { return false }
+        guard let body = bodies[request] else { return false }
+        remove(body)
+        return true
+    }
+
+    /// Removes a body, whole or not. Nothing happens if it is gone already.
+    fileprivate func remove(_ body: SpooledBody) {
+        guard bodies[body.request] === body else { return }
+        bodies[body.request] = nil
+        body.close()
         if let path = body.path { unlink(path) }
         totalBytes -= body.count
         if let owner = body.owner {
             let left = (bytesByClient[owner] ?? 0) - body.count
             bytesByClient[owner] = left > 0 ? left : nil
         }
-        return true
     }
 
     /// Removes every body whose lease is over.
@@ -129,12 +137,18 @@ final class SpooledBody: SpoolFile {
         file = nil
     }
 
+    func discard() { spool.remove(self) }
+
+    /// Without its descriptor it can neither grow nor get a name: a file that is removed before it is whole leaves nothing behind.
+    fileprivate func close() { file = nil }
+
     /// Reads a piece of a whole body: fewer bytes than asked for at the end, none behind it.
-    func read(at offset: Int64, count: Int) throws(SystemError) -> [UInt8] {
-        guard let path else { return [] }
+    func read(at offset: Int64, count wanted: Int) throws(SystemError) -> [UInt8] {
+        // The kernel refuses an offset whose end is beyond what it can count.
+        guard let path, offset >= 0, offset < count else { return [] }
         let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
-        var bytes = [UInt8](repeating: 0, count: count)
-        let read = pread(file.raw, &bytes, count, Int(offset))
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        let read = pread(file.raw, &bytes, wanted, Int(offset))
         guard read >= 0 else { throw .last("pread", path) }
         return Array(bytes[..<read])
     }

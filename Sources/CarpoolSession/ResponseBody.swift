@@ -16,11 +16,23 @@ public struct ResponseBody {
     /// An empty body.
     public init() {}
 
-    /// Adds a piece; moves everything to a file when memory would hold more than the limit.
+    /// Adds a piece; moves everything to a file when memory would hold more than the limit. A body that cannot be kept is dropped as a whole,
+    /// so that it takes no room from others.
     mutating func append(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: Request)
         throws(SessionError)
     {
-        count += Int64(bytes.count)
+        count &+= Int64(bytes.count)
+        do throws(SessionError) {
+            try keep(bytes, memoryLimit: memoryLimit, spool: spool, owner: owner)
+        } catch {
+            discard()
+            throw error
+        }
+    }
+
+    private mutating func keep(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: Request)
+        throws(SessionError)
+    {
         switch storage {
         case .file(let file): try file.write(bytes)
         case .memory(var kept):
@@ -32,31 +44,45 @@ public struct ResponseBody {
                 return
             }
             let file = try spool.makeFile(for: owner)
+            storage = .file(file)
             try ResponseBody.write(kept, to: file)
             try file.write(bytes)
-            storage = .file(file)
         }
     }
 
-    /// Moves what is in memory to a file, whatever its size.
+    /// Moves what is in memory to a file, whatever its size. If that fails it stays in memory.
     public mutating func spill(to spool: any BodySpool, owner: Request) throws(SessionError) {
         guard case .memory(let kept) = storage else { return }
         let file = try spool.makeFile(for: owner)
-        try ResponseBody.write(kept, to: file)
-        try file.complete()
+        do throws(SessionError) {
+            try ResponseBody.write(kept, to: file)
+            try file.complete()
+        } catch {
+            file.discard()
+            throw error
+        }
         storage = .file(file)
     }
 
     /// Drops the bytes, where they cannot be kept; the count stays.
-    public mutating func discard() { storage = .memory([]) }
+    public mutating func discard() {
+        if case .file(let file) = storage { file.discard() }
+        storage = .memory([])
+    }
 
     private static func write(_ bytes: [UInt8], to file: any SpoolFile) throws(SessionError) {
         try bytes.withUnsafeBufferPointer { kept throws(SessionError) in try file.write(UnsafeRawBufferPointer(kept)) }
     }
 
     /// Gives a file its final name; until then no one else can see it.
-    func complete() throws(SessionError) {
-        if case .file(let file) = storage { try file.complete() }
+    mutating func complete() throws(SessionError) {
+        guard case .file(let file) = storage else { return }
+        do throws(SessionError) {
+            try file.complete()
+        } catch {
+            discard()
+            throw error
+        }
     }
 }
 
@@ -72,6 +98,8 @@ public protocol SpoolFile: AnyObject {
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError)
     /// Gives it its name: from now on it is whole and stays so.
     func complete() throws(SessionError)
+    /// Removes it, and gives back the room that it took.
+    func discard()
     /// Its absolute path, once it is complete.
     var path: String? { get }
 }

@@ -1,0 +1,78 @@
+import CarpoolHTTP
+@testable import CarpoolSession
+import Testing
+
+struct ResponseBodyTests {
+    private static func append(
+        _ text: String, to body: inout ResponseBody, limit: Int, _ stage: Stage, _ owner: Request
+    ) throws(SessionError) {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+        defer { bytes.deallocate() }
+        bytes.copyBytes(from: text.utf8)
+        try body.append(UnsafeRawBufferPointer(bytes), memoryLimit: limit, spool: stage.spool, owner: owner)
+    }
+
+    @Test(
+        "In memory up to the limit, in a file from the first byte over it",
+        arguments: [(6, false), (5, true), (0, true)])
+    func theLimit(_ limit: Int, _ isFile: Bool) throws {
+        let stage = try Stage()
+        let owner = stage.request(RequestParameters(url: "http://a.test/"))
+        var body = ResponseBody()
+        for piece in ["ab", "cd", "ef"] { try Self.append(piece, to: &body, limit: limit, stage, owner) }
+        #expect(body.count == 6)
+        switch body.storage {
+        case .memory(let bytes):
+            #expect(!isFile)
+            #expect(bytes == Array("abcdef".utf8))
+        case .file:
+            #expect(isFile)
+            #expect(stage.spool.files.map(\.bytes) == [Array("abcdef".utf8)])
+        }
+    }
+
+    @Test("A body that cannot be kept is dropped as a whole", arguments: [ScriptedSpool.Step.make, .write])
+    func failure(_ step: ScriptedSpool.Step) throws {
+        let stage = try Stage()
+        let owner = stage.request(RequestParameters(url: "http://a.test/"))
+        var body = ResponseBody()
+        try Self.append("kept", to: &body, limit: 4, stage, owner)
+        stage.spool.failure = step
+        #expect(throws: SessionError.self) { try Self.append("more", to: &body, limit: 4, stage, owner) }
+        guard case .memory(let bytes) = body.storage else {
+            Issue.record("still in a file")
+            return
+        }
+        #expect(bytes.isEmpty)
+        #expect(body.count == 8)
+        #expect(stage.spool.files.allSatisfy { $0.isDiscarded })
+    }
+
+    @Test("Spilling moves memory to a whole file, once")
+    func spill() throws {
+        let stage = try Stage()
+        let owner = stage.request(RequestParameters(url: "http://a.test/"))
+        var body = ResponseBody()
+        try Self.append("abc", to: &body, limit: 10, stage, owner)
+        try body.spill(to: stage.spool, owner: owner)
+        try body.spill(to: stage.spool, owner: owner)
+        #expect(stage.spool.files.map(\.path) == ["/spool/r_1"])
+        #expect(body.count == 3)
+    }
+
+    @Test("Spilling that fails leaves the bytes in memory", arguments: [ScriptedSpool.Step.make, .write, .complete])
+    func spillFailure(_ step: ScriptedSpool.Step) throws {
+        let stage = try Stage()
+        let owner = stage.request(RequestParameters(url: "http://a.test/"))
+        var body = ResponseBody()
+        try Self.append("abc", to: &body, limit: 10, stage, owner)
+        stage.spool.failure = step
+        #expect(throws: SessionError.self) { try body.spill(to: stage.spool, owner: owner) }
+        guard case .memory(let bytes) = body.storage else {
+            Issue.record("not in memory")
+            return
+        }
+        #expect(bytes == Array("abc".utf8))
+        #expect(stage.spool.files.allSatisfy { $0.isDiscarded })
+    }
+}
