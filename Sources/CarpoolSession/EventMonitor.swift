@@ -3,19 +3,19 @@ public import CarpoolHTTP
 /// Whoever watches requests: one method for each step, all called on the session's loop, in the order in which the steps happen.
 /// A monitor implements the steps that it cares for.
 public protocol EventMonitor: AnyObject {
-    /// The session takes no more requests (EM-01).
+    /// The session takes no more requests, and the last one is over (EM-01).
     func sessionDidBecomeInvalid(_ session: Session)
-    /// The head of a response is there (EM-09).
+    /// The head of the final response is there (EM-09); those that redirect are told by the next one alone.
     func request(_ request: Request, taskDidReceive response: ResponseHead)
-    /// So many bytes of the body have arrived (EM-10).
+    /// So many bytes of the final response's body have arrived (EM-10).
     func request(_ request: Request, taskDidReceiveBytes count: Int)
-    /// The origin redirects, and the request follows (EM-05).
+    /// The origin redirects, whether or not the request follows (EM-05).
     func request(_ request: Request, taskWillRedirectTo url: HTTPURL)
     /// So many bytes of the request's body were sent (EM-03).
     func request(_ request: Request, taskDidSendBodyBytes count: Int)
     /// A hop's metrics are known (EM-06).
     func request(_ request: Request, taskDidCollect metrics: TransferMetrics)
-    /// A hop is over (EM-07).
+    /// The last hop is over (EM-07).
     func request(_ request: Request, taskDidCompleteWith error: TransportError?)
     /// The first request to send is made from the parameters (EM-15).
     func requestDidCreateInitialURLRequest(_ request: Request)

@@ -22,6 +22,8 @@ public struct RedirectHandler: Sendable, Equatable {
     enum Step {
         /// The response is the final one.
         case deliver
+        /// The response redirects to there, and is the final one all the same.
+        case decline(HTTPURL)
         /// This request comes next.
         case follow(TransportRequest)
         /// The request has failed.
@@ -35,30 +37,29 @@ public struct RedirectHandler: Sendable, Equatable {
         "content-type", "content-encoding", "content-language", "content-location",
     ]
 
-    /// Whether the head announces a redirect that would be followed, so that its body is of no use.
-    func wouldFollow(_ head: ResponseHead) -> Bool {
-        guard follows else { return false }
-        switch head.status {
-        case 301, 302, 303, 307, 308: return head.fields.first("location") != nil
-        default: return false
-        }
-    }
-
     /// Decides (RFC 9110, sections 15.4.2 to 15.4.9): 303 makes everything but HEAD a GET, 301 and 302 make a POST a GET, 307 and 308 keep
     /// method and body; credentials stay with their origin; https is not left for http.
     func step(after head: ResponseHead, to request: TransportRequest, hop: Int) -> Step {
-        guard wouldFollow(head), let location = head.fields.first("location") else { return .deliver }
-        guard hop <= maximumHops else { return .fail(.tooManyRedirects(maximumHops)) }
+        guard let location = RedirectHandler.location(in: head) else { return .deliver }
         let target: HTTPURL
         do throws(TransportError) {
             target = try request.url.resolving(location)
         } catch {
-            return .fail(.sessionTaskFailed(error))
+            return follows ? .fail(.sessionTaskFailed(error)) : .deliver
         }
+        guard follows else { return .decline(target) }
+        guard hop <= maximumHops else { return .fail(.tooManyRedirects(maximumHops)) }
         guard request.url.origin.scheme != "https" || target.origin.scheme == "https" else {
             return .fail(.insecureRedirect(target.description))
         }
         return .follow(next(after: head.status, request, target))
+    }
+
+    private static func location(in head: ResponseHead) -> String? {
+        switch head.status {
+        case 301, 302, 303, 307, 308: head.fields.first("location")
+        default: nil
+        }
     }
 
     private func next(after status: Int, _ request: TransportRequest, _ target: HTTPURL) -> TransportRequest {

@@ -25,6 +25,8 @@ public final class Request {
     var transfer: Transfer?
     /// What was handed to the transport last.
     var current: TransportRequest?
+    /// What follows from the head of the present hop.
+    var step = RedirectHandler.Step.deliver
     /// Bytes of a body that nobody wants, because its response redirects.
     var discardedBytes = 0
     /// In the order in which they were added; nearly always one or two.
@@ -48,7 +50,18 @@ public final class Request {
     }
 
     /// Ends it. A request that is over stays as it is; gives whether the call changed anything.
-    @discardableResult public func cancel() -> Bool { end(.explicitlyCancelled) }
+    @discardableResult public func cancel() -> Bool {
+        guard advance(to: .cancelled) else { return false }
+        fail(.explicitlyCancelled)
+        session.eventMonitor.requestDidCancel(self)
+        guard let transfer else {
+            session.finish(self)
+            return true
+        }
+        session.transport.cancel(transfer)
+        session.eventMonitor.requestDidCancelTask(self)
+        return true
+    }
 
     /// Calls the body when the record is complete: now, if it is. The number takes it back with ``forget(completion:)``.
     @discardableResult public func whenFinished(_ body: @escaping (Request) -> Void) -> Int {
@@ -66,17 +79,10 @@ public final class Request {
     /// Takes back a body that waits for the end.
     public func forget(completion: Int) { completions.removeAll { $0.token == completion } }
 
-    func end(_ reason: SessionError) -> Bool {
-        guard advance(to: .cancelled) else { return false }
+    /// Ends it because its session has ended: nobody has cancelled it, and no event says so.
+    func lose(to reason: SessionError) {
         fail(reason)
-        session.eventMonitor.requestDidCancel(self)
-        guard let transfer else {
-            session.finish(self)
-            return true
-        }
-        session.transport.cancel(transfer)
-        session.eventMonitor.requestDidCancelTask(self)
-        return true
+        if let transfer { session.transport.cancel(transfer) } else { session.finish(self) }
     }
 
     /// Notes why it failed, unless an earlier reason is known.

@@ -10,6 +10,8 @@ public final class Session {
     /// Requests that are not over yet.
     public var activeRequests: [Request] { Array(active.values) }
     private var active: [ObjectIdentifier: Request] = [:]
+    /// Whether the monitors know that it is invalid: the last event of a session.
+    private var hasToldInvalidity = false
     /// How many requests are not over yet.
     public var activeCount: Int { active.count }
     /// Whether it still takes requests.
@@ -50,19 +52,27 @@ public final class Session {
         return requests.count
     }
 
-    /// Takes no more requests; those under way go on, or fail with `session_invalidated` if they are to be cancelled (SE-19).
+    /// Takes no more requests; those under way go on, or fail with `session_invalidated` if they are to end (SE-19). The monitors are told
+    /// when the last one is over (EM-01).
     public func invalidate(cancelling: Bool) {
-        guard !isInvalid else { return }
         isInvalid = true
         if cancelling {
-            for request in activeRequests { _ = request.end(.sessionInvalidated) }
+            for request in activeRequests { request.lose(to: .sessionInvalidated) }
         }
+        tellInvalidity()
+    }
+
+    private func tellInvalidity() {
+        guard isInvalid, active.isEmpty, !hasToldInvalidity else { return }
+        hasToldInvalidity = true
         eventMonitor.sessionDidBecomeInvalid(self)
     }
 
     // MARK: The pipeline (RL-08)
 
     func perform(_ request: Request) {
+        // A monitor may have cancelled it at any of its events, which then finishes it on the spot.
+        guard !request.isFinished else { return }
         guard !isInvalid else { return fail(request, .sessionInvalidated) }
         request.attempts.append(Attempt())
         let made: TransportRequest
@@ -74,7 +84,9 @@ public final class Session {
             return finish(request)
         }
         eventMonitor.requestDidCreateInitialURLRequest(request)
+        guard !request.isFinished else { return }
         eventMonitor.requestDidCreateURLRequest(request)
+        guard !request.isFinished else { return }
         send(made, for: request)
         eventMonitor.requestDidCreateTask(request)
         eventMonitor.requestDidResumeTask(request)
@@ -96,6 +108,7 @@ public final class Session {
         if !request.attempts.isEmpty { request.attempts[request.attempts.count - 1].error = request.error }
         active[ObjectIdentifier(request)] = nil
         request.markFinished()
+        tellInvalidity()
     }
 
     private func fail(_ request: Request, _ error: SessionError) {

@@ -10,22 +10,33 @@ final class SessionDelegate: TransferDelegate {
     func transferDidStart(_ transfer: Transfer) {}
 
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {
-        guard let request = tasks[transfer] else { return }
-        request.session.eventMonitor.request(request, taskDidReceive: head)
+        guard let request = tasks[transfer], let sent = request.current else { return }
+        let attempt = request.attempts.count - 1
+        let hops = request.attempts[attempt].hops.count
+        request.attempts[attempt].hops[hops - 1].response = head
         request.response = head
         request.discardedBytes = 0
-        let attempt = request.attempts.count - 1
-        let hop = request.attempts[attempt].hops.count - 1
-        request.attempts[attempt].hops[hop].response = head
+        request.step = redirect(of: request).step(after: head, to: sent, hop: hops)
+        let monitor = request.session.eventMonitor
+        switch request.step {
+        case .deliver: monitor.request(request, taskDidReceive: head)
+        case .decline(let target):
+            monitor.request(request, taskWillRedirectTo: target)
+            monitor.request(request, taskDidReceive: head)
+        case .follow(let next): monitor.request(request, taskWillRedirectTo: next.url)
+        case .fail: return
+        }
     }
 
     func transfer(_ transfer: Transfer, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let request = tasks[transfer], !request.isFinished else { return .stop }
-        request.session.eventMonitor.request(request, taskDidReceiveBytes: bytes.count)
-        if let head = request.response, redirect(of: request).wouldFollow(head) {
+        switch request.step {
+        case .follow, .fail:
             request.discardedBytes += bytes.count
             return request.discardedBytes > SessionDelegate.discardLimitBytes ? .stop : .accept
+        case .deliver, .decline: break
         }
+        request.session.eventMonitor.request(request, taskDidReceiveBytes: bytes.count)
         do throws(SessionError) {
             try request.body.append(
                 bytes, memoryLimit: request.parameters.memoryLimitBytes, spool: request.session.spool, owner: request)
@@ -44,38 +55,37 @@ final class SessionDelegate: TransferDelegate {
     func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
         guard let request = tasks[transfer] else { return }
         tasks[transfer] = nil
-        request.transfer = nil
         let monitor = request.session.eventMonitor
         let attempt = request.attempts.count - 1
         let hop = request.attempts[attempt].hops.count - 1
         request.attempts[attempt].hops[hop].metrics = completion.metrics
         monitor.request(request, taskDidCollect: completion.metrics)
         monitor.request(request, didGather: completion.metrics)
-        monitor.request(request, taskDidCompleteWith: completion.error)
         if follow(request, completion) { return }
         if let error = completion.error { request.fail(.sessionTaskFailed(error)) }
+        monitor.request(request, taskDidCompleteWith: completion.error)
         monitor.request(request, didCompleteTaskWith: completion.error)
+        request.transfer = nil
         request.session.finish(request)
     }
 
     /// Goes on to the next hop, if there is one.
     private func follow(_ request: Request, _ completion: TransferCompletion) -> Bool {
-        guard request.error == nil, let head = request.response, let sent = request.current else { return false }
+        let step = request.step
+        request.step = .deliver
         // A redirect whose body was cut off has done its duty.
-        guard completion.error == nil || request.discardedBytes > SessionDelegate.discardLimitBytes else {
-            return false
-        }
-        let hops = request.attempts.last?.hops.count ?? 0
-        switch redirect(of: request).step(after: head, to: sent, hop: hops) {
-        case .deliver: return false
+        let isWhole = completion.error == nil || request.discardedBytes > SessionDelegate.discardLimitBytes
+        request.discardedBytes = 0
+        guard request.error == nil, isWhole, let sent = request.current else { return false }
+        switch step {
+        case .deliver, .decline: return false
         case .fail(let error):
             request.fail(error)
             return false
         case .follow(var next):
             // The time for the whole request goes on; a hop that is left none ends at once.
-            let spent = Int(completion.metrics.endMicroseconds / 1_000)
-            next.resourceTimeoutMilliseconds = max(1, sent.resourceTimeoutMilliseconds - spent)
-            request.session.eventMonitor.request(request, taskWillRedirectTo: next.url)
+            let spent = completion.metrics.endMicroseconds / 1_000
+            next.resourceTimeoutMilliseconds = max(1, sent.resourceTimeoutMilliseconds &- spent)
             request.response = nil
             request.session.send(next, for: request)
             return true

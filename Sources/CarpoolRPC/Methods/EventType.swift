@@ -31,7 +31,7 @@ public struct EventType: Sendable {
 
     /// All types that are sent.
     public static let all: [EventType] = [
-        EventType("session.did_become_invalid", "A session was invalidated."),
+        EventType("session.did_become_invalid", "A session was invalidated, and its last request is over."),
         EventType("request.did_create_initial_url_request", "A request was made.", target),
         EventType("request.did_fail_to_create_url_request", "A request could not be made of its parameters.", [error]),
         EventType("request.did_create_url_request", "The request is as it will be sent.", target),
@@ -52,15 +52,16 @@ public struct EventType: Sendable {
                 .optional("error", .requestError, "Why there is none."),
             ]),
         EventType(
-            "task.did_receive_response", "The head of a response is there.",
+            "task.did_receive_response",
+            "The head of the final response is there; redirects that are followed are told by `task.will_redirect`.",
             [.required("response", .responseHead, "The head.")]),
-        EventType("task.did_receive_data", "A piece of a response's body is there.", size),
+        EventType("task.did_receive_data", "A piece of the final response's body is there.", size),
         EventType("task.did_send_body_data", "A piece of a request's body was taken by the network.", size),
         EventType(
-            "task.will_redirect", "A redirect is followed.",
+            "task.will_redirect", "The origin redirects, whether or not the request follows.",
             [.optional("status", .integer, "The status of the redirect."), .required("url", .string, "Where to.")]),
         EventType("task.did_collect_metrics", "What a hop cost is known.", JSONSchema.hopMetrics),
-        EventType("task.did_complete", "A hop is over.", taskError),
+        EventType("task.did_complete", "The last hop of an attempt is over.", taskError),
         EventType("pool.connection_opened", "A connection to an origin was opened.", connection),
         EventType(
             "pool.connection_closed", "A connection to an origin was closed.",

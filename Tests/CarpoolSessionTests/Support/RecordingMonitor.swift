@@ -1,0 +1,53 @@
+import CarpoolHTTP
+import CarpoolSession
+
+/// Writes down what it is told, by the names of the session model's callbacks, and does what a test wants done at one of them.
+final class RecordingMonitor: EventMonitor {
+    private(set) var events: [String] = []
+    /// Called at each event, before the next one can come.
+    var onEvent: (String, Request?) -> Void = { _, _ in }
+
+    /// What was told since the last time.
+    func take() -> [String] {
+        defer { events = [] }
+        return events
+    }
+
+    private func note(_ event: String, _ request: Request? = nil) {
+        events.append(event)
+        onEvent(event, request)
+    }
+
+    func sessionDidBecomeInvalid(_ session: Session) { note("session.didBecomeInvalid") }
+    func request(_ request: Request, taskDidReceive response: ResponseHead) {
+        note("data.didReceiveResponse(\(response.status))", request)
+    }
+    func request(_ request: Request, taskDidReceiveBytes count: Int) { note("data.didReceiveData(\(count))", request) }
+    func request(_ request: Request, taskWillRedirectTo url: HTTPURL) {
+        note("task.willRedirect(\(request.response?.status ?? 0), \(url))", request)
+    }
+    func request(_ request: Request, taskDidSendBodyBytes count: Int) {
+        note("task.didSendBodyData(\(count))", request)
+    }
+    func request(_ request: Request, taskDidCollect metrics: TransferMetrics) {
+        note("task.didCollectMetrics", request)
+    }
+    func request(_ request: Request, taskDidCompleteWith error: TransportError?) {
+        note("task.didComplete(\(error?.code.rawValue ?? "null"))", request)
+    }
+    func requestDidCreateInitialURLRequest(_ request: Request) { note("didCreateInitialURLRequest", request) }
+    func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError) {
+        note("didFailToCreateURLRequest(\(error.name))", request)
+    }
+    func requestDidCreateURLRequest(_ request: Request) { note("didCreateURLRequest", request) }
+    func requestDidCreateTask(_ request: Request) { note("didCreateTask", request) }
+    func request(_ request: Request, didGather metrics: TransferMetrics) { note("didGatherMetrics", request) }
+    func request(_ request: Request, didCompleteTaskWith error: TransportError?) {
+        note("didCompleteTask(\(error?.code.rawValue ?? "null"))", request)
+    }
+    func requestDidFinish(_ request: Request) { note("requestDidFinish", request) }
+    func requestDidResume(_ request: Request) { note("requestDidResume", request) }
+    func requestDidResumeTask(_ request: Request) { note("didResumeTask", request) }
+    func requestDidCancel(_ request: Request) { note("requestDidCancel", request) }
+    func requestDidCancelTask(_ request: Request) { note("didCancelTask", request) }
+}

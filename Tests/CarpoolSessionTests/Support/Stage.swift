@@ -1,0 +1,45 @@
+import CarpoolHTTP
+import CarpoolSession
+
+/// A session over a scripted transport and a scripted spool, watched by a monitor.
+struct Stage {
+    let transport: ScriptedTransport
+    let spool = ScriptedSpool()
+    let monitor = RecordingMonitor()
+    let session: Session
+
+    init(_ configuration: SessionConfiguration = SessionConfiguration()) throws {
+        transport = try ScriptedTransport()
+        session = Session(
+            name: "test", configuration: configuration, transport: transport, spool: spool, eventMonitor: monitor)
+    }
+
+    /// A request that is not resumed yet.
+    func request(_ parameters: RequestParameters) -> Request {
+        session.request(parameters, id: "r_\(session.requestCount + 1)")
+    }
+
+    /// A request under way.
+    func send(_ url: String = "http://a.test/", _ change: (inout RequestParameters) -> Void = { _ in }) -> Request {
+        var parameters = RequestParameters(url: url)
+        change(&parameters)
+        let request = request(parameters)
+        request.resume()
+        return request
+    }
+}
+
+extension Request {
+    /// The body as text; `nil` if it is in a file.
+    var text: String? {
+        guard case .memory(let bytes) = body.storage else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The events of a request up to the network's first word (session model §2.1).
+let beginning = [
+    "requestDidResume", "didCreateInitialURLRequest", "didCreateURLRequest", "didCreateTask", "didResumeTask",
+]
+/// What is told of the costs of each hop.
+let metrics = ["task.didCollectMetrics", "didGatherMetrics"]
