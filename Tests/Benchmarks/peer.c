@@ -1,7 +1,11 @@
 // The peer of the throughput rows: libcurl in process, driven by multi_socket and epoll, one thread, as a careful C
 // program would do it. Prints one JSON object.
 //
-//   peer URL CONCURRENCY REQUESTS HTTP_VERSION(1|2) CA_FILE
+//   peer URL CONCURRENCY REQUESTS HTTP_VERSION(1|2) CA_FILE [whole]
+//
+// By default it does the least that such a program can do: handles are kept, of the answer only status and body are looked
+// at. With `whole` it does what a client of the daemon gets: a fresh handle for each request, so that no request sees
+// another's state, its head kept and its metrics read.
 #define _GNU_SOURCE
 #include <curl/curl.h>
 #include <stdio.h>
@@ -18,14 +22,19 @@ enum { maximum_concurrency = 256, maximum_body = 65536 };
 struct slot {
     CURL *easy;
     int64_t started;
-    size_t length;
-    char body[maximum_body];
+    size_t length, head_length;
+    curl_off_t times[6], sizes[2];
+    long numbers[6];
+    char body[maximum_body], head[maximum_body], remote[64], local[64];
 };
 
 static struct slot slots[maximum_concurrency];
 static CURLM *multi;
 static int epoll_fd, timer_fd;
 static long wanted, begun, done;
+static const char *url, *ca_file;
+static int version;
+static int whole;
 
 static void fail(const char *what, const char *why) {
     fprintf(stderr, "peer: %s: %s\n", what, why);
@@ -37,6 +46,14 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
     if (slot->length + size * count > maximum_body) return 0;
     memcpy(slot->body + slot->length, bytes, size * count);
     slot->length += size * count;
+    return size * count;
+}
+
+static size_t on_head(char *bytes, size_t size, size_t count, void *context) {
+    struct slot *slot = context;
+    if (slot->head_length + size * count > maximum_body) return 0;
+    memcpy(slot->head + slot->head_length, bytes, size * count);
+    slot->head_length += size * count;
     return size * count;
 }
 
@@ -64,10 +81,46 @@ static int on_timer(CURLM *ignored, long milliseconds, void *context) {
 }
 
 static void begin(struct slot *slot) {
-    slot->length = 0;
+    slot->length = slot->head_length = 0;
     slot->started = now_ns();
     begun++;
     if (curl_multi_add_handle(multi, slot->easy)) fail("curl_multi_add_handle", "refused");
+}
+
+static void prepare(struct slot *slot) {
+    slot->easy = curl_easy_init();
+    curl_easy_setopt(slot->easy, CURLOPT_URL, url);
+    curl_easy_setopt(slot->easy, CURLOPT_PRIVATE, slot);
+    curl_easy_setopt(slot->easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(slot->easy, CURLOPT_WRITEDATA, slot);
+    curl_easy_setopt(slot->easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(slot->easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(slot->easy, CURLOPT_CAINFO, ca_file);
+    curl_easy_setopt(slot->easy, CURLOPT_CAPATH, NULL);
+    curl_easy_setopt(slot->easy, CURLOPT_PIPEWAIT, (long)(version == 2));
+    curl_easy_setopt(
+        slot->easy, CURLOPT_HTTP_VERSION, (long)(version == 2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    if (!whole) return;
+    curl_easy_setopt(slot->easy, CURLOPT_HEADERFUNCTION, on_head);
+    curl_easy_setopt(slot->easy, CURLOPT_HEADERDATA, slot);
+}
+
+static void read_metrics(struct slot *slot) {
+    static const CURLINFO times[] = {
+        CURLINFO_NAMELOOKUP_TIME_T, CURLINFO_CONNECT_TIME_T, CURLINFO_APPCONNECT_TIME_T,
+        CURLINFO_PRETRANSFER_TIME_T, CURLINFO_STARTTRANSFER_TIME_T, CURLINFO_TOTAL_TIME_T,
+    };
+    static const CURLINFO numbers[] = {
+        CURLINFO_NUM_CONNECTS, CURLINFO_HTTP_VERSION, CURLINFO_PRIMARY_PORT,
+        CURLINFO_LOCAL_PORT, CURLINFO_REQUEST_SIZE, CURLINFO_HEADER_SIZE,
+    };
+    char *address = NULL;
+    for (int i = 0; i < 6; i++) curl_easy_getinfo(slot->easy, times[i], &slot->times[i]);
+    for (int i = 0; i < 6; i++) curl_easy_getinfo(slot->easy, numbers[i], &slot->numbers[i]);
+    curl_easy_getinfo(slot->easy, CURLINFO_SIZE_UPLOAD_T, &slot->sizes[0]);
+    curl_easy_getinfo(slot->easy, CURLINFO_SIZE_DOWNLOAD_T, &slot->sizes[1]);
+    if (!curl_easy_getinfo(slot->easy, CURLINFO_PRIMARY_IP, &address)) snprintf(slot->remote, sizeof slot->remote, "%s", address);
+    if (!curl_easy_getinfo(slot->easy, CURLINFO_LOCAL_IP, &address)) snprintf(slot->local, sizeof slot->local, "%s", address);
 }
 
 static void collect(int64_t *latencies) {
@@ -81,24 +134,14 @@ static void collect(int64_t *latencies) {
         curl_easy_getinfo(message->easy_handle, CURLINFO_RESPONSE_CODE, &status);
         if (status != 200) fail("status", "not 200");
         latencies[done++] = now_ns() - slot->started;
+        if (whole) read_metrics(slot);
         curl_multi_remove_handle(multi, slot->easy);
+        if (whole) {
+            curl_easy_cleanup(slot->easy);
+            prepare(slot);
+        }
         if (begun < wanted) begin(slot);
     }
-}
-
-static void prepare(struct slot *slot, const char *url, int version, const char *ca_file) {
-    slot->easy = curl_easy_init();
-    curl_easy_setopt(slot->easy, CURLOPT_URL, url);
-    curl_easy_setopt(slot->easy, CURLOPT_PRIVATE, slot);
-    curl_easy_setopt(slot->easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(slot->easy, CURLOPT_WRITEDATA, slot);
-    curl_easy_setopt(slot->easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(slot->easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(slot->easy, CURLOPT_CAINFO, ca_file);
-    curl_easy_setopt(slot->easy, CURLOPT_CAPATH, NULL);
-    curl_easy_setopt(slot->easy, CURLOPT_PIPEWAIT, (long)(version == 2));
-    curl_easy_setopt(
-        slot->easy, CURLOPT_HTTP_VERSION, (long)(version == 2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
 }
 
 static void turn(int64_t *latencies) {
@@ -120,7 +163,11 @@ static void turn(int64_t *latencies) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 6) fail("usage", "peer URL CONCURRENCY REQUESTS HTTP_VERSION CA_FILE");
+    if (count < 6 || count > 7) fail("usage", "peer URL CONCURRENCY REQUESTS HTTP_VERSION CA_FILE [whole]");
+    url = arguments[1];
+    version = atoi(arguments[4]);
+    ca_file = arguments[5];
+    whole = count == 7;
     int concurrency = atoi(arguments[2]);
     if (concurrency < 1 || concurrency > maximum_concurrency) fail("concurrency", "out of range");
     wanted = atol(arguments[3]);
@@ -138,7 +185,7 @@ int main(int count, char **arguments) {
     curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 256L);
     for (int i = 0; i < concurrency; i++) {
-        prepare(&slots[i], arguments[1], atoi(arguments[4]), arguments[5]);
+        prepare(&slots[i]);
         begin(&slots[i]);
     }
     while (done < warm) turn(latencies);

@@ -47,15 +47,17 @@ def _pairs(
     params = json.dumps({"url": url, "session": "benchmark"})
     theirs = [programs[0], url, str(concurrency), str(count), version, ca_file]
     ours = [programs[1], str(daemon.socket_path), str(daemon.pid), str(concurrency), str(count), params]
-    mine, other = [], []
+    mine, other, whole = [], [], []
     for _ in range(bench.rounds):
         other.append(_run(*theirs))
         mine.append(_run(*ours))
+        whole.append(_run(*theirs, "whole"))
     name = f"{scheme} (HTTP/{'2' if version == '2' else '1.1'}), {concurrency} in flight"
 
-    def row(what: str, field: str, aim: float | None) -> Row:
-        return ratio_row(f"{name}: {what}", "us", [run[field] for run in mine], [run[field] for run in other], aim)
+    def row(what: str, field: str, aim: float | None, peer: list[dict[str, float]] = other) -> Row:
+        return ratio_row(f"{name}: {what}", "us", [run[field] for run in mine], [run[field] for run in peer], aim)
 
+    same_job = row("CPU a request, peer with fresh handles, heads and metrics", "cpu_us", None, whole)
     if concurrency == 1:
-        return [row("p50", "p50_us", LATENCY_AIM_AT_1[scheme]), row("CPU a request", "cpu_us", None)]
-    return [row("CPU a request", "cpu_us", CPU_AIM_AT_64), row("p50", "p50_us", None)]
+        return [row("p50", "p50_us", LATENCY_AIM_AT_1[scheme]), row("CPU a request", "cpu_us", None), same_job]
+    return [row("CPU a request", "cpu_us", CPU_AIM_AT_64), same_job, row("p50", "p50_us", None)]
