@@ -26,6 +26,23 @@ enum JSONEscape {
         }
     }
 
+    /// Whether the bytes are printable ASCII that stands for itself, as nearly all names, addresses and field values are. Such bytes are
+    /// UTF-8 too, so that one pass tells both.
+    static func isPlain(_ value: UnsafeRawBufferPointer) -> Bool {
+        var position = 0
+        while value.count &- position >= 8 {
+            let word = value.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            if word & 0x8080_8080_8080_8080 != 0 || mayNeedEscape(word) { return false }
+            position &+= 8
+        }
+        while position < value.count {
+            let byte = value[position]
+            guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return false }
+            position &+= 1
+        }
+        return true
+    }
+
     /// How long the escaped form of a byte is that must be escaped.
     static func length(of byte: UInt8) -> Int { letters[Int(byte)] == UInt8(ascii: "u") ? 6 : 2 }
 

@@ -133,6 +133,7 @@ public struct JSONWriter: ~Copyable {
 
     /// Bytes from outside: a string if they are UTF-8, else `{"base64": "..."}`.
     public mutating func text(_ value: UnsafeRawBufferPointer) {
+        if JSONEscape.isPlain(value) { return plainString(value) }
         if Self.isUTF8(value) { return validString(value) }
         beginObject()
         key("base64")
@@ -204,6 +205,7 @@ public struct JSONWriter: ~Copyable {
 
     /// A string from bytes that are known to be UTF-8.
     mutating func validString(_ value: UnsafeRawBufferPointer) {
+        if JSONEscape.isPlain(value) { return plainString(value) }
         separate()
         buffer.reserve(value.count &+ 2)
         buffer.appendReserved(UInt8(ascii: "\""))
@@ -218,6 +220,15 @@ public struct JSONWriter: ~Copyable {
         buffer.append(UInt8(ascii: "\""))
     }
 
+    /// A string from printable ASCII without quotes and backslashes.
+    private mutating func plainString(_ value: UnsafeRawBufferPointer) {
+        separate()
+        buffer.reserve(value.count &+ 2)
+        buffer.appendReserved(UInt8(ascii: "\""))
+        buffer.append(value)
+        buffer.appendReserved(UInt8(ascii: "\""))
+    }
+
     /// How many bytes `string(utf8:)` would write for well-formed UTF-8, the quotes included.
     public static func encodedLength(ofText value: UnsafeRawBufferPointer) -> Int {
         var length = value.count &+ 2
@@ -230,18 +241,20 @@ public struct JSONWriter: ~Copyable {
     }
 
     private mutating func digits(_ value: UInt64) {
-        if value < 10 { return buffer.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value)) }
-        // 2^64 has 20 digits.
-        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
-            var position = digits.count
+        // 2^64 has 20 digits. They come in reverse, so they are written at the end of the room and moved to its beginning.
+        buffer.reserve(20)
+        buffer.appendReserved(capacity: 20) { room in
+            var position = room.count
             var rest = value
             repeat {
                 position &-= 1
                 let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-                digits[position] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
+                room[position] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
                 rest = quotient
             } while rest > 0
-            buffer.append(UnsafeRawBufferPointer(rebasing: digits[position...]))
+            let count = room.count &- position
+            for i in 0..<count { room[i] = room[position &+ i] }
+            return count
         }
     }
 

@@ -49,7 +49,8 @@ struct RequestRegistry {
         let key: String
     }
 
-    private var entries: [String: RequestEntry] = [:]
+    /// By their place in the order, which is the last part of their names.
+    private var entries: [Int: RequestEntry] = [:]
     private var keys: [Key: RequestEntry] = [:]
     private var activeByClient: [ClientIdentity: Int] = [:]
     private var retained = 0
@@ -65,7 +66,11 @@ struct RequestRegistry {
     }
 
     /// The request of that name.
-    subscript(id: String) -> RequestEntry? { entries[id] }
+    subscript(id: String) -> RequestEntry? {
+        guard let separator = id.lastIndex(of: "_") else { return nil }
+        guard let sequence = Int(id[id.index(after: separator)...], radix: 36), let entry = entries[sequence] else { return nil }
+        return entry.request.id == id ? entry : nil
+    }
 
     /// The request that the client made under that key.
     func entry(of client: ClientIdentity, key: String) -> RequestEntry? { keys[Key(client: client, key: key)] }
@@ -82,7 +87,7 @@ struct RequestRegistry {
     }
 
     mutating func insert(_ entry: RequestEntry) {
-        entries[entry.request.id] = entry
+        entries[entry.sequence] = entry
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = entry }
         active += 1
         activeByClient[entry.client, default: 0] += 1
@@ -104,7 +109,7 @@ struct RequestRegistry {
 
     /// Forgets a request that is over.
     mutating func remove(_ entry: RequestEntry) {
-        guard entries.removeValue(forKey: entry.request.id) != nil else { return }
+        guard entries.removeValue(forKey: entry.sequence) != nil else { return }
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = nil }
         if entry.isKept, entry.finished != nil { retained -= 1 }
     }

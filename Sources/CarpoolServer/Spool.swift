@@ -26,7 +26,7 @@ final class Spool: BodySpool {
     var count: Int { bodies.count }
 
     /// The body of a request, if it has one here.
-    func body(of request: String) -> SpooledBody? { bodies[request] }
+    func body(of request: String) -> SpooledBody? { bodies.isEmpty ? nil : bodies[request] }
 
     func makeFile(for request: Request) throws(SessionError) -> any SpoolFile {
         do throws(SystemError) {
