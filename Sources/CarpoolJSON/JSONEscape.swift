@@ -37,7 +37,9 @@ enum JSONEscape {
         }
         while position < value.count {
             let byte = value[position]
-            guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else { return false }
+            guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+                return false
+            }
             position &+= 1
         }
         return true

@@ -200,12 +200,9 @@ struct CallerFile: ~Copyable {
             throw SystemError(
                 code: status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL, operation: "open", subject: path)
         }
-        let parts = [
-            UInt64(status.st_ino), UInt64(bitPattern: Int64(status.st_size)),
-            UInt64(bitPattern: Int64(status.st_mtim.tv_sec)),
-            UInt64(bitPattern: Int64(status.st_mtim.tv_nsec)),
-        ]
-        let version = parts.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ $1) &* 0x100_0000_01B3 }
-        return CallerFile(path: real, size: Int64(status.st_size), version: version, descriptor: descriptor)
+        var version = StableHash()
+        for part in [status.st_ino, UInt(bitPattern: status.st_size)] { version.combine(UInt64(part)) }
+        for part in [status.st_mtim.tv_sec, status.st_mtim.tv_nsec] { version.combine(UInt64(UInt(bitPattern: part))) }
+        return CallerFile(path: real, size: Int64(status.st_size), version: version.value, descriptor: descriptor)
     }
 }

@@ -68,7 +68,9 @@ struct RequestRegistry {
     /// The request of that name.
     subscript(id: String) -> RequestEntry? {
         guard let separator = id.lastIndex(of: "_") else { return nil }
-        guard let sequence = Int(id[id.index(after: separator)...], radix: 36), let entry = entries[sequence] else { return nil }
+        guard let sequence = Int(id[id.index(after: separator)...], radix: 36), let entry = entries[sequence] else {
+            return nil
+        }
         return entry.request.id == id ? entry : nil
     }
 

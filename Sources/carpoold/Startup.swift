@@ -58,9 +58,9 @@ struct Startup: ~Copyable {
         return SystemError(code: EADDRINUSE, operation: "lock", subject: location.lockPath, advice: who)
     }
 
-    /// FNV-1a of the socket's path: daemons that serve different sockets keep their bodies apart.
+    /// A short name for the socket's path: daemons that serve different sockets keep their bodies apart.
     private static func digest(_ path: String) -> String {
-        String(path.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }, radix: 16)
+        String(StableHash(path.utf8).value, radix: 16)
     }
 
     /// Removes the socket after the last client has gone.

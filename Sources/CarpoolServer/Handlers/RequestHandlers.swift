@@ -173,10 +173,10 @@ enum StateChange {
 
 /// A short stand-in for parameters, to tell whether two calls ask for the same.
 enum Fingerprint {
-    /// FNV-1a of 64 bits over the parameters' JSON: it guards against mistakes of one client, not against attacks.
+    /// Over the parameters' JSON: it guards against mistakes of one client, not against attacks.
     static func of(_ params: Params) -> UInt64 {
         var writer = JSONWriter()
         params.write(to: &writer)
-        return writer.withBytes { $0.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 } }
+        return writer.withBytes { StableHash($0).value }
     }
 }
