@@ -1,4 +1,4 @@
-"""HTTP/2 with another implementation than nginx's: many requests at a time over one connection."""
+"""Many requests at a time to another server than nginx: over one connection with HTTP/2, over few without it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,14 @@ FILES = ["hello.txt", "200.bin", "20k.bin", "100k.bin", "1m.bin"]
 
 
 @pytest.fixture
-def multiplexing(daemon: Daemon) -> Daemon:
-    """A daemon whose library is fit for many requests on one connection."""
-    if daemon.call("daemon.info")["libcurl"]["profile"] != "multiplex":
-        pytest.skip("this libcurl speaks HTTP/1.1 unless a request asks for HTTP/2")
-    return daemon
+def most_connections(daemon: Daemon) -> int:
+    """How many connections many requests at a time may take: what the library is fit for decides."""
+    return 1 if daemon.call("daemon.info")["libcurl"]["profile"] == "multiplex" else 6
 
 
 @pytest.fixture
-def http2(multiplexing: Daemon) -> Iterator[Wire]:
-    with multiplexing.wire() as connected:
+def wire(daemon: Daemon) -> Iterator[Wire]:
+    with daemon.wire() as connected:
         yield connected
 
 
@@ -41,22 +39,24 @@ def test_each_library_speaks_it_when_asked_to(client: carpool.Client, nghttpd: N
     assert (response.http_version, response.text) == ("h2", "hello, world\n")
 
 
-def test_a_hundred_at_a_time_share_one_connection(http2: Wire, nghttpd: Nghttpd, authority: Authority) -> None:
-    calls = {http2.request("request.perform", params(nghttpd, authority, "200.bin")) for _ in range(100)}
+def test_a_hundred_at_a_time_share_what_the_library_is_fit_for(
+    wire: Wire, most_connections: int, nghttpd: Nghttpd, authority: Authority
+) -> None:
+    calls = {wire.request("request.perform", params(nghttpd, authority, "200.bin")) for _ in range(100)}
     connections = set()
     while calls:
-        message = http2.receive()
+        message = wire.receive()
         calls.remove(message["id"])
         (hop,) = message["result"]["attempts"][0]["metrics"]
-        assert hop["http_version"] == "h2"
+        assert hop["http_version"] == ("h2" if most_connections == 1 else "http/1.1")
         connections.add(hop["connection"])
-    assert len(connections) == 1
+    assert len(connections) <= most_connections
 
 
 def test_bodies_of_all_sizes_arrive_whole_side_by_side(
-    multiplexing: Daemon, nghttpd: Nghttpd, nginx: Nginx, authority: Authority
+    daemon: Daemon, wire: Wire, nghttpd: Nghttpd, nginx: Nginx, authority: Authority
 ) -> None:
-    with multiplexing.wire() as wire, multiplexing.client() as client:
+    with daemon.client() as client:
         requests = {
             wire.call("request.submit", **params(nghttpd, authority, name))["request"]: name for name in FILES * 4
         }
@@ -68,12 +68,14 @@ def test_bodies_of_all_sizes_arrive_whole_side_by_side(
             assert hashlib.sha256(body.content).hexdigest() == nginx.hashes[name]
 
 
-def test_one_that_is_cancelled_does_not_disturb_the_others(http2: Wire, nghttpd: Nghttpd, authority: Authority) -> None:
-    slow = [http2.call("request.submit", **params(nghttpd, authority, "16m.bin"))["request"] for _ in range(4)]
+def test_one_that_is_cancelled_does_not_disturb_the_others(
+    wire: Wire, most_connections: int, nghttpd: Nghttpd, authority: Authority
+) -> None:
+    slow = [wire.call("request.submit", **params(nghttpd, authority, "16m.bin"))["request"] for _ in range(4)]
     for request in slow[:2]:
-        http2.call("request.cancel", request=request)
-    assert http2.call("request.perform", **params(nghttpd, authority, "hello.txt"))["outcome"]["ok"]
-    outcomes = [http2.call("request.wait", request=request)["outcome"]["ok"] for request in slow]
+        wire.call("request.cancel", request=request)
+    assert wire.call("request.perform", **params(nghttpd, authority, "hello.txt"))["outcome"]["ok"]
+    outcomes = [wire.call("request.wait", request=request)["outcome"]["ok"] for request in slow]
     assert outcomes[2:] == [True, True]
-    pool = http2.call("pool.stats")["origins"]
-    assert [origin["connections"] for origin in pool] == [1]
+    pool = wire.call("pool.stats")["origins"]
+    assert [origin["connections"] <= most_connections for origin in pool] == [True]
