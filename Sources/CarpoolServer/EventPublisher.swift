@@ -108,7 +108,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     func request(_ request: Request, taskDidReceive response: ResponseHead) {
         publish("task.did_receive_response", request: request) { writer in
             writer.key("response")
-            record.write(response, url: request.url, to: &writer)
+            record.write(response, url: request.url, record.eventDetail, to: &writer)
         }
     }
 
@@ -119,7 +119,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     func request(_ request: Request, taskWillRedirectTo url: HTTPURL) {
         publish("task.will_redirect", request: request) { writer in
             writer.member("status", request.response?.status)
-            writer.member("url", url.description)
+            record.write(url: url.description, record.eventDetail, to: &writer)
         }
     }
 
@@ -136,7 +136,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     }
 
     func requestDidCreateInitialURLRequest(_ request: Request) {
-        publish("request.did_create_initial_url_request", request: request) { EventPublisher.writeTarget(request, &$0) }
+        publish("request.did_create_initial_url_request", request: request) { writeTarget(request, &$0) }
     }
 
     func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError) {
@@ -147,7 +147,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     }
 
     func requestDidCreateURLRequest(_ request: Request) {
-        publish("request.did_create_url_request", request: request) { EventPublisher.writeTarget(request, &$0) }
+        publish("request.did_create_url_request", request: request) { writeTarget(request, &$0) }
     }
 
     func requestDidCreateTask(_ request: Request) { publish("request.did_create_task", request: request) }
@@ -174,7 +174,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     }
 
     func requestDidResume(_ request: Request) {
-        publish("request.did_resume", request: request) { EventPublisher.writeTarget(request, &$0) }
+        publish("request.did_resume", request: request) { writeTarget(request, &$0) }
     }
 
     func requestDidResumeTask(_ request: Request) { publish("request.did_resume_task", request: request) }
@@ -182,9 +182,10 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     func requestDidCancelTask(_ request: Request) { publish("request.did_cancel_task", request: request) }
 
     /// Method and URL; what the URL says of a user is left out.
-    private static func writeTarget(_ request: Request, _ writer: inout JSONWriter) {
+    private func writeTarget(_ request: Request, _ writer: inout JSONWriter) {
+        let url = URLRedaction.withoutUserInformation(request.parameters.url)
         writer.member("method", request.parameters.method.rawValue)
-        writer.member("url", URLRedaction.withoutUserInformation(request.parameters.url))
+        record.write(url: url, record.eventDetail, to: &writer)
     }
 
     // MARK: The pool's steps
@@ -207,10 +208,11 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
 /// Keeps passwords out of what others may read.
 enum URLRedaction {
-    /// The URL without `user:password@`; works on any text, since a URL that cannot be parsed is told too.
+    /// The URL without `user:password@`; works on any text, since a URL that cannot be parsed is told too. What parses with one slash, three or
+    /// none is taken for a URL here as well.
     static func withoutUserInformation(_ url: String) -> String {
-        guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return url }
-        let start = url.index(colon, offsetBy: 3)
+        guard url.utf8.contains(UInt8(ascii: "@")), let colon = url.firstIndex(of: ":") else { return url }
+        let start = url[colon...].dropFirst().drop { $0 == "/" }.startIndex
         let authority = url[start...].prefix { !"/?#".contains($0) }
         guard let at = authority.lastIndex(of: "@") else { return url }
         return String(url[..<start] + url[url.index(after: at)...])

@@ -11,23 +11,37 @@ struct RecordWriter {
 
     /// How much of what others have chosen the length of is written.
     struct Detail {
-        /// Bytes of names and values of a head's fields.
+        /// Bytes of a head's fields, as they are written.
         var headerBytes = Int.max
         /// Bytes of each URL.
         var urlBytes = Int.max
+        /// Hops of an attempt, from the last one back.
+        var hops = Int.max
+
+        /// All of it.
+        static let whole = Detail()
+
+        /// What fits a line, whatever comes: a quarter for the fields, and for the hops, which have at most 1 KiB besides their URL, what is
+        /// surely less than a half.
+        static func fitting(_ lineBytes: Int) -> Detail {
+            Detail(headerBytes: lineBytes / 4, urlBytes: min(512, lineBytes / 16), hops: max(1, lineBytes / 4_096))
+        }
     }
+
+    /// What fits an event, which is encoded once for all who want it.
+    var eventDetail: Detail { .fitting(spool.limits.lineBytes - 1_024) }
 
     /// Writes the record of a request in any state. One that would be longer than the limit is written again with its body in a file, the
     /// fields that fit, and the beginnings of its URLs.
     func write(_ request: Request, atMost limit: Int, to writer: inout JSONWriter) {
         let start = writer.count
         writer.reserve(RecordWriter.usualBytes)
-        write(request, Detail(), to: &writer)
+        write(request, .whole, to: &writer)
         guard writer.count - start > limit else { return }
         // If the spool is full, the body is told to be gone: a line that the client cannot read would be worse.
         do throws(SessionError) { try request.spillBody() } catch { request.discardBody() }
         writer.rewind(to: start)
-        write(request, Detail(headerBytes: limit / 4, urlBytes: 1_024), to: &writer)
+        write(request, .fitting(limit), to: &writer)
     }
 
     private func write(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
@@ -103,29 +117,34 @@ struct RecordWriter {
     }
 
     /// Status, version, fields in order, and where they came from.
-    func write(_ head: ResponseHead, url: String?, _ detail: Detail = Detail(), to writer: inout JSONWriter) {
+    func write(_ head: ResponseHead, url: String?, _ detail: Detail = .whole, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("status", head.status)
         writer.member("http_version", head.httpVersion)
         writer.key("headers")
         writer.beginArray()
-        var room = detail.headerBytes
+        let start = writer.count
+        var isWhole = true
         head.fields.forEach { name, value in
-            room -= name.count + value.count
-            guard room > 0 else { return }
+            guard isWhole else { return }
+            let before = writer.count
             writer.beginArray()
             writer.text(name)
             writer.text(value)
             writer.endArray()
+            guard writer.count - start > detail.headerBytes else { return }
+            writer.rewind(to: before)
+            isWhole = false
         }
         writer.endArray()
-        if room <= 0 { writer.member("truncated", true) }
-        if let url { write("url", url, detail, to: &writer) }
+        if !isWhole { writer.member("truncated", true) }
+        if let url { write(url: url, detail, to: &writer) }
         writer.endObject()
     }
 
-    private func write(_ name: StaticString, _ url: String, _ detail: Detail, to writer: inout JSONWriter) {
-        writer.member(name, url.utf8.count <= detail.urlBytes ? url : "\(url.prefix(detail.urlBytes))...")
+    /// A URL, or its beginning.
+    func write(url: String, _ detail: Detail, to writer: inout JSONWriter) {
+        writer.member("url", BoundedText.of(url, bytes: detail.urlBytes))
     }
 
     private func writeBody(_ request: Request, to writer: inout JSONWriter) {
@@ -181,23 +200,24 @@ struct RecordWriter {
             writer.key("request")
             writer.beginObject()
             writer.member("method", hop.method.rawValue)
-            write("url", hop.url.description, detail, to: &writer)
+            write(url: hop.url.description, detail, to: &writer)
             writer.endObject()
         }
         if let error = attempt.error { writer.member("error", error.name) }
         writer.key("metrics")
         writer.beginArray()
-        for hop in attempt.hops {
+        for hop in attempt.hops.suffix(detail.hops) {
             if let metrics = hop.metrics { write(metrics, of: hop, detail, to: &writer) }
         }
         writer.endArray()
+        if attempt.hops.count > detail.hops { writer.member("truncated", true) }
         writer.endObject()
     }
 
     /// One hop: times in microseconds from its start, null where a step did not happen.
     private func write(_ metrics: TransferMetrics, of hop: Hop, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
-        write("url", hop.url.description, detail, to: &writer)
+        write(url: hop.url.description, detail, to: &writer)
         if let status = hop.response?.status { writer.member("status", status) }
         write(metrics, to: &writer)
         writer.endObject()

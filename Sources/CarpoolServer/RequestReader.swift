@@ -31,6 +31,22 @@ struct RequestReader {
         return parameters
     }
 
+    /// Labels, as JSON; their names are as short as the schema wants the values to be.
+    func tags(_ json: JSON?) throws(RPCError) -> [UInt8]? {
+        guard let json else { return nil }
+        try json.forEachMember { (name: String, _: JSON) throws(RPCError) in
+            guard name.utf8.count > RequestReader.tagNameBytes else { return }
+            throw .invalidParams(
+                path: "params.tags", message: "a name has \(name.utf8.count) bytes",
+                expected: "names of at most \(RequestReader.tagNameBytes) bytes")
+        }
+        var writer = JSONWriter()
+        writer.value(json)
+        return writer.bytes
+    }
+
+    private static let tagNameBytes = 128
+
     /// The configuration of a session; the same members mean the same.
     func configuration(_ json: JSON?) throws(RPCError) -> SessionConfiguration {
         var configuration = SessionConfiguration()
@@ -103,9 +119,10 @@ struct RequestReader {
         guard let host = parameters.fields.first(where: { $0.hasName("host") }) else { return }
         guard let url = try? HTTPURL(parameters.url) else { return }
         let origin = url.origin
+        let whole = "\(origin.host):\(origin.port)"
         let isDefault = origin.port == (origin.scheme == "https" ? 443 : 80)
-        let authority = isDefault ? origin.host : "\(origin.host):\(origin.port)"
-        guard host.value.lowercased() == authority else {
+        let authority = isDefault ? origin.host : whole
+        guard host.value.lowercased() == authority || host.value.lowercased() == whole else {
             throw .invalidParams(
                 path: "params.headers",
                 message: "Host is \(host.value.debugDescription), but the URL's authority is \(authority)",

@@ -41,7 +41,7 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     static func invalidURL(_ url: String, _ error: TransportError) -> SessionError {
         guard error.code != .unsupportedURL else { return sessionTaskFailed(error) }
         return SessionError(
-            "invalid_url", "\(error.message): \(url.prefix(200))",
+            "invalid_url", "\(error.message): \(beginning(of: url))",
             hint: "write the whole URL, with http:// or https://",
             transport: error)
     }
@@ -69,8 +69,13 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     /// A redirect that would have left TLS.
     static func insecureRedirect(_ target: String) -> SessionError {
         SessionError(
-            "session_task_failed.insecure_redirect", "the origin redirects from https to \(target.prefix(200))",
+            "session_task_failed.insecure_redirect", "the origin redirects from https to \(beginning(of: target))",
             hint: "request the http URL yourself if that is what you want")
+    }
+
+    /// What fits a message. By scalars: one character may be as long as the text.
+    private static func beginning(of text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(200)))
     }
 
     private static func hint(for error: TransportError) -> String? {

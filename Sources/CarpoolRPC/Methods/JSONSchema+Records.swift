@@ -55,6 +55,7 @@ extension JSONSchema {
             .required("http_version", .string, "`http/1.0`, `http/1.1` or `h2`."),
             .required(
                 "headers", .array(of: .array(of: text, count: 2...2)), "`[name, value]` in the order of arrival."),
+            .optional("truncated", .constant(true), "There were more fields than fit the line."),
             .optional("url", .string, "Where the response came from, after redirects."),
         ]))
 
@@ -93,6 +94,7 @@ extension JSONSchema {
                 ]), "What was sent."),
             .optional("error", .string, "The name of the error that ended it."),
             .required("metrics", .array(of: hop), "One for each hop: the first request, then one for each redirect."),
+            .optional("truncated", .constant(true), "There were more hops than fit the line; these are the last ones."),
         ]))
 
     private static let hop = JSONSchema.named(

@@ -35,7 +35,8 @@ enum RequestMethods {
         The answer is a response record whatever the status is, and also when there is no response at all: then \
         `outcome.ok` is false and `outcome.error` says why. An error of the call means that no request was made. The \
         request is cancelled if the connection is lost, unless `on_disconnect` is `detach`, and forgotten when it is \
-        answered, unless it has a `key`. Cancelling the call leaves the request alone.
+        answered. One with a `key` goes on and is kept, so that the call can be repeated. Cancelling the call leaves the \
+        request alone, and has it kept.
         """,
         params: RequestMembers.all(onDisconnect: "\"cancel\""), result: .record, errors: makingErrors,
         isInterruptible: true,
@@ -77,7 +78,7 @@ enum RequestMethods {
             .required("session", .sessionName, "Its session."),
             .required("client", .string, "Who made it."),
             .required("method", .string, "Its method."),
-            .required("url", .string, "Its URL, without user and password; at most 2,048 characters."),
+            .required("url", .string, "Its URL, without user and password; at most 2,048 bytes."),
             .optional("status", .integer, "The status of its response."),
             .optional("error", .string, "The name of its error."),
             .required("created", .time, "When it was made."),
@@ -88,7 +89,7 @@ enum RequestMethods {
         "request.list", role: .submit, "Lists requests, the oldest first.",
         """
         Those under way and those that are kept. `mine` are those of the same user and client name. A page holds at most \
-        `limit` of them; while `next` is not null, call again with it.
+        `limit` of them, and fewer where the line would be too long; while `next` is not null, call again with it.
         """,
         params: [
             .optional("state", .requestState, "Only these. Absent: all."),
