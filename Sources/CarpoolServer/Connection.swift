@@ -18,7 +18,9 @@ final class Connection: ReadinessHandler, TurnObserver {
     let connected = WallClock.microseconds()
     private(set) var callCount = 0
 
-    private let fd: FileDescriptor
+    private let fd: Int32
+    /// Open until the connection is closed, whoever still holds the connection then.
+    private var descriptor: FileDescriptor?
     private unowned let server: Server
     private var framer: MessageFramer
     private var output = OutputQueue()
@@ -34,13 +36,14 @@ final class Connection: ReadinessHandler, TurnObserver {
 
     init(number: Int, fd: consuming FileDescriptor, credentials: PeerCredentials, role: Role, server: Server) {
         self.number = number
-        self.fd = fd
+        self.fd = fd.raw
+        descriptor = consume fd
         self.credentials = credentials
         self.role = role
         self.server = server
         maximumLineBytes = server.limits.lineBytes
         framer = MessageFramer(limits: FramingLimits(messageBytes: server.limits.messageBytes))
-        server.loop.setInterest(.readable, for: self.fd.raw, handler: self)
+        server.loop.setInterest(.readable, for: self.fd, handler: self)
     }
 
     /// Bytes that the client has not read.
@@ -64,7 +67,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     @discardableResult private func readInput() -> Bool {
         guard !inputHasEnded else { return false }
         let result = server.withReadBuffer { buffer in
-            let result = Bytes.read(fd.raw, into: buffer)
+            let result = Bytes.read(fd, into: buffer)
             if case .bytes(let count) = result { framer.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
             return result
         }
@@ -155,7 +158,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     }
 
     private func flush() {
-        if case .failed = output.flush(to: fd.raw) { return close() }
+        if case .failed = output.flush(to: fd) { return close() }
         if output.isEmpty { tellOfDroppedEvents() }
         handleMessages()
         settle()
@@ -168,36 +171,46 @@ final class Connection: ReadinessHandler, TurnObserver {
         let listens = !inputHasEnded && output.count <= server.limits.unreadBytes
         var interest: Interest = listens ? .readable : .hangup
         if !output.isEmpty, !isFlushDue { interest.insert(.writable) }
-        server.loop.setInterest(interest, for: fd.raw, handler: self)
+        server.loop.setInterest(interest, for: fd, handler: self)
     }
 
     /// Ends the connection at once: its calls are abandoned, its dependent requests cancelled, its subscriptions gone.
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        server.loop.forget(fd.raw)
-        for call in calls.values { call.abandon() }
-        calls = [:]
-        for entry in dependents.values { entry.request.cancel() }
-        dependents = [:]
-        for subscription in subscriptions.values { server.publisher.remove(subscription) }
-        subscriptions = [:]
+        server.loop.forget(fd)
+        descriptor = nil
+        abandonWork()
         server.connectionDidClose(self)
     }
+
+    /// Lets go of all that was done for this client alone.
+    private func abandonWork() {
+        // The requests first: one that ends with its call is not to be kept as if somebody would ask for it.
+        for entry in dependents.values {
+            if entry.isKept { entry.request.cancel() } else { server.abandon(entry) }
+        }
+        dependents = [:]
+        for call in calls.values { call.abandon() }
+        calls = [:]
+        for subscription in subscriptions.values { server.publisher.remove(subscription) }
+        subscriptions = [:]
+    }
+
+    /// A client that is shown out and does not read its last answers is waited for this long.
+    private static let farewellMilliseconds = 1_000
 
     /// Shows the client out once the answers of this turn are queued.
     func closeAfterReply() {
         server.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
+        server.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.farewellMilliseconds)
     }
 
     /// Sends what is queued and closes, for a client that is shown out.
     func closeAfterFlush() {
         inputHasEnded = true
         isShownOut = true
-        for call in calls.values { call.abandon() }
-        calls = [:]
-        for subscription in subscriptions.values { server.publisher.remove(subscription) }
-        subscriptions = [:]
+        abandonWork()
         flushAfterTurn()
     }
 }
@@ -226,7 +239,8 @@ extension Connection: Client {
 
     func deliver(_ result: CallResult, of call: Call) {
         guard let id = call.id else { return }
-        calls[id] = nil
+        // A call that was refused because its id is in use is not the one that uses it.
+        if calls[id] === call { calls[id] = nil }
         if let batch = call.batch {
             batch.complete { Reply.write(id: id, result, to: &$0) }
         } else {

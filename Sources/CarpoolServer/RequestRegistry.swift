@@ -11,8 +11,11 @@ final class RequestEntry {
     let sequence: Int
     /// Whether it ends with its connection.
     let cancelsOnDisconnect: Bool
-    /// Whether it is kept for `request.get` when it is over (`submit`), or dismissed with its answer (`perform`).
-    let isKept: Bool
+    /// Whether it is kept for `request.get` when it is over (`submit`), or dismissed with its answer (`perform`). One whose caller has given
+    /// up its call is kept from then on: its answer is still to be had, and it must go some day.
+    var isKept: Bool
+    /// Whether nobody may ask for it any more. One that is under way stays known until it is over, because its events have an owner.
+    fileprivate(set) var isDismissed = false
     /// The client's idempotency key, and what was asked for under it.
     let key: String?
     let fingerprint: UInt64
@@ -65,14 +68,23 @@ struct RequestRegistry {
         retained > 0 && entries.values.contains { $0.isKept && $0.finished != nil && !$0.isRead }
     }
 
-    /// The request of that name.
+    /// The request of that name, if it may be asked for.
     subscript(id: String) -> RequestEntry? {
+        guard let entry = known(id), !entry.isDismissed else { return nil }
+        return entry
+    }
+
+    /// The request of that name, dismissed or not: to tell whose it is.
+    func known(_ id: String) -> RequestEntry? {
         guard let separator = id.lastIndex(of: "_") else { return nil }
         guard let sequence = Int(id[id.index(after: separator)...], radix: 36), let entry = entries[sequence] else {
             return nil
         }
         return entry.request.id == id ? entry : nil
     }
+
+    /// Those that are not over.
+    var underWay: [RequestEntry] { entries.values.filter { $0.finished == nil } }
 
     /// The request that the client made under that key.
     func entry(of client: ClientIdentity, key: String) -> RequestEntry? { keys[Key(client: client, key: key)] }
@@ -102,18 +114,22 @@ struct RequestRegistry {
         active -= 1
         let left = (activeByClient[entry.client] ?? 1) - 1
         activeByClient[entry.client] = left > 0 ? left : nil
-        guard entry.isKept else { return [] }
+        if entry.isDismissed { entries[entry.sequence] = nil }
+        guard !entry.isDismissed, entry.isKept else { return [] }
         retained += 1
         // A tenth goes at once, so that the search is not repeated for every request.
         guard retained > limits.retainedRequests else { return [] }
         return Array(keptInOrderOfWorth().prefix(max(1, retained - limits.retainedRequests * 9 / 10)))
     }
 
-    /// Forgets a request that is over.
+    /// Forgets a request: now if it is over, else when it is.
     mutating func remove(_ entry: RequestEntry) {
-        guard entries.removeValue(forKey: entry.sequence) != nil else { return }
+        guard !entry.isDismissed else { return }
+        entry.isDismissed = true
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = nil }
-        if entry.isKept, entry.finished != nil { retained -= 1 }
+        guard entry.finished != nil else { return }
+        entries[entry.sequence] = nil
+        if entry.isKept { retained -= 1 }
     }
 
     /// Those whose time is over.
@@ -125,7 +141,7 @@ struct RequestRegistry {
 
     /// All that satisfy the condition, oldest first, after a place in the order.
     func list(after: Int, limit: Int, where condition: (RequestEntry) -> Bool) -> [RequestEntry] {
-        let matching = entries.values.filter { $0.sequence > after && condition($0) }
+        let matching = entries.values.filter { $0.sequence > after && !$0.isDismissed && condition($0) }
         return Array(matching.sorted { $0.sequence < $1.sequence }.prefix(limit))
     }
 

@@ -35,7 +35,8 @@ extension Server {
         case .cancel:
             log.write(.info, "cancelling", [("requests", String(requests.active))])
             options.supervisor.notify(.stopping)
-            for session in sessions.values { session.cancelAllRequests() }
+            // All of them, also those of sessions that were invalidated since.
+            for entry in requests.underWay { entry.request.cancel() }
         case .close:
             log.write(.info, "stopping")
             options.supervisor.notify(.stopping)

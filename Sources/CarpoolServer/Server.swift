@@ -15,8 +15,8 @@ final class Server {
     let record: RecordWriter
     let publisher: EventPublisher
     private(set) var dispatcher = Dispatcher(catalogue: Catalogue(methods: []), handlers: [:])
-    private(set) var configuration: ServerConfiguration
-    private(set) var access: AccessPolicy
+    fileprivate(set) var configuration: ServerConfiguration
+    fileprivate(set) var access: AccessPolicy
     var lifecycle = Lifecycle()
     var requests = RequestRegistry()
     var sessions: [String: Session] = [:]
@@ -66,8 +66,8 @@ final class Server {
         record = RecordWriter(spool: spool)
         publisher = EventPublisher(epoch: epoch, record: record)
         transport.connectionObserver = publisher
-        publisher.ownerOfRequest = { [unowned self] in requests[$0] }
-        spool.ownerOfRequest = { [unowned self] in requests[$0]?.client }
+        publisher.ownerOfRequest = { [unowned self] in requests.known($0) }
+        spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }
         sessions["default"] = makeSession(name: "default", SessionConfiguration())
         dispatcher = makeDispatcher()
     }
@@ -118,33 +118,31 @@ final class Server {
         guard requests.admits(call.client.identity, limits) else {
             throw .queueFull(limit: limits.queuedRequestsPerClient)
         }
-        let parameters = try RequestReader(client: call.client, owner: access.owner).parameters(call.params)
+        let reader = RequestReader(client: call.client, owner: access.owner)
+        let parameters = try reader.parameters(call.params)
+        let tags = try reader.tags(call.params["tags"])
         let sequence = requests.nextSequence()
         let request = session.request(parameters, id: "r_\(epoch)_\(String(sequence, radix: 36))")
         let entry = RequestEntry(
             request: request, client: call.client.identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isKept, isKept: isKept,
             key: call.params["key"]?.string, fingerprint: isKept ? Fingerprint.of(call.params) : 0,
-            tags: call.params["tags"].map { Server.text(of: $0) }, created: WallClock.microseconds())
+            tags: tags, created: WallClock.microseconds())
         requests.insert(entry)
         statistics.requests &+= 1
         if entry.cancelsOnDisconnect { call.client.dependents[sequence] = entry }
-        let client = call.client
+        // What goes on without its client does not keep it.
+        let client = entry.cancelsOnDisconnect ? call.client : nil
         request.whenFinished { [unowned self] _ in requestDidFinish(entry, client) }
         return entry
     }
 
-    private static func text(of json: JSON) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.value(json)
-        return writer.bytes
-    }
-
-    private func requestDidFinish(_ entry: RequestEntry, _ client: any Client) {
-        if entry.cancelsOnDisconnect { client.dependents[entry.sequence] = nil }
+    private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {
+        client?.dependents[entry.sequence] = nil
         for surplus in requests.finish(entry, at: WallClock.microseconds(), limits) {
             dismiss(surplus, keepingBody: false)
         }
+        if entry.isDismissed { spool.release(entry.request.id) }
         if entry.request.error != nil { statistics.failedRequests &+= 1 }
         log.write(.debug, "request finished", Server.fields(of: entry))
         requestsDidChange()
@@ -157,6 +155,12 @@ final class Server {
             ("status", entry.request.response.map { String($0.status) } ?? "-"),
             ("error", entry.request.error?.name ?? "-"),
         ]
+    }
+
+    /// Ends a request and forgets it, if it is under way, as soon as its end is told.
+    func abandon(_ entry: RequestEntry) {
+        entry.request.cancel()
+        dismiss(entry, keepingBody: false)
     }
 
     /// Forgets a request. The body of one that was performed stays for a while, since its answer may name the file.
@@ -174,7 +178,8 @@ final class Server {
             log.write(.error, "a body is lost", [("request", entry.request.id), ("error", error.description)])
             entry.request.discardBody()
         }
-        guard !entry.isKept, let body = spool.body(of: entry.request.id), body.expires == nil else { return }
+        guard !entry.isKept || entry.isDismissed, let body = spool.body(of: entry.request.id), body.expires == nil
+        else { return }
         body.expires = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
     }
 
@@ -197,18 +202,31 @@ final class Server {
 
     /// Reads the configuration again. A file that is refused changes nothing.
     func reload() throws(ServerError) -> ConfigurationReload {
-        let new = try ServerConfiguration.read(from: options.configurationPath)
+        var new = try ServerConfiguration.read(from: options.configurationPath)
         let names = new.differences(from: configuration)
         var waiting = names.filter { ServerConfiguration.restartOnly.contains($0) }
         if new.roles.isEmpty != configuration.roles.isEmpty { waiting.append("access.uids (mode of the socket)") }
-        configuration = new
-        access.roles = new.roles
-        log.level = options.logLevel ?? new.logLevel
-        spool.limits = new.limits
+        new.keepWhatNeedsRestart(of: configuration)
+        apply(new)
         let reload = ConfigurationReload(
             changed: names.filter { !ServerConfiguration.restartOnly.contains($0) }, waiting: waiting)
         publisher.publish("daemon.config_reloaded") { reload.writeMembers(to: &$0) }
         return reload
+    }
+}
+
+extension Server {
+    private func apply(_ new: ServerConfiguration) {
+        configuration = new
+        access.roles = new.roles
+        log.level = options.logLevel ?? new.logLevel
+        spool.limits = new.limits
+        // Whoever has another role now, or none, comes in by it again.
+        for connection in connections.values where access.role(of: connection.uid) != connection.role {
+            connection.closeAfterReply()
+        }
+        loop.cancel(idleExit)
+        armIdleExit()
     }
 }
 

@@ -27,6 +27,7 @@ public struct ServerConfiguration: Equatable, Sendable {
     /// The settings that take effect only with the next start, by their names in the file.
     static let restartOnly: Set<String> = [
         "http2", "limits.host_connections", "limits.total_connections", "limits.streams_per_connection",
+        "limits.queued_requests",
     ]
 
     /// The file's form.
@@ -110,6 +111,14 @@ public struct ServerConfiguration: Equatable, Sendable {
         if let value = json["idle_exit_ms"]?.int { idleExitMilliseconds = value }
         if let value = json["drain_ms"]?.int { drainMilliseconds = value }
         if let value = json["http2"]?.bool { allowsHTTP2 = value }
+    }
+
+    /// Leaves the settings that wait for a restart as they are in force.
+    mutating func keepWhatNeedsRestart(of old: ServerConfiguration) {
+        for field in Limits.fields where ServerConfiguration.restartOnly.contains("limits.\(field.name)") {
+            limits[keyPath: field.path] = old.limits[keyPath: field.path]
+        }
+        allowsHTTP2 = old.allowsHTTP2
     }
 
     /// The settings that differ, by their names in the file.

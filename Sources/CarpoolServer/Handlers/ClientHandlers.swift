@@ -47,7 +47,9 @@ struct ClientHandlers {
         writer.key("capabilities")
         writer.beginObject()
         for name in ClientHandlers.capabilities { writer.key(name); writer.bool(true) }
-        for name in asked where !ClientHandlers.capabilities.contains(name) { writer.key(name); writer.bool(false) }
+        for name in Set(asked).subtracting(ClientHandlers.capabilities).sorted() {
+            writer.key(name); writer.bool(false)
+        }
         writer.endObject()
         writer.key("limits")
         server.limits.write(to: &writer)

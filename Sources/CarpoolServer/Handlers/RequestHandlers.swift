@@ -52,7 +52,11 @@ struct RequestHandlers {
             call.answer { record.write(request, atMost: limit, to: &$0) }
             if dismissing { server.dismiss(entry, keepingBody: true) }
         }
-        call.onCancel = { entry.request.forget(completion: completion) }
+        call.onCancel = {
+            entry.request.forget(completion: completion)
+            // The call is given up, the request goes on: its record is there for whoever asks for it.
+            entry.isKept = true
+        }
         return .pending
     }
 
@@ -80,6 +84,8 @@ struct RequestHandlers {
         let limit = server.limits.longPollMilliseconds
         let milliseconds = min(call.params["timeout_ms"]?.int ?? limit, limit)
         guard !entry.request.isFinished else { return try get(call) }
+        // A notification is not answered, so that it waits for nothing, and no number of them makes the daemon remember anything.
+        guard call.id != nil else { return .result { $0.null() } }
         let server = server
         var completion = 0
         let timer = Timer {
@@ -111,14 +117,13 @@ struct RequestHandlers {
                 && (state == nil || entry.request.state.rawValue == state)
                 && (session == nil || entry.request.session.name == session)
         }
+        let room = call.client.recordBytes
         return .result { writer in
             writer.beginObject()
             writer.key("requests")
-            writer.beginArray()
-            for entry in found.prefix(limit) { write(entry, to: &writer) }
-            writer.endArray()
+            let last = write(found.prefix(limit), atMost: room, to: &writer)
             writer.key("next")
-            if found.count > limit, let last = found.prefix(limit).last {
+            if let last, last !== found.last {
                 writer.string(String(last.sequence, radix: 36))
             } else {
                 writer.null()
@@ -126,6 +131,29 @@ struct RequestHandlers {
             writer.endObject()
         }
     }
+
+    /// Writes as many as fit the client's line, but at least one. Gives the last of them.
+    private func write(
+        _ entries: ArraySlice<RequestEntry>, atMost room: Int, to writer: inout JSONWriter
+    ) -> RequestEntry? {
+        var last: RequestEntry?
+        writer.beginArray()
+        let start = writer.count
+        for entry in entries {
+            let before = writer.count
+            write(entry, to: &writer)
+            guard last == nil || writer.count - start <= room else {
+                writer.rewind(to: before)
+                break
+            }
+            last = entry
+        }
+        writer.endArray()
+        return last
+    }
+
+    /// Bytes of a URL in a list.
+    private static let listedURLBytes = 2_045
 
     private func write(_ entry: RequestEntry, to writer: inout JSONWriter) {
         let request = entry.request
@@ -136,7 +164,10 @@ struct RequestHandlers {
         writer.member("session", request.session.name)
         writer.member("client", entry.client.name)
         writer.member("method", request.parameters.method.rawValue)
-        writer.member("url", URLRedaction.withoutUserInformation(String(request.parameters.url.prefix(2_048))))
+        writer.member(
+            "url",
+            BoundedText.of(
+                URLRedaction.withoutUserInformation(request.parameters.url), bytes: RequestHandlers.listedURLBytes))
         writer.member("status", request.response?.status)
         writer.member("error", request.error?.name)
         writer.member("created", time: entry.created)
@@ -154,9 +185,7 @@ struct RequestHandlers {
     }
 
     private func dismiss(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
-        entry.request.cancel()
-        server.dismiss(entry, keepingBody: false)
+        server.abandon(try server.entry(of: call))
         return .result { StateChange.write(true, state: "dismissed", to: &$0) }
     }
 }
