@@ -67,7 +67,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CarpoolServerTests",
-            dependencies: ["CarpoolServer", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"], swiftSettings: settings),
+            dependencies: [
+                "CarpoolServer", "CarpoolRPC", "CarpoolSession", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",
+            ], swiftSettings: settings),
         .testTarget(
             name: "CarpoolClientTests", dependencies: ["CarpoolClient", "CarpoolSystem"], swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),

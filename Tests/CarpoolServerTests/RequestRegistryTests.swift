@@ -1,0 +1,149 @@
+@testable import CarpoolServer
+@testable import CarpoolSession
+import Testing
+
+struct RequestRegistryTests {
+    private let stage: Stage
+    private let session: Session
+
+    init() throws {
+        stage = try Stage()
+        session = try #require(stage.server.sessions["default"])
+    }
+
+    private func entry(
+        _ sequence: Int, client: String = "me", isKept: Bool = true, key: String? = nil, failed: Bool = false
+    ) -> RequestEntry {
+        let request = session.request(RequestParameters(url: "http://a.test/"), id: "r_\(String(sequence, radix: 36))")
+        if failed { request.fail(.explicitlyCancelled) }
+        return RequestEntry(
+            request: request, client: ClientIdentity(uid: 1, name: client), connection: 1, sequence: sequence,
+            cancelsOnDisconnect: !isKept, isKept: isKept, key: key, fingerprint: 0, tags: nil, created: 0)
+    }
+
+    private var limits: Limits {
+        var limits = Limits()
+        limits.queuedRequests = 3
+        limits.queuedRequestsPerClient = 2
+        limits.retainedRequests = 10
+        limits.retentionMilliseconds = 1
+        return limits
+    }
+
+    @Test("Quotas count what is not over, for each client and for all")
+    func quotas() {
+        var registry = RequestRegistry()
+        let (me, you, third) = (
+            ClientIdentity(uid: 1, name: "me"), ClientIdentity(uid: 1, name: "you"), ClientIdentity(uid: 2, name: "me")
+        )
+        let mine = [entry(1), entry(2)]
+        for entry in mine { registry.insert(entry) }
+        #expect(!registry.admits(me, limits))
+        #expect(registry.admits(third, limits), "the same name of another user")
+        registry.insert(entry(3, client: "you"))
+        #expect(!registry.admits(you, limits))
+        #expect(registry.active == 3)
+        _ = registry.finish(mine[0], at: 1, limits)
+        _ = registry.finish(mine[0], at: 2, limits)
+        #expect(registry.active == 2)
+        #expect(mine[0].finished == 1)
+        #expect(registry.admits(me, limits))
+        #expect(registry.underWay.count == 2)
+    }
+
+    @Test("Over the limit a tenth goes: what was read or succeeded first, unread failures last, each by age")
+    func retention() {
+        var registry = RequestRegistry()
+        // 1 failed unread, 2 failed read, the rest succeeded.
+        let entries = (1...11).map { entry($0, failed: $0 <= 2) }
+        entries[1].isRead = true
+        var surplus: [RequestEntry] = []
+        for entry in entries {
+            registry.insert(entry)
+            surplus += registry.finish(entry, at: 0, limits)
+        }
+        #expect(surplus.map(\.sequence) == [2, 3])
+        for entry in surplus { registry.remove(entry) }
+        #expect(registry.count == 9)
+    }
+
+    @Test("Unread failures go too when there is nothing else")
+    func onlyFailures() {
+        var registry = RequestRegistry()
+        var gone: [Int] = []
+        for sequence in 1...100 {
+            let entry = entry(sequence, failed: true)
+            registry.insert(entry)
+            for surplus in registry.finish(entry, at: 0, limits) {
+                gone.append(surplus.sequence)
+                registry.remove(surplus)
+            }
+            #expect(registry.count <= 10)
+        }
+        #expect(gone == Array(1...gone.count))
+    }
+
+    @Test("What is dismissed before it is over does not count as kept, ever")
+    func dismissedUnderWay() {
+        var registry = RequestRegistry()
+        for sequence in 1...50 {
+            let entry = entry(sequence)
+            registry.insert(entry)
+            registry.remove(entry)
+            registry.remove(entry)
+            #expect(registry[entry.request.id] == nil)
+            #expect(registry.known(entry.request.id) === entry, "its last events have an owner")
+            #expect(registry.finish(entry, at: 0, limits).isEmpty)
+            #expect(registry.known(entry.request.id) == nil)
+        }
+        #expect(registry.count == 0)
+        #expect(!registry.hasUnreadResults)
+        let last = entry(51)
+        registry.insert(last)
+        #expect(registry.finish(last, at: 0, limits).isEmpty)
+        #expect(registry.hasUnreadResults)
+        last.isRead = true
+        #expect(!registry.hasUnreadResults)
+    }
+
+    @Test("Kept results expire; what is under way and what is not kept does not")
+    func expiry() {
+        var registry = RequestRegistry()
+        let entries = [entry(1), entry(2), entry(3, isKept: false), entry(4)]
+        for entry in entries { registry.insert(entry) }
+        for (entry, time) in zip(entries, [1_000, 1_001, 0]) { _ = registry.finish(entry, at: Int64(time), limits) }
+        #expect(registry.expired(at: 2_000, limits).map(\.sequence) == [1])
+        #expect(registry.expired(at: 1_999, limits).isEmpty)
+    }
+
+    @Test("A key belongs to one client, until its request is dismissed")
+    func keys() {
+        var registry = RequestRegistry()
+        let (me, you) = (ClientIdentity(uid: 1, name: "me"), ClientIdentity(uid: 1, name: "you"))
+        let first = entry(1, key: "k")
+        registry.insert(first)
+        registry.insert(entry(2, client: "you", key: "k"))
+        #expect(registry.entry(of: me, key: "k") === first)
+        #expect(registry.entry(of: you, key: "k")?.sequence == 2)
+        _ = registry.finish(first, at: 0, limits)
+        #expect(registry.entry(of: me, key: "k") === first)
+        registry.remove(first)
+        #expect(registry.entry(of: me, key: "k") == nil)
+        let again = entry(3, key: "k")
+        registry.insert(again)
+        registry.remove(first)
+        #expect(registry.entry(of: me, key: "k") === again)
+    }
+
+    @Test("Lists are in order, page by page")
+    func pages() {
+        var registry = RequestRegistry()
+        for sequence in (1...7).shuffled() { registry.insert(entry(sequence)) }
+        let dismissed = registry["r_4"]
+        if let dismissed { registry.remove(dismissed) }
+        #expect(registry.list(after: 0, limit: 3) { _ in true }.map(\.sequence) == [1, 2, 3])
+        #expect(registry.list(after: 3, limit: 3) { _ in true }.map(\.sequence) == [5, 6, 7])
+        #expect(registry.list(after: 7, limit: 3) { _ in true }.isEmpty)
+        #expect(registry.list(after: 0, limit: 9) { $0.sequence.isMultiple(of: 2) }.map(\.sequence) == [2, 6])
+    }
+}

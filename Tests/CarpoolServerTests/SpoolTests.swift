@@ -1,0 +1,133 @@
+@testable import CarpoolServer
+@testable import CarpoolSession
+import CarpoolSystem
+import Glibc
+import Testing
+
+struct SpoolTests {
+    private static func write(_ text: String, to file: any SpoolFile) throws(SessionError) {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: text.utf8.count, alignment: 1)
+        defer { bytes.deallocate() }
+        bytes.copyBytes(from: text.utf8)
+        try file.write(UnsafeRawBufferPointer(bytes))
+    }
+
+    /// A body in the spool of a stage's server.
+    private static func body(_ stage: Stage, _ client: FakeClient, _ text: String) throws -> SpooledBody {
+        let entry = try stage.submit(client)
+        let file = try stage.server.spool.makeFile(for: entry.request)
+        try write(text, to: file)
+        return try #require(file as? SpooledBody)
+    }
+
+    @Test("A body has a name only when it is whole, and only its owner may read it")
+    func names() throws {
+        let stage = try Stage()
+        let body = try Self.body(stage, FakeClient(), "hello")
+        #expect(stage.folder.names(in: "spool").isEmpty)
+        #expect(body.path == nil)
+        #expect(try body.read(at: 0, count: 5).isEmpty)
+        try body.complete()
+        try body.complete()
+        #expect(stage.folder.names(in: "spool") == [body.request])
+        let path = try #require(body.path)
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+        #expect(throws: Never.self) { try Self.write("more", to: body) }
+        #expect(body.count == 5, "a whole body stays as it is")
+    }
+
+    @Test(
+        "Reading gives fewer bytes at the end, and none behind it",
+        arguments: [(0, 2, "he"), (3, 100, "lo"), (5, 1, ""), (99, 1, ""), (Int64.max, 32_768, ""), (-1, 1, "")])
+    func reading(_ offset: Int64, _ count: Int, _ expected: String) throws {
+        let stage = try Stage()
+        let body = try Self.body(stage, FakeClient(), "hello")
+        try body.complete()
+        #expect(String(decoding: try body.read(at: offset, count: count), as: UTF8.self) == expected)
+    }
+
+    @Test("Quotas: of one client, and of all; what is given back is there for others")
+    func quotas() throws {
+        let stage = try Stage {
+            $0.limits.spoolBytesPerClient = 10
+            $0.limits.spoolBytes = 15
+        }
+        let (first, second) = (FakeClient(1, name: "first"), FakeClient(2, name: "second"))
+        let body = try Self.body(stage, first, "0123456789")
+        let refused = try #require(throws: SessionError.self) { try Self.write("x", to: body) }
+        #expect(refused.name == "spool_full")
+        #expect(refused.hint != nil)
+        let other = try Self.body(stage, second, "01234")
+        #expect(throws: SessionError.self) { try Self.write("5", to: other) }
+        #expect(stage.server.spool.totalBytes == 15)
+        #expect(stage.server.spool.release(body.request))
+        #expect(!stage.server.spool.release(body.request))
+        try Self.write("56789", to: other)
+        #expect(stage.server.spool.totalBytes == 10)
+        other.discard()
+        other.discard()
+        #expect(stage.server.spool.totalBytes == 0)
+        #expect(stage.server.spool.count == 0)
+    }
+
+    @Test("A body that is released before it is whole leaves nothing behind", arguments: [true, false])
+    func releasedEarly(_ discards: Bool) throws {
+        let stage = try Stage()
+        let body = try Self.body(stage, FakeClient(), "hello")
+        if discards { body.discard() } else { stage.server.spool.release(body.request) }
+        try Self.write("more", to: body)
+        try body.complete()
+        #expect(body.path == nil)
+        #expect(stage.folder.names(in: "spool").isEmpty)
+        #expect(stage.server.spool.totalBytes == 0)
+    }
+
+    @Test("Bodies go when their lease is over, and all go with the daemon")
+    func leases() throws {
+        let stage = try Stage()
+        let spool = stage.server.spool
+        let bodies = try (0..<3).map { _ in try Self.body(stage, FakeClient(), "x") }
+        for body in bodies { try body.complete() }
+        bodies[0].expires = 10
+        bodies[1].expires = 20
+        spool.releaseExpired(at: 9)
+        #expect(spool.count == 3)
+        spool.releaseExpired(at: 10)
+        #expect(stage.folder.names(in: "spool") == bodies[1...].map(\.request).sorted())
+        spool.removeAll()
+        #expect(spool.count == 0)
+        #expect(stage.folder.names(in: "") == [])
+    }
+
+    @Test("What an earlier daemon left is removed, and nothing else")
+    func orphans() throws {
+        let folder = TemporaryFolder()
+        mkdir(folder("spool"), 0o700)
+        folder.write("spool/r_old_1", "left behind")
+        folder.write("spool/notes.txt", "somebody's")
+        _ = try Spool(directory: folder("spool"), limits: Limits())
+        #expect(folder.names(in: "spool") == ["notes.txt"])
+    }
+
+    @Test("A folder that cannot be made is named")
+    func noFolder() throws {
+        let error = try #require(throws: SystemError.self) {
+            try Spool(directory: "/proc/none/spool", limits: Limits())
+        }
+        #expect(error.description.contains("/proc/none/spool"))
+    }
+
+    @Test("A disk that is full fails the request, and its body is gone at once")
+    func fullDisk() throws {
+        let stage = try Stage { $0.limits.spoolBytes = 100_000 }
+        let client = FakeClient()
+        let entry = try stage.submit(client, #","response_body":"file""#)
+        try entry.request.receive([UInt8](repeating: 1, count: 90_000))
+        #expect(stage.server.spool.totalBytes == 90_000)
+        #expect(throws: SessionError.self) { try entry.request.receive([UInt8](repeating: 1, count: 20_000)) }
+        #expect(stage.server.spool.totalBytes == 0)
+        #expect(stage.server.spool.count == 0)
+    }
+}

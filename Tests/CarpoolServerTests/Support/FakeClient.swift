@@ -1,0 +1,67 @@
+import CarpoolJSON
+import CarpoolRPC
+@testable import CarpoolServer
+import Testing
+
+/// A connected client without a connection: it keeps what it is answered and told.
+final class FakeClient: Client {
+    let number: Int
+    var uid: UInt32
+    var pid: Int32 = 4711
+    var role: Role
+    var identity: ClientIdentity
+    var inlineBodyBytes = 45_056
+    var recordBytes = 63_487
+    var dependents: [Int: RequestEntry] = [:]
+    var subscriptions: [String: Subscription] = [:]
+    private(set) var version: String?
+    private(set) var maximumLineBytes: Int?
+    /// Calls that have not been answered.
+    var calls: [RPCID: Call] = [:]
+    /// Answers as they would be sent, by id.
+    private(set) var answers: [String: [UInt8]] = [:]
+    /// Events as they would be sent.
+    private(set) var events: [[UInt8]] = []
+
+    init(_ number: Int = 1, uid: UInt32 = 1_000, name: String = "tester", role: Role = .admin) {
+        self.number = number
+        self.uid = uid
+        self.role = role
+        identity = ClientIdentity(uid: uid, name: name)
+    }
+
+    func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
+        if let name { identity = ClientIdentity(uid: uid, name: name) }
+        self.version = version
+        self.maximumLineBytes = maximumLineBytes
+    }
+
+    func deliver(_ result: CallResult, of call: Call) {
+        guard let id = call.id else { return }
+        if calls[id] === call { calls[id] = nil }
+        var writer = JSONWriter()
+        Reply.write(id: id, result, to: &writer)
+        answers["\(id)"] = writer.bytes
+    }
+
+    func callUnderWay(_ id: RPCID) -> Call? { calls[id] }
+
+    func deliver(_ tail: [UInt8], to subscription: Subscription) {
+        var writer = JSONWriter()
+        Notification.begin(subscription: subscription.id, to: &writer)
+        writer.append(verbatim: tail)
+        writer.endObject()
+        events.append(writer.bytes)
+    }
+
+    /// The answer to a call, parsed.
+    func answer(_ id: Int) throws -> JSON { try JSON.parse(try #require(answers["\(id)"], "no answer to \(id)")) }
+
+    /// The events so far, each as its `params`.
+    func told() throws -> [JSON] { try events.map { try #require(try JSON.parse($0)["params"]) } }
+}
+
+extension RPCID {
+    /// A number as an id.
+    static func number(_ number: Int) throws -> RPCID { try #require(RPCID(try JSON.parse(Array("\(number)".utf8)))) }
+}

@@ -1,0 +1,88 @@
+import CarpoolRPC
+import CarpoolJSON
+@testable import CarpoolServer
+import CarpoolSystem
+import Glibc
+import Testing
+
+/// The far end of a connection, whose near end a test wakes up by hand.
+final class Peer {
+    let connection: Connection
+    private let stage: Stage
+    private var fd: Int32
+    private let near: Int32
+
+    init(_ stage: Stage, role: Role = .admin, uid: UInt32 = 1_000) throws {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
+        (near, fd) = (ends[0], ends[1])
+        self.stage = stage
+        let number = (stage.server.connections.keys.max() ?? 0) + 1
+        connection = Connection(
+            number: number, fd: FileDescriptor(owning: ends[0]),
+            credentials: PeerCredentials(uid: uid, gid: uid, pid: getpid()),
+            role: role, server: stage.server)
+        stage.server.connections[number] = connection
+    }
+
+    deinit {
+        if fd >= 0 { close(fd) }
+        connection.close()
+    }
+
+    /// Sends text, and lets the connection handle it unless the test wants to say when.
+    func write(_ text: String, turn: Bool = true) {
+        var text = text
+        text.withUTF8 { _ = send(fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        guard turn else { return }
+        becomeReadable()
+        endTurn()
+    }
+
+    func becomeReadable() { connection.descriptorIsReady(near, .readable) }
+    func becomeWritable() { connection.descriptorIsReady(near, .writable) }
+    func endTurn() { connection.turnDidEnd() }
+
+    func shutdownWriting(turn: Bool = true) {
+        shutdown(fd, Int32(SHUT_WR))
+        guard turn else { return }
+        becomeReadable()
+        endTurn()
+    }
+
+    /// Goes without a word.
+    func disconnect() {
+        close(fd)
+        fd = -1
+        connection.descriptorIsReady(near, [.readable, .failed])
+        endTurn()
+    }
+
+    /// What has come.
+    func read() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case .bytes(let count) = buffer.withUnsafeMutableBytes({ Bytes.read(fd, into: $0) }) {
+            bytes += buffer[..<count]
+        }
+        return bytes
+    }
+
+    /// Whether there is nothing more, and nothing more will come.
+    func readsEndOfFile() -> Bool {
+        var byte: UInt8 = 0
+        return recv(fd, &byte, 1, 0) == 0
+    }
+
+    private var rest: [UInt8] = []
+
+    /// The lines that have come whole, parsed.
+    func answers() throws -> [JSON] {
+        connection.turnDidEnd()
+        rest += read()
+        var lines = rest.split(separator: 0x0A, omittingEmptySubsequences: false)
+        rest = lines.popLast().map(Array.init) ?? []
+        return try lines.map { try JSON.parse(Array($0)) }
+    }
+}

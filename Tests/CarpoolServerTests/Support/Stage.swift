@@ -1,0 +1,114 @@
+import CarpoolHTTP
+import CarpoolJSON
+import CarpoolRPC
+@testable import CarpoolServer
+@testable import CarpoolSession
+import CarpoolSystem
+import Testing
+
+/// A server whose loop a test turns by hand: nothing happens between two lines of a test but what they say.
+final class Stage {
+    let folder = TemporaryFolder()
+    let loop: EventLoop
+    let server: Server
+    private var lastID = 0
+
+    init(_ change: (inout ServerConfiguration) -> Void = { _ in }, _ set: (inout ServerOptions) -> Void = { _ in })
+        throws
+    {
+        loop = try EventLoop()
+        var configuration = ServerConfiguration()
+        configuration.logLevel = .error
+        change(&configuration)
+        var options = ServerOptions(
+            socketPath: folder("socket"), configurationPath: folder("config.json"), spoolDirectory: folder("spool"),
+            supervisor: Supervisor.takeFromEnvironment())
+        set(&options)
+        server = try Server(loop: loop, options: options, configuration: configuration, log: Log(level: .error))
+    }
+
+    deinit {
+        for entry in server.requests.underWay { entry.request.cancel() }
+        endTurn()
+    }
+
+    /// Lets the transport do what the turn has asked for: transfers that were cancelled end here.
+    func endTurn() { server.transport.turnDidEnd() }
+
+    /// Runs the loop, once and for all, until something is so; it is looked at in each turn.
+    func run(until isDone: @escaping () -> Bool) {
+        func look() {
+            if isDone() { loop.stop() } else { loop.arm(Timer { look() }, afterMilliseconds: 0) }
+        }
+        look()
+        loop.run()
+    }
+
+    /// Calls a method as a client does. Gives the number of the call; its answer may come later.
+    @discardableResult func send(_ client: FakeClient, _ method: String, _ params: String = "{}", isCall: Bool = true)
+        throws -> Int
+    {
+        lastID += 1
+        let id = isCall ? #""id":\#(lastID),"# : ""
+        let text = #"{"jsonrpc":"2.0",\#(id)"method":"\#(method)","params":\#(params)}"#
+        guard case .single(.request(let request)) = RPCInput.parse(Array(text.utf8)) else {
+            throw ServerError("not a request: \(text)")
+        }
+        let isDuplicate = request.id.map { client.calls[$0] != nil } ?? false
+        let call = server.dispatcher.dispatch(
+            request, from: client, batch: nil, underWay: client.calls.count,
+            limit: server.limits.callsPerConnection, isDuplicate: isDuplicate)
+        if let id = call.id, !call.isAnswered { client.calls[id] = call }
+        return lastID
+    }
+
+    /// Calls a method that answers at once; gives its result.
+    func call(_ client: FakeClient, _ method: String, _ params: String = "{}") throws -> JSON {
+        let answer = try client.answer(send(client, method, params))
+        return try #require(answer["result"], "\(answer["error"]?["message"]?.string ?? "")")
+    }
+
+    /// Calls a method that refuses at once; gives the error's `data`.
+    func refusal(_ client: FakeClient, _ method: String, _ params: String = "{}") throws -> JSON {
+        let answer = try client.answer(send(client, method, params))
+        return try #require(answer["error"]?["data"], "it was not refused")
+    }
+
+    /// Submits a request that stays under way until it is ended.
+    func submit(_ client: FakeClient, _ more: String = "", url: String = "http://127.0.0.1:1/") throws -> RequestEntry {
+        let name = try call(client, "request.submit", #"{"url":"\#(url)"\#(more)}"#)["request"]?.string
+        return try #require(server.requests[name ?? ""])
+    }
+
+    /// Gives a request its response, and ends it.
+    func finish(_ entry: RequestEntry, body: [UInt8] = [], fields: [(String, String)] = []) throws {
+        let request = entry.request
+        try request.receive(body)
+        request.response = .make(200, fields)
+        request.session.finish(request)
+    }
+}
+
+extension Request {
+    /// Takes a piece of a body in as if it had come from the network.
+    func receive(_ bytes: [UInt8]) throws {
+        guard !bytes.isEmpty else { return }
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        defer { copy.deallocate() }
+        copy.copyBytes(from: bytes)
+        try body.append(
+            UnsafeRawBufferPointer(copy), memoryLimit: parameters.memoryLimitBytes, spool: session.spool, owner: self)
+    }
+}
+
+extension ResponseHead {
+    static func make(_ status: Int, _ fields: [(String, String)] = []) -> ResponseHead {
+        make(status, lines: fields.map { Array("\($0.0): \($0.1)".utf8) })
+    }
+
+    static func make(_ status: Int, lines: [[UInt8]]) -> ResponseHead {
+        var block = FieldBlock()
+        for line in lines { _ = line.withUnsafeBytes { block.append(line: $0) } }
+        return ResponseHead(status: status, httpVersion: "http/1.1", fields: block)
+    }
+}
