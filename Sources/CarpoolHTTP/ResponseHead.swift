@@ -76,6 +76,19 @@ public struct FieldBlock {
         }
     }
 
+    /// Whether several fields of that name say different things.
+    func hasConflict(_ name: StaticString) -> Bool {
+        bytes.withUnsafeBytes { all in
+            var known: UnsafeRawBufferPointer?
+            for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
+                let value = UnsafeRawBufferPointer(rebasing: all[entry.value])
+                if let known, !known.elementsEqual(value) { return true }
+                known = value
+            }
+            return false
+        }
+    }
+
     /// The value of the first field of that name, whatever its case; bytes that are not UTF-8 are replaced.
     public func first(_ name: StaticString) -> String? {
         bytes.withUnsafeBytes { all in

@@ -23,6 +23,12 @@ extension Transfer {
         switch headReader.read(line) {
         case .none: break
         case .head(let head):
+            // Which length is right cannot be known, and on a shared connection the wrong one gives what follows to somebody else
+            // (RFC 9112, section 6.3).
+            guard !head.fields.hasConflict("content-length") else {
+                verdict = TransportError(.cannotParseResponse, "the response's head gives several lengths for its body")
+                return Transfer.refusal
+            }
             delegate?.transfer(self, didReceive: head)
         case .tooLong:
             verdict = TransportError(

@@ -79,6 +79,11 @@ def huge_head(exchange: Exchange) -> None:
     exchange.close()
 
 
+def two_lengths(exchange: Exchange) -> None:
+    exchange.send(HEAD + b"Content-Length: 4\r\nContent-Length: 40\r\n\r\nsome")
+    exchange.close()
+
+
 LOST = {"network_connection_lost"}
 FAULTS: list[tuple[Callable[[Exchange], None], set[str]]] = [
     (reset_in_the_body, LOST),
@@ -90,6 +95,7 @@ FAULTS: list[tuple[Callable[[Exchange], None], set[str]]] = [
     (reset_at_once, LOST),
     (no_http, {"bad_server_response", "cannot_parse_response", "unsupported_url"}),
     (half_a_head, {"bad_server_response", "cannot_parse_response", *LOST}),
+    (two_lengths, {"cannot_parse_response"}),
     (huge_head, {"data_length_exceeds_maximum", "bad_server_response", "cannot_parse_response"}),
 ]
 

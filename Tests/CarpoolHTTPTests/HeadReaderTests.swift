@@ -30,6 +30,16 @@ struct HeadReaderTests {
         #expect(head?.httpVersion == version)
     }
 
+    @Test(arguments: [
+        (["5"], false), (["5", "5"], false), (["5", "6"], true), (["5", "5", "05"], true), ([], false),
+    ])
+    func seesLengthsThatContradict(_ lengths: [String], _ expected: Bool) {
+        var reader = HeadReader()
+        let lines = lengths.map { "Content-Length: \($0)\r\n" }
+        let head = heads(["HTTP/1.1 200 OK\r\n"] + lines + ["\r\n"], &reader).first
+        #expect(head?.fields.hasConflict("content-length") == expected)
+    }
+
     @Test func keepsFieldsAsTheyCame() {
         var reader = HeadReader()
         let head = heads(
