@@ -59,11 +59,20 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     // MARK: Publishing
 
     /// Tells those who want it of an event; the body writes the members of `data`, and is called only if there is anybody.
+    ///
+    /// Inlined, so that without subscribers not even the body's captures are made.
+    @inline(__always)
     func publish(
         _ type: StaticString, request: Request? = nil, session: String? = nil,
         data: (inout JSONWriter) -> Void = { _ in }
     ) {
         guard !subscribers.isEmpty else { return }
+        publish(type, request, session, data)
+    }
+
+    private func publish(
+        _ type: StaticString, _ request: Request?, _ session: String?, _ data: (inout JSONWriter) -> Void
+    ) {
         let interested = subscribers.filter { $0.subscription.filter.matches(type: type) }
         guard !interested.isEmpty else { return }
         let entry = request.flatMap { ownerOfRequest($0.id) }

@@ -75,6 +75,8 @@ struct RecordWriter {
     /// Makes sure that the record fits a line: a body whose encoded form is too large goes to the spool first.
     func fit(_ request: Request, maximumEncodedBytes: Int) throws(SessionError) {
         guard case .memory(let bytes) = request.body.storage, !bytes.isEmpty else { return }
+        // The longest form of a byte has six.
+        guard bytes.count > maximumEncodedBytes / 6 &- 2 else { return }
         let encoded = bytes.withUnsafeBytes { bytes in
             JSONWriter.isUTF8(bytes) ? JSONWriter.encodedLength(ofText: bytes) : Base64.encodedLength(of: bytes.count)
         }
@@ -175,22 +177,25 @@ struct RecordWriter {
     }
 
     private func writeSummary(_ request: Request, to writer: inout JSONWriter) {
-        var (first, last): (TransferMetrics?, TransferMetrics?)
-        var hops = 0
+        // Only numbers are taken out of the metrics: a copy of all of them costs more than what is written here.
+        var (start, end): (Int64?, Int64) = (nil, 0)
+        var (hops, isReused) = (0, false)
         for attempt in request.attempts {
-            for hop in attempt.hops {
+            for hop in attempt.hops.indices {
                 hops += 1
-                if first == nil { first = hop.metrics }
-                last = hop.metrics ?? last
+                guard let fetchStart = attempt.hops[hop].metrics?.fetchStart else { continue }
+                start = start ?? fetchStart
+                end = fetchStart &+ Int64(attempt.hops[hop].metrics?.endMicroseconds ?? 0)
+                isReused = attempt.hops[hop].metrics?.isReused ?? false
             }
         }
-        guard let first, let last else { return writer.null() }
+        guard let start else { return writer.null() }
         writer.beginObject()
-        writer.member("start", time: first.fetchStart)
-        writer.member("duration_us", last.fetchStart &- first.fetchStart &+ Int64(last.endMicroseconds))
+        writer.member("start", time: start)
+        writer.member("duration_us", end &- start)
         writer.member("attempts", request.attempts.count)
         writer.member("redirects", max(0, hops - request.attempts.count))
-        writer.member("reused", last.isReused)
+        writer.member("reused", isReused)
         writer.endObject()
     }
 
@@ -260,6 +265,8 @@ struct RecordWriter {
     private func write(_ name: StaticString, _ address: String?, _ port: UInt16, to writer: inout JSONWriter) {
         guard let address else { return }
         writer.key(name)
-        writer.string(address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)")
+        // An IPv6 address is told by its colons; the first comes within five bytes (RFC 4291, section 2.2).
+        let isIPv6 = address.utf8.prefix(5).contains(UInt8(ascii: ":"))
+        writer.string(isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)")
     }
 }

@@ -79,7 +79,8 @@ public struct Params {
         switch form {
         case .none: return nil
         case .object(_, let found):
-            return found.first { $0.isNamed(name) }?.value
+            // By place: going through the elements would count a reference for each.
+            return found.indices.first { found[$0].isNamed(name) }.map { found[$0].value }
         case .positional(let json, let members):
             let index = members.firstIndex { $0.name.description == name.description }
             return index.flatMap { json[index: $0] }
