@@ -45,9 +45,8 @@ extension CurlTransport {
         guard let pool else { return }
         let gate =
             pool.gate
-            ?? Timer { [weak self, weak pool] in
-                guard let self, let pool else { return }
-                queue.gateExpired(pool.lane)
+            ?? Timer { [unowned self, lane = pool.lane] in
+                queue.gateExpired(lane)
                 observeTurn()
             }
         pool.gate = gate

@@ -40,11 +40,13 @@ public final class CurlTransport: Transport {
             limits: .init(
                 connectionsPerOrigin: configuration.connectionsPerHost, connections: configuration.connections,
                 streamsPerConnection: configuration.streamsPerConnection, waiting: configuration.queuedTransfers))
-        sweeper = Timer { [weak self] in self?.sweep() }
+        sweeper = Timer { [unowned self] in sweep() }
     }
 
     deinit {
+        // The timers hold this object without counting: a weak reference would make every use of it slower.
         if let sweeper { loop.cancel(sweeper) }
+        for pool in pools.values { if let gate = pool.gate { loop.cancel(gate) } }
     }
 
     // MARK: Transport

@@ -23,7 +23,8 @@ public final class HTTPURL: CustomStringConvertible {
     }
 
     private init(_ text: String, relativeTo base: HTTPURL?) throws(TransportError) {
-        guard text.utf8.count <= 65_536, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+        let survey = Survey(text)
+        guard survey.isClean else {
             throw TransportError(.badURL, "a URL must have no blanks or control characters, and at most 65,536 bytes")
         }
         guard let handle = base.map({ curl_url_dup($0.handle) }) ?? curl_url() else {
@@ -31,17 +32,14 @@ public final class HTTPURL: CustomStringConvertible {
         }
         do throws(TransportError) {
             try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)))
-            let scheme = HTTPURL.part(handle, CURLUPART_SCHEME)?.lowercased() ?? ""
-            guard scheme == "http" || scheme == "https" else {
-                throw TransportError(
-                    .unsupportedURL, "the scheme must be http or https, not \(scheme.isEmpty ? "absent" : scheme)")
-            }
-            guard let host = HTTPURL.part(handle, CURLUPART_HOST)?.lowercased(), !host.isEmpty else {
+            let scheme = try HTTPURL.scheme(of: handle)
+            guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
                 throw TransportError(.badURL, "the URL has no host")
             }
-            let port = HTTPURL.part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap { UInt16($0) } ?? 0
-            userInformation = text.utf8.contains(UInt8(ascii: "@")) ? HTTPURL.takeUserInformation(from: handle) : nil
-            origin = Origin(scheme: scheme, host: host, port: port)
+            let port = HTTPURL.part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
+            // Most URLs have none, and asking costs as much as the rest of the parsing.
+            userInformation = survey.hasAt ? HTTPURL.takeUserInformation(handle) : nil
+            origin = Origin(scheme: scheme, host: HTTPURL.lowered(host), port: port)
             // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
             let isAsGiven = base == nil && userInformation == nil
             description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""
@@ -54,13 +52,24 @@ public final class HTTPURL: CustomStringConvertible {
 
     deinit { curl_url_cleanup(handle) }
 
-    private static func takeUserInformation(from handle: OpaquePointer) -> (user: String, password: String)? {
+    private static func scheme(of handle: OpaquePointer) throws(TransportError) -> String {
+        let scheme = part(handle, CURLUPART_SCHEME).map(lowered) ?? ""
+        if scheme == "http" || scheme == "https" { return scheme }
+        throw TransportError(
+            .unsupportedURL, "the scheme must be http or https, not \(scheme.isEmpty ? "absent" : scheme)")
+    }
+
+    private static func takeUserInformation(_ handle: OpaquePointer) -> (user: String, password: String)? {
         let user = part(handle, CURLUPART_USER, UInt32(CURLU_URLDECODE))
         let password = part(handle, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
         guard user != nil || password != nil else { return nil }
         curl_url_set(handle, CURLUPART_USER, nil, 0)
         curl_url_set(handle, CURLUPART_PASSWORD, nil, 0)
         return (user ?? "", password ?? "")
+    }
+
+    private static func lowered(_ text: String) -> String {
+        Survey(text).hasUppercase ? text.lowercased() : text
     }
 
     private static func check(_ code: CURLUcode) throws(TransportError) {
@@ -73,5 +82,25 @@ public final class HTTPURL: CustomStringConvertible {
         guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
+    }
+
+    /// What a look at each byte of a text tells.
+    private struct Survey {
+        /// Not too long, no blanks, no control characters.
+        var isClean = true
+        var hasAt = false
+        var hasUppercase = false
+
+        init(_ text: String) {
+            var text = text
+            text.withUTF8 { bytes in
+                isClean = bytes.count <= 65_536
+                for byte in bytes {
+                    if byte <= 0x20 || byte == 0x7F { isClean = false }
+                    if byte == UInt8(ascii: "@") { hasAt = true }
+                    if byte >= UInt8(ascii: "A"), byte <= UInt8(ascii: "Z") { hasUppercase = true }
+                }
+            }
+        }
     }
 }

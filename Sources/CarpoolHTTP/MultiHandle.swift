@@ -38,6 +38,7 @@ final class MultiHandle: ReadinessHandler {
     private var deadline: MonotonicTime?
     /// Whether libcurl has set its timer during the present action.
     private var hasSetTimer = false
+    /// Cancelled before this object goes, so that it may hold it without counting.
     private var timer: Timer?
     private var armedDeadline = MonotonicTime(nanoseconds: .max)
     private var timerGovernor = StormGovernor()
@@ -60,7 +61,7 @@ final class MultiHandle: ReadinessHandler {
         self.connections = connections
         self.transport = transport
         configure()
-        timer = Timer { [weak self] in self?.settleLater() }
+        timer = Timer { [unowned self] in unsettle() }
     }
 
     deinit {
@@ -173,8 +174,6 @@ final class MultiHandle: ReadinessHandler {
         armedDeadline = deadline
         loop.arm(timer, at: deadline)
     }
-
-    private func settleLater() { unsettle() }
 
     private func unsettle() { transport.settleAtTurnEnd(self) }
 

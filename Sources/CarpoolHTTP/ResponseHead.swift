@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The head of a response: status, version and the fields as the bytes that came.
 public struct ResponseHead {
     /// The status code, 200 to 999.
@@ -39,14 +41,16 @@ public struct FieldBlock {
 
     /// Adds one line, `Name: value`, without its line end. Gives false, and adds nothing, if it has no colon or no name.
     public mutating func append(line: UnsafeRawBufferPointer) -> Bool {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
-        var start = colon + 1
+        guard let start = line.baseAddress, let found = memchr(start, 0x3A, line.count) else { return false }
+        let colon = UnsafeRawPointer(found) - start
+        guard colon > 0 else { return false }
+        var first = colon + 1
         var end = line.count
-        while start < end, FieldBlock.isBlank(line[start]) { start += 1 }
-        while end > start, FieldBlock.isBlank(line[end - 1]) { end -= 1 }
+        while first < end, FieldBlock.isBlank(line[first]) { first += 1 }
+        while end > first, FieldBlock.isBlank(line[end - 1]) { end -= 1 }
         let base = bytes.count
         bytes.append(contentsOf: line)
-        entries.append(Entry(name: base..<base + colon, value: base + start..<base + end))
+        entries.append(Entry(name: base..<base + colon, value: base + first..<base + end))
         return true
     }
 
