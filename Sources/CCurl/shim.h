@@ -31,6 +31,9 @@ static inline CURLcode CCurl_set_seek(CURL *easy, curl_seek_callback value) {
 static inline CURLcode CCurl_set_prereq(CURL *easy, curl_prereq_callback value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
+static inline CURLcode CCurl_set_debug(CURL *easy, curl_debug_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
+}
 static inline CURLcode CCurl_set_open_socket(CURL *easy, curl_opensocket_callback value) {
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
@@ -72,6 +75,13 @@ static inline CURLMcode CCurl_multi_set_timer(CURLM *multi, curl_multi_timer_cal
 
 // The result of a message lies in a union without a name that Swift could use.
 static inline CURLcode CCurl_message_result(const CURLMsg *message) { return message->data.result; }
+
+// curl_global_trace came with 8.3: a program that named it would not start with an older library. Turns on the messages of a part
+// of libcurl for handles that are verbose; gives 0 if the library cannot.
+static inline int CCurl_trace(const char *component) {
+    CURLcode (*trace)(const char *) = (CURLcode(*)(const char *))dlsym(NULL, "curl_global_trace");
+    return trace && trace(component) == CURLE_OK;
+}
 
 // What TLS agreed on. The strings live as long as the connection, or for ever.
 struct CCurl_tls {

@@ -23,7 +23,9 @@ public enum CurlLibrary {
     /// Prepares libcurl; once for the process. Gives false if it cannot be used.
     static let isReady: Bool = {
         for name in strayVariables { unsetenv(name) }
-        return curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+        guard curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK else { return false }
+        if profile == .multiplex { _ = CCurl_trace("http/2") }
+        return true
     }()
 
     /// Variables through which the environment of whoever happened to start the process would change the requests of all others: proxies,

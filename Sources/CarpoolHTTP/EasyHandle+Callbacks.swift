@@ -5,6 +5,13 @@ internal import Glibc
 // pointer that was set with it. None of them calls libcurl, but to read from its own handle.
 
 extension EasyHandle {
+    /// Lets the transfer hear what libcurl says of its work, which costs a fifth of the CPU time of a request over HTTP/2.
+    func installMessages(for transfer: Transfer) {
+        CCurl_set_debug(raw, receiveMessage)
+        set(CURLOPT_DEBUGDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(transfer).toOpaque()))
+        set(CURLOPT_VERBOSE, 1)
+    }
+
     /// Leads libcurl's callbacks to the transfer. It must be kept alive until the handle is closed.
     func installCallbacks(for transfer: Transfer) {
         let context = UnsafeRawPointer(Unmanaged.passUnretained(transfer).toOpaque())
@@ -72,6 +79,14 @@ private func requestIsAboutToBeSent(
             localAddress: local.map { String(cString: $0) } ?? "",
             localPort: UInt16(truncatingIfNeeded: localPort)))
     return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+private func receiveMessage(
+    _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    if kind == CURLINFO_TEXT { transfer(context)?.receiveMessage(UnsafeRawBufferPointer(start: bytes, count: count)) }
+    return 0
 }
 
 private func openSocket(

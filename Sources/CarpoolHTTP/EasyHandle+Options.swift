@@ -18,6 +18,7 @@ extension EasyHandle {
         setMethod(request)
         if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, text: "") }
         installCallbacks(for: transfer)
+        if pool.multi.key.speech == .multiplexed, !request.method.isIdempotent { installMessages(for: transfer) }
     }
 
     private func setPolicy(_ pool: OriginPool, _ configuration: TransportConfiguration, connectMilliseconds: Int) {

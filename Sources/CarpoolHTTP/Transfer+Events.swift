@@ -103,7 +103,8 @@ extension Transfer {
         deadlines.connected(at: transport.loop.now)
         sendings += 1
         guard verdict == nil else { return false }
-        guard sendings == 1 || request.method.isIdempotent else {
+        defer { isRefused = false }
+        guard sendings == 1 || request.method.isIdempotent || isRefused else {
             verdict = TransportError(
                 .networkConnectionLost,
                 "the connection ended before any response; the request may have been processed and was not repeated")
@@ -111,6 +112,11 @@ extension Transfer {
         }
         transport.attach(self, localPort: localPort, ends: ends())
         return true
+    }
+
+    /// libcurl says what it does. Only one thing of that is of interest, and it is told in no other way.
+    func receiveMessage(_ text: UnsafeRawBufferPointer) {
+        if RefusalMessage.matches(text) { isRefused = true }
     }
 
     func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32 {

@@ -35,6 +35,8 @@ public final class Transfer {
     let fetchStart: Int64
     /// How often a request was about to be sent: more than once if libcurl repeats it on another connection.
     var sendings = 0
+    /// Whether the server has said that it did nothing with the request, so that it may be sent again whatever its method.
+    var isRefused = false
     /// Bytes of the request's body given to libcurl since its (last) beginning.
     var bodyPosition: Int64 = 0
     var decodedBytes: Int64 = 0

@@ -62,6 +62,15 @@ struct ErrorMappingTests {
         #expect(mapping.error.isRetryable)
     }
 
+    @Test(arguments: [
+        ("[HTTP/2] [21] REFUSED_STREAM, try again on a new connection\n", true), ("[HTTP/2] [21] REFUSED_STREAM", true),
+        ("[HTTP/2] [1] header: x: ] REFUSED_STREAM", false), ("[HTTP/2] [] REFUSED_STREAM", false),
+        ("[HTTP/2] [21] RESET: REFUSED_STREAM (err 7)", false), ("REFUSED_STREAM", false), ("", false),
+        ("[HTTP/2] [2", false),
+    ]) func knowsARefusedStream(message: String, isRefusal: Bool) {
+        #expect(Array(message.utf8).withUnsafeBytes { RefusalMessage.matches($0) } == isRefusal)
+    }
+
     @Test func onlyFitVersionsMultiplex() {
         #expect(CurlLibrary.judge(0x07_58_01) == .http1)
         #expect(CurlLibrary.judge(0x08_0E_00) == .http1)

@@ -141,6 +141,23 @@ struct FlowTests {
         await driver.end()
     }
 
+    @Test(arguments: [HTTPVersionPolicy.http1, .http2])
+    func anUploadThatNobodyReadsIsQuiet(version: HTTPVersionPolicy) async throws {
+        let driver = try await Driver()
+        var ask = Ask(nginx.https + "/stall")
+        ask.trust = trust
+        ask.version = version
+        ask.method = "PUT"
+        ask.file = (nginx.directory + "/www/zero.txt", 0, 20_000_000)
+        ask.idle = 2_000
+        let outcome = try await driver.fetch(ask)
+        #expect(outcome.error?.timeout == "idle")
+        #expect(outcome.sentBodyBytes < 20_000_000)
+        let turns = await driver.turns
+        #expect(turns < 2_000)
+        await driver.end()
+    }
+
     @Test func twoThousandWithEveryTenthCancelledLeaveNothingBehind() async throws {
         let driver = try await Driver()
         let asks = (0..<2_000).map { index in

@@ -1,4 +1,5 @@
 import CarpoolHTTP
+import Glibc
 import Testing
 
 /// How many connections there are, and when they go.
@@ -63,6 +64,46 @@ struct PoolTests {
         #expect(outcomes.allSatisfy { $0.text == "hello" && $0.metrics.endMicroseconds < 1_000_000 })
         #expect(try await slow.error?.timeout == "resource")
         await driver.end()
+    }
+
+    @Test(arguments: ["GET", "POST"])
+    func aServerThatEndsItsConnectionsLosesNoRequest(method: String) async throws {
+        let driver = try await Driver()
+        var ask = Ask(nginx.impatient + "/where")
+        ask.trust = trust
+        ask.method = method
+        ask.body = method == "POST" ? Array("body".utf8) : nil
+        for _ in 0..<5 {
+            let outcomes = try await driver.fetchAll(Array(repeating: ask, count: 60))
+            #expect(outcomes.compactMap { $0.error?.description } == [])
+        }
+        let opened = await driver.statistics.openedConnections
+        #expect(opened >= 30 && opened <= 60)
+        await driver.end()
+    }
+
+    /// nghttpd takes ten streams on a connection, fewer than are sent before it has said so.
+    @Test(.enabled(if: access("/usr/sbin/nghttpd", X_OK) == 0))
+    func aServerThatTakesFewStreamsServesThemAll() async throws {
+        let port = try LoopbackSocket.freePort()
+        let directory = nginx.directory
+        let server = try ChildProcess(
+            script: """
+                nghttpd -m 10 -d \(directory)/www --address=127.0.0.1 \(port) \(directory)/key.pem \(directory)/cert.pem &
+                until (exec 3<>/dev/tcp/127.0.0.1/\(port)) 2>/dev/null; do kill -0 $! || exit; done
+                echo ready; read line; kill $!
+                """)
+        let driver = try await Driver()
+        var ask = Ask("https://localhost:\(port)/small")
+        ask.trust = trust
+        for _ in 0..<3 {
+            let outcomes = try await driver.fetchAll(Array(repeating: ask, count: 60))
+            #expect(outcomes.allSatisfy { $0.error == nil && $0.status == 200 })
+        }
+        let opened = await driver.statistics.openedConnections
+        #expect(opened <= 6)
+        await driver.end()
+        server.end()
     }
 
     @Test func partitionsShareNothing() async throws {

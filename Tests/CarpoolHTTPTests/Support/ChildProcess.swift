@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A shell command that lives as long as this process at most: it is told to end by the end of its standard input, also if we crash.
 final class ChildProcess: Sendable {
@@ -9,33 +10,45 @@ final class ChildProcess: Sendable {
         let description: String
     }
 
-    /// Starts `script` in sh and waits until it has written a line.
+    /// One child at a time is started: another's end of a pipe must not be inherited, or its input would never end.
+    private static let turn = Mutex(())
+
+    /// Starts `script` in bash and waits until it has written a line.
     init(script: String) throws {
+        var output: Int32 = -1
+        (pid, input, output) = try ChildProcess.turn.withLock { _ in try ChildProcess.spawn(script) }
+        var byte: UInt8 = 0
+        let count = read(output, &byte, 1)
+        close(output)
+        guard count == 1 else { throw Failure(description: "ended before it was ready: \(script)") }
+    }
+
+    private static func spawn(_ script: String) throws -> (pid: pid_t, input: Int32, output: Int32) {
         var toChild: [Int32] = [0, 0]
         var fromChild: [Int32] = [0, 0]
         guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw Failure(description: "pipe") }
-        // Other children must not hold our end open, or this one would never see its input end.
-        for fd in [toChild[1], fromChild[0]] { _ = ChildProcess.closeOnExec(fd) }
+        for fd in toChild + fromChild { _ = ioctl(fd, UInt(FIOCLEX)) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, toChild[0], 0)
         posix_spawn_file_actions_adddup2(&actions, fromChild[1], 1)
-        posix_spawn_file_actions_addclose(&actions, toChild[0])
-        posix_spawn_file_actions_addclose(&actions, fromChild[1])
-        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sh"), strdup("-c"), strdup(script), nil]
-        defer { for argument in arguments { free(argument) } }
+        // The threads that run tests block signals; a child must hear them.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("bash"), strdup("-c"), strdup(script), nil]
         var pid: pid_t = 0
-        let code = posix_spawn(&pid, "/bin/sh", &actions, nil, &arguments, environ)
+        let code = posix_spawn(&pid, "/bin/bash", &actions, &attributes, &arguments, environ)
+        for argument in arguments { free(argument) }
         posix_spawn_file_actions_destroy(&actions)
+        posix_spawnattr_destroy(&attributes)
         close(toChild[0])
         close(fromChild[1])
         guard code == 0 else { throw Failure(description: "posix_spawn: \(code)") }
-        self.input = toChild[1]
-        self.pid = pid
-        var byte: UInt8 = 0
-        let count = read(fromChild[0], &byte, 1)
-        close(fromChild[0])
-        guard count == 1 else { throw Failure(description: "ended before it was ready: \(script)") }
+        return (pid, toChild[1], fromChild[0])
     }
 
     /// Runs a command to its end.
@@ -50,8 +63,6 @@ final class ChildProcess: Sendable {
         var status: Int32 = 0
         waitpid(pid, &status, 0)
     }
-
-    private static func closeOnExec(_ fd: Int32) -> Int32 { ioctl(fd, UInt(FIOCLEX)) }
 }
 
 /// Makes a new directory under /tmp.

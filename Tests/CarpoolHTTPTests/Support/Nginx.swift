@@ -4,32 +4,43 @@ import Glibc
 final class Nginx: Sendable {
     static let shared = Result { try Nginx() }
 
-    let plainPort: UInt16
-    let securePort: UInt16
-    let secureHTTP1Port: UInt16
+    /// Where it listens.
+    struct Ports: Sendable {
+        let plain: UInt16
+        let secure: UInt16
+        /// TLS without HTTP/2.
+        let secureHTTP1: UInt16
+        /// Closes each connection after ten requests.
+        let impatient: UInt16
+        /// Accepts connections and never reads.
+        let stalled: UInt16
+    }
+
+    let ports: Ports
     let directory: String
     private let process: ChildProcess
 
-    var http: String { "http://127.0.0.1:\(plainPort)" }
-    var https: String { "https://localhost:\(securePort)" }
-    var httpsWithoutHTTP2: String { "https://localhost:\(secureHTTP1Port)" }
+    var http: String { "http://127.0.0.1:\(ports.plain)" }
+    var https: String { "https://localhost:\(ports.secure)" }
+    var httpsWithoutHTTP2: String { "https://localhost:\(ports.secureHTTP1)" }
+    var impatient: String { "https://localhost:\(ports.impatient)" }
     var authority: String { directory + "/ca.pem" }
 
     init() throws {
         directory = try makeTemporaryDirectory()
-        plainPort = try LoopbackSocket.freePort()
-        securePort = try LoopbackSocket.freePort()
-        secureHTTP1Port = try LoopbackSocket.freePort()
+        ports = Ports(
+            plain: try LoopbackSocket.freePort(), secure: try LoopbackSocket.freePort(),
+            secureHTTP1: try LoopbackSocket.freePort(), impatient: try LoopbackSocket.freePort(),
+            stalled: try LoopbackSocket.listen().port)
         try Nginx.makeCertificates(in: directory)
         try ChildProcess.run(
             "head -c 3000000 /dev/urandom > \(directory)/www-big; head -c 20000000 /dev/zero > \(directory)/www-zero;"
                 + " mkdir -p \(directory)/logs \(directory)/www; mv \(directory)/www-big \(directory)/www/big;"
-                + " mv \(directory)/www-zero \(directory)/www/zero.txt; chmod -R a+rX \(directory)")
+                + " mv \(directory)/www-zero \(directory)/www/zero.txt; echo small > \(directory)/www/small; chmod -R a+rX \(directory)"
+        )
         let path = directory + "/nginx.conf"
         guard let file = fopen(path, "w") else { throw ChildProcess.Failure(description: path) }
-        fputs(
-            Nginx.configuration(directory: directory, plain: plainPort, secure: securePort, http1: secureHTTP1Port),
-            file)
+        fputs(Nginx.configuration(directory, ports), file)
         fclose(file)
         process = try ChildProcess(
             script:
@@ -48,7 +59,7 @@ final class Nginx: Sendable {
             """)
     }
 
-    private static func configuration(directory: String, plain: UInt16, secure: UInt16, http1: UInt16) -> String {
+    private static func configuration(_ directory: String, _ ports: Ports) -> String {
         let echo = [
             "$request_method", "$http_x_test", "$http_accept", "$http_user_agent", "$content_length", "$content_type",
             "$http_expect", "$http_accept_encoding", "$http_host",
@@ -57,20 +68,27 @@ final class Nginx: Sendable {
             worker_processes 1; pid \(directory)/pid; error_log /dev/null; daemon on;
             events { worker_connections 512; }
             http {
-                access_log off; default_type application/octet-stream; types { text/plain txt; } keepalive_requests 100000; root \(directory)/www;
-                gzip on; gzip_min_length 1000; gzip_types text/plain; client_max_body_size 100m;
+                access_log off; default_type application/octet-stream; types { text/plain txt; } root \(directory)/www;
+                keepalive_requests 100000; gzip on; gzip_min_length 1000; gzip_types text/plain; client_max_body_size 100m;
                 proxy_temp_path \(directory)/tmp; client_body_temp_path \(directory)/body;
                 fastcgi_temp_path \(directory)/f; uwsgi_temp_path \(directory)/u; scgi_temp_path \(directory)/s;
+                ssl_certificate \(directory)/cert.pem; ssl_certificate_key \(directory)/key.pem;
+                ssl_protocols TLSv1.2 TLSv1.3;
                 server {
-                    listen 127.0.0.1:\(plain); listen 127.0.0.1:\(secure) ssl http2; listen 127.0.0.1:\(http1) ssl;
-                    ssl_certificate \(directory)/cert.pem; ssl_certificate_key \(directory)/key.pem; ssl_protocols TLSv1.2 TLSv1.3;
+                    listen 127.0.0.1:\(ports.plain); listen 127.0.0.1:\(ports.secure) ssl http2;
+                    listen 127.0.0.1:\(ports.secureHTTP1) ssl;
                     location = /hello { return 200 "hello"; }
-                    location = /where { add_header X-Connection $connection; return 200 "$connection $connection_requests"; }
+                    location = /where { return 200 "$connection $connection_requests"; }
                     location = /echo { return 200 "\(echo)"; }
-                    location = /upload { proxy_pass http://127.0.0.1:\(plain)/sink; proxy_set_header X-Length $content_length; }
+                    location = /upload { proxy_pass http://127.0.0.1:\(ports.plain)/sink; proxy_set_header X-Length $content_length; }
+                    location = /stall { proxy_request_buffering off; proxy_pass http://127.0.0.1:\(ports.stalled); }
                     location = /sink { return 200 "$http_x_length"; }
                     location = /slow { limit_rate 20k; try_files /big =404; }
                     location = /raw.txt { gzip off; try_files /zero.txt =404; }
+                }
+                server {
+                    listen 127.0.0.1:\(ports.impatient) ssl http2; keepalive_requests 10;
+                    location = /where { return 200 "$connection $connection_requests"; }
                 }
             }
             """
