@@ -27,17 +27,34 @@ final class ConnectionTable {
     /// All open sockets, in no order that matters.
     var all: [Connection] { slots.compactMap { $0 } }
 
-    /// Opens a socket as socket(2) does, close-on-exec; -1 with `errno` if that fails.
-    func open(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Int32 {
+    /// Opens a socket as socket(2) does, close-on-exec, and gives its record; `nil` with `errno` if that fails.
+    func open(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Connection? {
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
-        guard descriptor >= 0 else { return descriptor }
+        guard descriptor >= 0 else { return nil }
         keepAlive(descriptor)
+        loop.forget(descriptor)
         let connection = Connection(descriptor: descriptor, pool: pool)
+        if let stale = self[descriptor] {
+            // Older versions close a socket that has not connected without a word. If the next one gets the same number, they also
+            // believe that we know already what it waits for.
+            discard(stale)
+            if stale.pool.multi === pool.multi, !stale.interest.isEmpty {
+                connection.interest = stale.interest
+                loop.setInterest(stale.interest, for: descriptor, handler: pool.multi)
+            }
+        }
         while slots.count <= Int(descriptor) { slots.append(nil) }
         slots[Int(descriptor)] = connection
         count += 1
         pool.connections.append(connection)
-        return descriptor
+        return connection
+    }
+
+    /// Forgets a socket that has come to nothing. It is closed, or will be.
+    func discard(_ connection: Connection) {
+        guard self[connection.descriptor] === connection else { return }
+        slots[Int(connection.descriptor)] = nil
+        remove(connection)
     }
 
     /// Closes a socket as close(2) does.
@@ -45,16 +62,21 @@ final class ConnectionTable {
         loop.forget(descriptor)
         if let connection = self[descriptor] {
             slots[Int(descriptor)] = nil
-            count -= 1
-            if connection.idleSince != nil { idle -= 1 }
-            let pool = connection.pool
-            pool.connections.removeAll { $0 === connection }
-            if pool.connections.isEmpty { emptied.append(pool) }
+            remove(connection)
             if connection.agreement != nil {
-                observer?.connectionDidClose(connection.id, origin: pool.key.origin, transfers: connection.transfers)
+                observer?.connectionDidClose(
+                    connection.id, origin: connection.pool.key.origin, transfers: connection.transfers)
             }
         }
         return Glibc.close(descriptor)
+    }
+
+    private func remove(_ connection: Connection) {
+        count -= 1
+        if connection.idleSince != nil { idle -= 1 }
+        let pool = connection.pool
+        pool.connections.removeAll { $0 === connection }
+        if pool.connections.isEmpty { emptied.append(pool) }
     }
 
     /// A socket has become a connection: it is connected, and TLS agreed on, where there is any.

@@ -55,9 +55,15 @@ extension CurlTransport {
 
     // MARK: Connections
 
-    func openSocket(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Int32 {
+    func openSocket(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Connection? {
         if connections.count >= configuration.connections { evict() }
         return connections.open(family: family, type: type, protocol: `protocol`, pool: pool)
+    }
+
+    /// A transfer has a connection, or has ended: what else it tried has come to nothing. Older versions of libcurl do not say so.
+    func discardAttempts(of transfer: Transfer) {
+        for attempt in transfer.attempts where attempt.agreement == nil { connections.discard(attempt) }
+        transfer.attempts = []
     }
 
     /// Notes which connection a transfer is about to use. Called from within libcurl.
@@ -72,6 +78,7 @@ extension CurlTransport {
         guard connection.agreement == nil, case .running(let easy) = transfer.phase else { return }
         let agreement = easy.agreement
         connections.establish(connection, agreement)
+        discardAttempts(of: transfer)
         queue.learn(isHTTP2: agreement.httpVersion == "h2", in: pool.lane)
         if let gate = pool.gate { loop.cancel(gate) }
         observeTurn()

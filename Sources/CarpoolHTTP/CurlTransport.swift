@@ -47,6 +47,8 @@ public final class CurlTransport: Transport {
         // The timers hold this object without counting: a weak reference would make every use of it slower.
         if let sweeper { loop.cancel(sweeper) }
         for pool in pools.values { if let gate = pool.gate { loop.cancel(gate) } }
+        for multi in multis.values { multi.close() }
+        connections.emptied = []
     }
 
     // MARK: Transport
@@ -158,7 +160,10 @@ public final class CurlTransport: Transport {
         guard let pool = transfer.pool else { return }
         transfer.deadlines.admitted(at: MonotonicTime.read())
         transfer.isDecoding = transfer.request.isDecoded
-        guard let easy = EasyHandle(transfer: transfer, pool: pool, configuration: configuration) else {
+        let mayShare = pool.multi.key.speech == .multiplexed && queue.speech(of: pool.lane) != .http1
+        guard
+            let easy = EasyHandle(transfer: transfer, pool: pool, mayShare: mayShare, configuration: configuration)
+        else {
             queue.finish(in: pool.lane)
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }
@@ -208,6 +213,7 @@ public final class CurlTransport: Transport {
         guard let pool = transfer.pool else { return }
         pool.multi.remove(transfer, easy)
         easy.close()
+        discardAttempts(of: transfer)
         if let connection = transfer.connection { release(connection) }
         transfer.connection = nil
         queue.finish(in: pool.lane)

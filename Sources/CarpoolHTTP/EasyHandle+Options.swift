@@ -8,12 +8,15 @@ extension EasyHandle {
     private static let ownHeadersWithBody: [StaticString] = ["Accept", "Content-Type", "Expect"]
 
     /// Makes the handle of a transfer; `nil` if memory is out.
-    init?(transfer: Transfer, pool: OriginPool, configuration: TransportConfiguration) {
+    /// `mayShare` says whether it may turn out that the origin takes several requests on one connection.
+    init?(transfer: Transfer, pool: OriginPool, mayShare: Bool, configuration: TransportConfiguration) {
         let request = transfer.request
         let defaults = request.sendsLength ? EasyHandle.ownHeadersWithBody : EasyHandle.ownHeaders
         self.init(fields: request.fields, suppressing: defaults)
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(pool, configuration, connectMilliseconds: request.connectTimeoutMilliseconds)
+        // Rather wait for a connection that is being made than make another; for nothing, where each serves one request at a time.
+        if mayShare { set(CURLOPT_PIPEWAIT, 1) }
         if pool.key.origin.scheme == "https" { setTrust(request.partition.trust, configuration) }
         setMethod(request)
         if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, text: "") }
@@ -34,10 +37,7 @@ extension EasyHandle {
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, connectMilliseconds))
         switch pool.multi.key.speech {
         case .http1: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-        case .singleStream: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-        case .multiplexed:
-            set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-            set(CURLOPT_PIPEWAIT, 1)
+        case .singleStream, .multiplexed: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         }
     }
 

@@ -34,6 +34,7 @@ final class MultiHandle: ReadinessHandler {
     /// Whether the dummy transfer that makes libcurl look at its pool is under way.
     private var isSweeping = false
     private var needsSweep = false
+    private var isClosed = false
     /// When libcurl wants to be called without an event.
     private var deadline: MonotonicTime?
     /// Whether libcurl has set its timer during the present action.
@@ -64,7 +65,13 @@ final class MultiHandle: ReadinessHandler {
         timer = Timer { [unowned self] in unsettle() }
     }
 
-    deinit {
+    deinit { close() }
+
+    /// Closes all connections; nothing may be asked of it afterwards. Needed before the transport goes, since connections, their pools and
+    /// this handle keep each other alive.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
         if let timer { loop.cancel(timer) }
         // Closing the pool must not call back into an object that is going away.
         CCurl_multi_set_socket(raw, nil)
@@ -234,7 +241,7 @@ final class MultiHandle: ReadinessHandler {
             case CURL_POLL_INOUT: [.readable, .writable]
             default: []
             }
-        guard let connection = connections[descriptor] else {
+        guard let connection = connections[descriptor], connection.pool.multi === self else {
             return setForeignInterest(interest, for: descriptor)
         }
         connection.interest = interest
@@ -243,8 +250,8 @@ final class MultiHandle: ReadinessHandler {
 
     private func setForeignInterest(_ interest: Interest, for descriptor: Int32) {
         if interest.isEmpty {
-            foreign.remove(descriptor)
-            loop.forget(descriptor)
+            // Somebody else may have the number by now, if libcurl says so late.
+            if foreign.remove(descriptor) != nil { loop.forget(descriptor) }
         } else {
             foreign.insert(descriptor)
             loop.setInterest(interest, for: descriptor, handler: self)

@@ -121,7 +121,10 @@ extension Transfer {
 
     func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32 {
         pool?.multi.hasProgressed = true
-        guard let pool else { return -1 }
-        return transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool)
+        guard let pool,
+            let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool)
+        else { return -1 }
+        attempts.append(attempt)
+        return attempt.descriptor
     }
 }

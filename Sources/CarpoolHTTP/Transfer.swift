@@ -25,6 +25,8 @@ public final class Transfer {
     var phase = Phase.new
     var pool: OriginPool?
     var connection: Connection?
+    /// Sockets opened for it that have not become a connection: one for each address that libcurl tries.
+    var attempts: [Connection] = []
     /// Looks after the deadlines; armed while the transfer lives.
     var timer: Timer?
     var deadlines: Deadlines

@@ -1,5 +1,4 @@
 import CarpoolHTTP
-import Synchronization
 import Testing
 
 /// Origins that misbehave: each has its named error, and the pool serves the next request.
@@ -142,11 +141,4 @@ struct FaultTests {
         #expect(outcome.error != nil)
         #expect(outcome.heads == 0)
     }
-}
-
-/// Counts across threads.
-final class Counter: Sendable {
-    private let count = Mutex(0)
-    func add() { count.withLock { $0 += 1 } }
-    var value: Int { count.withLock { $0 } }
 }

@@ -96,6 +96,7 @@ struct PoolTests {
         let driver = try await Driver()
         var ask = Ask("https://localhost:\(port)/small")
         ask.trust = trust
+        ask.version = .http2
         for _ in 0..<3 {
             let outcomes = try await driver.fetchAll(Array(repeating: ask, count: 60))
             #expect(outcomes.allSatisfy { $0.error == nil && $0.status == 200 })
@@ -161,6 +162,23 @@ struct PoolTests {
         #expect(statistics.origins.isEmpty)
         #expect(statistics.partitions == 1)
         await driver.end()
+    }
+
+    @Test func aTransportThatGoesClosesItsConnections() async throws {
+        let ended = Counter()
+        let origin = try ScriptedOrigin { peer in
+            while peer.readHead() != nil { peer.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") }
+            ended.add()
+        }
+        let driver = try await Driver()
+        for _ in 0..<3 { #expect(try await driver.fetch(Ask(origin.url)).error == nil) }
+        #expect(try await driver.fetch(secure("/hello")).error == nil)
+        #expect(await driver.openConnections == 2)
+        await driver.dropTransport()
+        #expect(await driver.openConnections == 0)
+        await driver.end()
+        ended.wait(for: 1)
+        origin.end()
     }
 
     @Test func poolRoomIsMadeForNewOrigins() async throws {

@@ -83,10 +83,15 @@ actor Driver {
         return transport
     }
 
-    /// Lets everything go and ends the loop.
-    func end() {
+    /// Lets the transport go; no transfer may be under way.
+    func dropTransport() {
         transport = nil
         recorders = []
+    }
+
+    /// Lets everything go and ends the loop.
+    func end() {
+        dropTransport()
         loop.stop()
     }
 
