@@ -142,8 +142,17 @@ extension CurlTransport {
             isSweepUrgent = false
             loop.arm(sweeper, afterMilliseconds: CurlTransport.urgentSweepMilliseconds)
         } else if !sweeper.isArmed {
-            loop.arm(sweeper, afterMilliseconds: configuration.sweepMilliseconds)
+            loop.arm(sweeper, at: nextSweep)
         }
+    }
+
+    /// After the usual interval, or when the connection that has been idle for longest is too old, if that is sooner.
+    private var nextSweep: MonotonicTime {
+        let usual = loop.now.advanced(milliseconds: configuration.sweepMilliseconds)
+        guard let oldest = connections.all.compactMap({ $0.idleSince }).min() else { return usual }
+        // libcurl counts whole seconds, and closes what is idle for more of them than allowed.
+        let expiry = oldest.advanced(milliseconds: (configuration.idleSeconds + 1) * 1_000 + 50)
+        return expiry <= loop.now ? usual : min(usual, expiry)
     }
 
     func sweep() {

@@ -202,6 +202,8 @@ public final class CurlTransport: Transport {
         transfer.phase = .ended
         if let timer = transfer.timer { loop.cancel(timer) }
         transfer.timer = nil
+        // A host that cannot be found or reached never has a connection whose end would empty its pool.
+        if let pool = transfer.pool, pool.connections.isEmpty { connections.emptied.append(pool) }
         finishedTransfers &+= 1
         if transfer.isReused { reusedTransfers &+= 1 }
         let delegate = transfer.delegate
