@@ -34,7 +34,7 @@ extension EasyHandle {
         set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
         // Ours decides; libcurl's own divides it among the addresses of a host, so that a dead first one does not use it up.
-        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, connectMilliseconds))
+        set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, connectMilliseconds), Int(Int32.max)))
         switch pool.multi.key.speech {
         case .http1: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         case .singleStream, .multiplexed: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)

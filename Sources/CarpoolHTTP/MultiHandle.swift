@@ -31,8 +31,8 @@ final class MultiHandle: ReadinessHandler {
     var hasProgressed = false
     /// Whether it stands in the transport's list of handles to be settled when the turn ends.
     var isUnsettled = false
-    /// Whether the dummy transfer that makes libcurl look at its pool is under way.
-    private var isSweeping = false
+    /// The dummy transfer that makes libcurl look through its pool, while it is under way.
+    private var sweeping: UnsafeMutableRawPointer?
     private var needsSweep = false
     private var isClosed = false
     /// When libcurl wants to be called without an event.
@@ -77,6 +77,7 @@ final class MultiHandle: ReadinessHandler {
         CCurl_multi_set_socket(raw, nil)
         CCurl_multi_set_timer(raw, nil)
         for descriptor in foreign { loop.forget(descriptor) }
+        endSweep()
         curl_multi_cleanup(raw)
     }
 
@@ -132,21 +133,22 @@ final class MultiHandle: ReadinessHandler {
     /// Makes libcurl look through its pool: a transfer that fails at once, without the network, does so on its way.
     private func sweep() {
         needsSweep = false
-        guard !isSweeping, let easy = curl_easy_init() else { return }
-        isSweeping = true
+        guard sweeping == nil, let easy = curl_easy_init() else { return }
+        sweeping = easy
         CCurl_set_text(easy, CURLOPT_URL, "http://sweep.invalid/")
         CCurl_set_text(easy, CURLOPT_UNIX_SOCKET_PATH, "/nonexistent")
         CCurl_set_text(easy, CURLOPT_PROXY, "")
         CCurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
         CCurl_set_long(easy, CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
         CCurl_set_long(easy, CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
-        if curl_multi_add_handle(raw, easy) != CURLM_OK { endSweep(easy) }
+        if curl_multi_add_handle(raw, easy) != CURLM_OK { endSweep() }
     }
 
-    private func endSweep(_ easy: UnsafeMutableRawPointer) {
+    private func endSweep() {
+        guard let easy = sweeping else { return }
+        sweeping = nil
         curl_multi_remove_handle(raw, easy)
         curl_easy_cleanup(easy)
-        isSweeping = false
     }
 
     // MARK: Driving libcurl
@@ -214,7 +216,7 @@ final class MultiHandle: ReadinessHandler {
             if let context = CCurl_get_private(easy) {
                 transport.complete(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), result)
             } else {
-                endSweep(easy)
+                endSweep()
             }
         }
     }
