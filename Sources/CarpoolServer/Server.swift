@@ -245,7 +245,6 @@ struct ConfigurationReload {
 struct ServerStatistics {
     var connections = 0
     var refusedConnections = 0
-    var calls = 0
     var requests = 0
     var failedRequests = 0
 }
