@@ -25,6 +25,8 @@ let package = Package(
         // are in their usual places.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "CPlist", providers: [.apt(["libplist-dev"])]),
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
 
         // floor 1: ground
@@ -34,7 +36,7 @@ let package = Package(
         // floor 2: domains
         .target(name: "CarpoolHTTP", dependencies: ["CCurl", "CarpoolSystem"], swiftSettings: settings),
         .target(
-            name: "CarpoolSession", dependencies: ["CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+            name: "CarpoolSession", dependencies: ["CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
         .target(name: "CarpoolRPC", dependencies: ["CarpoolJSON"], swiftSettings: settings),
 
@@ -63,7 +65,8 @@ let package = Package(
         .testTarget(name: "CarpoolRPCTests", dependencies: ["CarpoolRPC", "CarpoolJSON"], swiftSettings: settings),
         .testTarget(name: "CarpoolHTTPTests", dependencies: ["CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),
         .testTarget(
-            name: "CarpoolSessionTests", dependencies: ["CarpoolSession", "CarpoolHTTP", "CarpoolSystem"],
+            name: "CarpoolSessionTests",
+            dependencies: ["CarpoolSession", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
         .testTarget(
             name: "CarpoolServerTests",

@@ -12,17 +12,54 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     public let isRetryable: Bool
     /// The transport's error, for failures of the network.
     public let transport: TransportError?
+    /// What else the case carries (session model §1.14), in order.
+    public let details: [Detail]
+
+    /// One named fact of a failure.
+    public struct Detail: Sendable {
+        /// Its name in the record, in snake case.
+        public let name: String
+        /// The fact.
+        public let value: Value
+
+        /// Makes a fact.
+        public init(_ name: String, _ value: Value) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The forms that facts have.
+    public enum Value: Sendable {
+        /// A text.
+        case string(String)
+        /// A number.
+        case integer(Int)
+        /// Texts in order.
+        case strings([String])
+        /// Another failure: the cause, or the one before.
+        case error(SessionError)
+    }
 
     /// Makes an error from its parts.
     public init(
         _ name: String, _ message: String, hint: String? = nil, isRetryable: Bool = false,
-        transport: TransportError? = nil
+        transport: TransportError? = nil, details: [Detail] = []
     ) {
         self.name = name
         self.message = message
         self.hint = hint
         self.isRetryable = isRetryable
         self.transport = transport
+        self.details = details
+    }
+
+    /// The failure that a detail of that name holds.
+    public func cause(_ name: String) -> SessionError? {
+        for detail in details where detail.name == name {
+            if case .error(let error) = detail.value { return error }
+        }
+        return nil
     }
 
     /// The code of every failure inside an outcome; the name tells them apart.

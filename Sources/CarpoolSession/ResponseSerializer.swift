@@ -1,0 +1,26 @@
+public import CarpoolJSON
+
+/// Makes a value of a response's body (RS-01 to RS-11).
+public protocol ResponseSerializer {
+    /// Its name in records and events: `none`, `data`, `string`, `json`, `plist`, `callback`.
+    var name: String { get }
+    /// Whether a failure asks the retriers (RL-16); not so for the plain handler, `none`, which never fails of its own.
+    var isTyped: Bool { get }
+    /// Gives the value. Called only if the request has not failed before (RS-01); ``Request/response`` and ``Request/body`` hold the
+    /// response. Answers once, now or later, on the session's loop.
+    func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void)
+}
+
+/// What a serializer makes of a body.
+public enum SerializedValue {
+    /// Nothing was asked for: the body itself is the result.
+    case none
+    /// The bytes, after preprocessing.
+    case data([UInt8])
+    /// A text.
+    case string(String)
+    /// A JSON value.
+    case json(JSON)
+    /// A property list, or the answer of a client's own serializer.
+    case structured(StructuredValue)
+}

@@ -1,0 +1,13 @@
+public import CarpoolSystem
+
+/// Does things later, on the session's loop: back-off, deadlines.
+public protocol Scheduler: AnyObject {
+    /// The machine's monotonic clock as this turn of the loop sees it.
+    var now: MonotonicTime { get }
+    /// Has the timer's action called after so many milliseconds; again armed, it moves.
+    func arm(_ timer: Timer, afterMilliseconds milliseconds: Int)
+    /// Takes a timer back.
+    func cancel(_ timer: Timer)
+}
+
+extension EventLoop: Scheduler {}

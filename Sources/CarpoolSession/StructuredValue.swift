@@ -1,0 +1,40 @@
+/// A value made of parts: what parameters are encoded from, and what a property list decodes to. JSON's kinds, with bytes and dates besides;
+/// an object keeps the order of its members, and an integer is not a real (`1` and `1.0` differ).
+public indirect enum StructuredValue: Equatable, Sendable {
+    /// Nothing.
+    case null
+    /// A truth value.
+    case bool(Bool)
+    /// A whole number.
+    case integer(Int64)
+    /// A whole number beyond 63 bits.
+    case unsigned(UInt64)
+    /// A number with a fraction or an exponent.
+    case real(Double)
+    /// A decimal number that none of the others holds, as it was written.
+    case decimal(String)
+    /// A text.
+    case string(String)
+    /// Bytes.
+    case data([UInt8])
+    /// A point of time, in seconds since 1970-01-01T00:00:00Z.
+    case date(Double)
+    /// Values in order.
+    case array([StructuredValue])
+    /// Named values in order.
+    case object([Member])
+
+    /// One named value of an object.
+    public struct Member: Equatable, Sendable {
+        /// Its name.
+        public var name: String
+        /// Its value.
+        public var value: StructuredValue
+
+        /// Makes a member.
+        public init(_ name: String, _ value: StructuredValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+}
