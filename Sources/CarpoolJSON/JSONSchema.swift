@@ -99,6 +99,9 @@ public struct JSONSchema: Sendable {
     /// One of a few strings.
     public static func choice(_ values: StaticString...) -> JSONSchema { JSONSchema(.choice(values)) }
 
+    /// One of a few strings.
+    public static func choice(_ values: [StaticString]) -> JSONSchema { JSONSchema(.choice(values)) }
+
     /// Only `true`, or only `false`.
     public static func constant(_ value: Bool) -> JSONSchema { JSONSchema(.constant(value)) }
 
