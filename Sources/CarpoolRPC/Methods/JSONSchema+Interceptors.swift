@@ -1,0 +1,147 @@
+internal import CarpoolJSON
+
+// What stands between a request and the network.
+extension JSONSchema {
+    /// The interceptors of a session or a request, in order.
+    static let interceptor = JSONSchema.named("Interceptor", .array(of: interceptorElement, count: 0...32))
+
+    private static let interceptorElement = JSONSchema.named(
+        "InterceptorElement",
+        .oneOf(
+            .choice("retry_policy", "connection_lost").described("The interceptor of that name with its defaults."),
+            .object([.required("set_header", setHeader, "Sets a header field.")]),
+            .object([.required("rewrite", rewrite, "Replaces parts of the URL.")]),
+            .object([
+                .required(
+                    "basic_auth",
+                    .object([
+                        .required("username", .string(maxBytes: 1_024), "No colon."),
+                        .required("password", .string(maxBytes: 4_096), "The password."),
+                    ]), "`Authorization: Basic`, in UTF-8 (RFC 7617).")
+            ]),
+            .object([
+                .required(
+                    "bearer", .object([.required("token", .string(maxBytes: 16_384), "No blanks.")]),
+                    "`Authorization: Bearer` (RFC 6750).")
+            ]),
+            .object([.required("retry_policy", retryPolicy, "Retries failures that pass.")]),
+            .object([.required("connection_lost", connectionLost, "Retries when a connection is lost.")]),
+            .object([.required("oauth2", oauth2, "Keeps a credential, and refreshes it once for all who wait.")]),
+            .object([.required("callback", .interceptorCallback, "A client is asked.")])))
+
+    private static let setHeader = JSONSchema.object([
+        .required("name", .string(maxBytes: 256), "The field's name."),
+        .required("value", .string(maxBytes: 16_384), "Its value."),
+        .optional(
+            "mode", .choice("replace", "append", "if_absent"),
+            "What becomes of fields of that name that are there already.", absent: "\"replace\""),
+    ])
+
+    private static let rewrite = JSONSchema.object([
+        .optional("scheme", .choice("http", "https"), "Brings its own port unless `port` is given."),
+        .optional("host", .string(maxBytes: 255), "A host without port; an IPv6 address in brackets."),
+        .optional("port", .integer(1...65_535), "The port."),
+        .optional("path_prefix", .string(maxBytes: 4_096), "What the path begins with, such as `/v2`."),
+        .optional(
+            "query",
+            .object([
+                .required(
+                    "set", .map(of: .string(maxBytes: 8_192), maxCount: 64),
+                    "By name; each replaces every one of its name, and comes last. They are percent-encoded.")
+            ]), "The query's pairs."),
+    ])
+
+    // MARK: Retries
+
+    private static let delays: [Member] = [
+        .optional("limit", .integer(0...1_000), "How often a request is sent again.", absent: "2"),
+        .optional(
+            "base", .integer(2...1_000), "What the delay is multiplied by from retry to retry.", absent: "2"),
+        .optional("scale_ms", .integer(0...2_592_000_000), "The delay before the first retry.", absent: "500"),
+        .optional(
+            "methods", .array(of: .string(maxBytes: 64), count: 0...64), "The methods that may be sent twice.",
+            absent: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
+        .optional(
+            "respect_retry_after", .boolean,
+            "Whether no retry comes before the time that `Retry-After` asks for, in seconds or as a date.",
+            absent: "false"),
+        .optional(
+            "jitter", .number,
+            "0 to 1: which part of the delay is left to chance. It makes the delay shorter, never less than `Retry-After`.",
+            absent: "0"),
+        .optional(
+            "max_delay_ms", .integer(0...2_592_000_000),
+            "The longest delay, also where `Retry-After` asks for more. Absent: 30 days."),
+    ]
+
+    private static let retryPolicy = JSONSchema.object(
+        delays + [
+            .optional(
+                "statuses", .array(of: .integer(100...999), count: 0...100),
+                """
+                The statuses of responses that are worth another try. Absent: 408, 500, 502, 503 and 504, and with \
+                `respect_retry_after` 429 too.
+                """),
+            .optional(
+                "codes", .array(of: .oneOf(.string(maxBytes: 64), .integer(-10_000 ... -1)), count: 0...100),
+                """
+                The failures of the network that are worth another try, by the name of the URL error, such as \
+                `timed_out`, or by its number, such as -1001. Absent: those that pass.
+                """),
+            .optional(
+                "without_validation", .boolean,
+                "Whether a response of one of the statuses is a failure although nothing validates it.",
+                absent: "false"),
+        ])
+
+    private static let connectionLost = JSONSchema.object(delays)
+
+    // MARK: Credentials
+
+    /// A credential of OAuth 2.0.
+    static let oauth2Credential = JSONSchema.named(
+        "OAuth2Credential",
+        .object([
+            .required("access_token", .string(maxBytes: 16_384), "What is sent. No blanks."),
+            .optional("refresh_token", .string(maxBytes: 16_384), "What a new one is got with."),
+            .optional(
+                "expires_in_ms", .integer(0...3_155_760_000_000),
+                "How long it is good from now on. Absent: until it is refused."),
+        ]))
+
+    private static let oauth2 = JSONSchema.oneOf(
+        .object(
+            [
+                .required(
+                    "token_url", .string(maxBytes: 65_536),
+                    "The token endpoint (RFC 6749, section 6). It is asked by the session, past its interceptor."),
+                .optional("client_id", .string(maxBytes: 4_096), "The client's name there."),
+                .optional("client_secret", .string(maxBytes: 4_096), "Its password there; sent in the form."),
+                .optional("scope", .string(maxBytes: 4_096), "What the token is to be good for."),
+                .optional(
+                    "headers", .map(of: .string(maxBytes: 16_384), maxCount: 32),
+                    "Header fields for the token endpoint."),
+            ] + credentials),
+        .object(
+            [.required("callback", .refresherCallback, "The client that is asked for a new credential.")]
+                + credentials))
+
+    private static let credentials: [Member] = [
+        .optional(
+            "credential", oauth2Credential.nullable,
+            "What is sent first. Without one every request fails until `session.set_credential`.", absent: "null"),
+        .optional(
+            "refresh_before_ms", .integer(0...2_592_000_000),
+            "A credential with less time left is refreshed before it is used: less than the tokens' life.",
+            absent: "300000"),
+        .optional(
+            "window",
+            JSONSchema.object([
+                .optional("interval_ms", .integer(1...2_592_000_000), "A stretch of time.", absent: "30000"),
+                .optional("attempts", .integer(0...1_000), "The most refreshes in it.", absent: "5"),
+            ]).nullable, "Stops a loop with an origin that refuses every credential; `null` does not.",
+            absent: "{\"interval_ms\":30000,\"attempts\":5}"),
+        .optional(
+            "refresh_timeout_ms", .integer(1...600_000), "The longest time for a refresh.", absent: "30000"),
+    ]
+}

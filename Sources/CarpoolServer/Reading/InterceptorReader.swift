@@ -1,0 +1,165 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// Makes an interceptor of the member `interceptor`, which has passed its schema.
+struct InterceptorReader {
+    /// Makes those that ask a client.
+    let callbacks: any CallbackParts
+    /// Keeps the time of refreshes.
+    let scheduler: any Scheduler
+    /// Gives a name to what is sent to token endpoints.
+    let makeRequestID: () -> String
+
+    /// The interceptor of a list; `nil` of an empty one.
+    func interceptor(_ json: JSON, path: String) throws(RPCError) -> Interceptor? {
+        var elements: [any RequestInterceptor] = []
+        for index in 0..<json.count {
+            guard let element = json[index: index] else { continue }
+            elements.append(try self.element(element, path: "\(path)[\(index)]"))
+        }
+        return elements.isEmpty ? nil : Interceptor(interceptors: elements)
+    }
+
+    private func element(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor {
+        if let json = json["set_header"] { return try setHeader(json, path: "\(path).set_header") }
+        if let json = json["rewrite"] { return try rewrite(json, path: "\(path).rewrite") }
+        if let json = json["basic_auth"] { return try basicAuthentication(json, path: "\(path).basic_auth") }
+        if let json = json["bearer"] { return try bearer(json, path: "\(path).bearer") }
+        if let json = json["oauth2"] { return try authentication(json, path: "\(path).oauth2") }
+        if let json = json["callback"] { return try callbacks.interceptor(json, path: "\(path).callback") }
+        if let options = json["connection_lost"] {
+            return PolicyRetrier(try RetryPolicyReader(path: "\(path).connection_lost").connectionLost(options))
+        }
+        if let options = json["retry_policy"] {
+            return PolicyRetrier(try RetryPolicyReader(path: "\(path).retry_policy").retryPolicy(options))
+        }
+        return PolicyRetrier(
+            json.isString("connection_lost") ? RetryPolicy.connectionLost() ?? RetryPolicy() : RetryPolicy())
+    }
+
+    // MARK: Adapters
+
+    private func setHeader(_ json: JSON, path: String) throws(RPCError) -> SetHeaderAdapter {
+        let field = try field(json["name"]?.string ?? "", json["value"]?.string ?? "", path: path)
+        let mode = json["mode"]?.string.flatMap(SetHeaderAdapter.Mode.init(rawValue:))
+        return SetHeaderAdapter(field, mode: mode ?? .replace)
+    }
+
+    private func field(_ name: String, _ value: String, path: String) throws(RPCError) -> HTTPField {
+        do throws(HTTPField.Refusal) {
+            return try HTTPField(name: name, value: value)
+        } catch {
+            throw .invalidParams(
+                path: path, message: error.description, expected: "a header field that the client may send")
+        }
+    }
+
+    private func basicAuthentication(_ json: JSON, path: String) throws(RPCError) -> SetHeaderAdapter {
+        let user = json["username"]?.string ?? ""
+        guard let adapter = SetHeaderAdapter.basic(user: user, password: json["password"]?.string ?? "") else {
+            throw .invalidParams(
+                path: path, message: "cannot be written as user:password",
+                expected: "no colon in the username, no control characters")
+        }
+        return adapter
+    }
+
+    private func bearer(_ json: JSON, path: String) throws(RPCError) -> SetHeaderAdapter {
+        guard let adapter = SetHeaderAdapter.bearer(token: json["token"]?.string ?? "") else {
+            throw InterceptorReader.badToken(path: "\(path).token")
+        }
+        return adapter
+    }
+
+    private func rewrite(_ json: JSON, path: String) throws(RPCError) -> RewriteAdapter {
+        var parts = RewriteAdapter.Parts()
+        parts.scheme = json["scheme"]?.string
+        parts.port = json["port"]?.int.flatMap { UInt16(exactly: $0) }
+        if let host = json["host"]?.string {
+            guard let url = try? HTTPURL("http://\(host)/"), url.userInformation == nil,
+                url.origin.host == host.lowercased()
+            else {
+                throw .invalidParams(
+                    path: "\(path).host", message: "not a host: \(host.prefix(64).debugDescription)",
+                    expected: "a name or an address, without port; IPv6 in brackets")
+            }
+            parts.host = host
+        }
+        if let prefix = json["path_prefix"]?.string {
+            let isPath = prefix.hasPrefix("/") && !prefix.contains("?") && !prefix.contains("#")
+            guard isPath, (try? HTTPURL("http://a.test\(prefix)")) != nil else {
+                throw .invalidParams(
+                    path: "\(path).path_prefix", message: "not a path: \(prefix.prefix(64).debugDescription)",
+                    expected: "a path that begins with /, without ? and #, percent-encoded")
+            }
+            parts.pathPrefix = prefix
+        }
+        json["query"]?["set"]?.forEachMember { parts.query.append(($0, $1.string ?? "")) }
+        return RewriteAdapter(parts)
+    }
+
+    // MARK: Credentials
+
+    private func authentication(_ json: JSON, path: String) throws(RPCError) -> AuthenticationInterceptor {
+        let timeout = json["refresh_timeout_ms"]?.int ?? 30_000
+        let refresher = try self.refresher(json, timeoutMilliseconds: timeout, path: path)
+        let authenticator = OAuth2Authenticator(
+            refresher: refresher, refreshBeforeMilliseconds: json["refresh_before_ms"]?.int ?? 300_000)
+        var window: RefreshWindow? = RefreshWindow()
+        if let given = json["window"] {
+            window =
+                given.isNull
+                ? nil
+                : RefreshWindow(
+                    intervalMilliseconds: given["interval_ms"]?.int ?? 30_000,
+                    maximumAttempts: given["attempts"]?.int ?? 5)
+        }
+        return AuthenticationInterceptor(
+            authenticator: authenticator,
+            credential: try json["credential"].flatMap { (json) throws(RPCError) in
+                try InterceptorReader.credential(json, path: "\(path).credential")
+            }, window: window, refreshTimeoutMilliseconds: timeout, scheduler: scheduler)
+    }
+
+    private func refresher(
+        _ json: JSON, timeoutMilliseconds: Int, path: String
+    ) throws(RPCError) -> any CredentialRefresher {
+        if let callback = json["callback"] { return try callbacks.refresher(callback, path: "\(path).callback") }
+        let url = json["token_url"]?.string ?? ""
+        do throws(TransportError) { _ = try HTTPURL(url) } catch {
+            throw .invalidParams(
+                path: "\(path).token_url", message: error.message, expected: "an absolute http or https URL")
+        }
+        var fields: [HTTPField] = []
+        try json["headers"]?.forEachMember { (name: String, value: JSON) throws(RPCError) in
+            fields.append(try field(name, value.string ?? "", path: "\(path).headers.\(name)"))
+        }
+        let client = TokenEndpointRefresher.Client(
+            identifier: json["client_id"]?.string, secret: json["client_secret"]?.string, scope: json["scope"]?.string)
+        return TokenEndpointRefresher(
+            url: url, client: client, fields: fields, timeoutMilliseconds: timeoutMilliseconds,
+            makeRequestID: makeRequestID)
+    }
+
+    /// The credential of an object; `nil` of `null`. Also what `session.set_credential` takes.
+    static func credential(_ json: JSON, path: String) throws(RPCError) -> OAuth2Credential? {
+        guard !json.isNull else { return nil }
+        let token = json["access_token"]?.string ?? ""
+        guard SetHeaderAdapter.bearer(token: token) != nil else { throw badToken(path: "\(path).access_token") }
+        var credential = OAuth2Credential(accessToken: token, refreshToken: json["refresh_token"]?.string)
+        if let milliseconds = json["expires_in_ms"]?.integer {
+            credential.expires = WallClock.microseconds() &+ milliseconds &* 1_000
+        }
+        return credential
+    }
+
+    /// Never shows the token.
+    private static func badToken(path: String) -> RPCError {
+        .invalidParams(
+            path: path, message: "the token cannot stand in a header field",
+            expected: "a token without blanks and control characters, not empty")
+    }
+}

@@ -1,0 +1,78 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+/// Makes a retry policy of its options, which have passed their schema.
+struct RetryPolicyReader {
+    /// Where the options stand, for refusals.
+    let path: String
+
+    /// `retry_policy`.
+    func retryPolicy(_ json: JSON) throws(RPCError) -> RetryPolicy {
+        var policy = RetryPolicy(base: json["base"]?.int ?? 2) ?? RetryPolicy()
+        try readDelays(json, into: &policy)
+        // Who asks origins when to come back wants to hear the status with which they say it (RFC 6585, section 4).
+        if policy.respectsRetryAfter { policy.statuses.insert(429) }
+        if let statuses = json["statuses"] {
+            policy.statuses = []
+            for index in 0..<statuses.count {
+                policy.statuses.formUnion(statuses[index: index]?.int.map { [$0] } ?? [])
+            }
+        }
+        if let codes = json["codes"] {
+            policy.codes = []
+            for index in 0..<codes.count {
+                guard let code = codes[index: index] else { continue }
+                policy.codes.insert(try number(code, path: "\(path).codes[\(index)]"))
+            }
+        }
+        policy.retriesWithoutValidation = json["without_validation"]?.bool ?? false
+        return policy
+    }
+
+    /// `connection_lost`.
+    func connectionLost(_ json: JSON) throws(RPCError) -> RetryPolicy {
+        var policy = RetryPolicy.connectionLost(base: json["base"]?.int ?? 2) ?? RetryPolicy()
+        try readDelays(json, into: &policy)
+        return policy
+    }
+
+    private func readDelays(_ json: JSON, into policy: inout RetryPolicy) throws(RPCError) {
+        if let limit = json["limit"]?.int { policy.limit = limit }
+        if let scale = json["scale_ms"]?.int { policy.scaleMilliseconds = scale }
+        if let methods = json["methods"] {
+            policy.methods = []
+            for index in 0..<methods.count {
+                policy.methods.insert(try method(methods[index: index], path: "\(path).methods[\(index)]"))
+            }
+        }
+        if let jitter = json["jitter"]?.double {
+            guard (0...1).contains(jitter) else {
+                throw .invalidParams(
+                    path: "\(path).jitter", message: "\(jitter) is no part of a delay", expected: "0 to 1")
+            }
+            policy.jitter = jitter
+        }
+        policy.respectsRetryAfter = json["respect_retry_after"]?.bool ?? false
+        policy.maximumDelayMilliseconds = json["max_delay_ms"]?.int
+    }
+
+    private func method(_ json: JSON?, path: String) throws(RPCError) -> String {
+        guard let text = json?.string, let method = HTTPMethod(text) else {
+            throw .invalidParams(
+                path: path, message: "not a request method", expected: "a token of RFC 9110 other than CONNECT")
+        }
+        return method.rawValue
+    }
+
+    private func number(_ json: JSON, path: String) throws(RPCError) -> Int {
+        if let number = json.int, URLErrorCode.name(number) != nil { return number }
+        if let number = json.string.flatMap(URLErrorCode.number) { return number }
+        let name = json.string
+        throw .invalidParams(
+            path: path, message: "no URL error: \(json.int.map { "\($0)" } ?? (name ?? "").debugDescription)",
+            expected: "a URL error's name or number, such as timed_out or -1001",
+            didYouMean: name.flatMap { NearestName.find($0, among: URLErrorCode.names) })
+    }
+}

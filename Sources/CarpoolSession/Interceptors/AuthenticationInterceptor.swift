@@ -1,0 +1,147 @@
+public import CarpoolHTTP
+internal import CarpoolSystem
+
+/// Authenticates requests, and gets a new credential when the old one has run out or is refused (AI-01 to AI-14): once, however many requests
+/// wait for it.
+///
+/// There is one for each session, shared by everybody who sends in it.
+public final class AuthenticationInterceptor: RequestInterceptor {
+    private enum Answer {
+        case adaptation(TransportRequest, (Result<TransportRequest, SessionError>) -> Void)
+        case retry((RetryResult) -> Void)
+    }
+
+    private struct Waiter {
+        let session: Session
+        let answer: Answer
+    }
+
+    /// After so many retries a request that carries another credential than the present one is not sent again: something behind this interceptor
+    /// replaces what it sets, and the request would go round for ever.
+    static let maximumStaleRetries = 16
+
+    private let authenticator: any Authenticator
+    private let scheduler: any Scheduler
+    private let refreshTimeoutMilliseconds: Int
+    private var state: AuthenticationState
+    private var waiters: [AuthenticationState.Ticket: Waiter] = [:]
+    private var lastTicket = 0
+
+    /// Makes an interceptor.
+    /// - Parameters:
+    ///   - authenticator: Knows how the credential is used.
+    ///   - credential: What is sent first; without one every request fails until there is one.
+    ///   - window: How often it may be refreshed; `nil` for as often as the origin likes.
+    ///   - refreshTimeoutMilliseconds: How long a refresh may take; then everybody who waits for it fails.
+    ///   - scheduler: Keeps the time.
+    public init(
+        authenticator: any Authenticator, credential: OAuth2Credential? = nil,
+        window: RefreshWindow? = RefreshWindow(),
+        refreshTimeoutMilliseconds: Int = 30_000, scheduler: any Scheduler
+    ) {
+        self.authenticator = authenticator
+        self.scheduler = scheduler
+        self.refreshTimeoutMilliseconds = refreshTimeoutMilliseconds
+        state = AuthenticationState(credential: credential, window: window)
+    }
+
+    /// The present credential.
+    public var credential: OAuth2Credential? { state.credential }
+
+    /// Replaces the credential, or takes it away (AI-13): from now on everything goes by it, those who wait too, and what a refresh that is under
+    /// way brings is dropped.
+    public func setCredential(_ credential: OAuth2Credential?) {
+        perform(state.set(credential, at: scheduler.now, requiresRefresh: authenticator.requiresRefresh))
+    }
+
+    /// Puts the credential into the request, once there is a good one.
+    public func adapt(
+        _ urlRequest: TransportRequest, for request: Request,
+        completion: @escaping (Result<TransportRequest, SessionError>) -> Void
+    ) {
+        let ticket = admit(request, .adaptation(urlRequest, completion))
+        perform(state.adapt(ticket, at: scheduler.now, requiresRefresh: authenticator.requiresRefresh))
+    }
+
+    /// Sends a request that was refused again with a new credential (AI-07 to AI-09).
+    public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
+        guard let urlRequest = request.lastURLRequest, let response = request.response,
+            authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
+        else { return completion(.doNotRetry) }
+        if let credential, request.retriesSoFar >= AuthenticationInterceptor.maximumStaleRetries,
+            !authenticator.isRequest(urlRequest, authenticatedWith: credential)
+        {
+            return completion(.doNotRetry)
+        }
+        let ticket = admit(request, .retry(completion))
+        perform(
+            state.retry(ticket, at: scheduler.now) {
+                authenticator.isRequest(urlRequest, authenticatedWith: $0)
+            })
+    }
+
+    private func admit(_ request: Request, _ answer: Answer) -> AuthenticationState.Ticket {
+        lastTicket &+= 1
+        waiters[lastTicket] = Waiter(session: request.session, answer: answer)
+        return lastTicket
+    }
+
+    // MARK: Acting
+
+    /// Whoever is answered may ask again from inside: the state has made up its mind before the first action.
+    private func perform(_ actions: [AuthenticationState.Action]) {
+        for action in actions {
+            switch action {
+            case .apply(let ticket, let credential): apply(credential, ticket)
+            case .refuse(let ticket, let error): answer(ticket, .failure(error))
+            case .retry(let ticket): answer(ticket, .retry)
+            case .giveUp(let ticket, let error): answer(ticket, .doNotRetryWithError(error))
+            case .refresh(let number, let credential, let ticket): refresh(number, credential, for: ticket)
+            }
+        }
+    }
+
+    private func apply(_ credential: OAuth2Credential, _ ticket: AuthenticationState.Ticket) {
+        guard case .adaptation(var urlRequest, let completion) = waiters.removeValue(forKey: ticket)?.answer else {
+            return
+        }
+        do throws(SessionError) {
+            try authenticator.apply(credential, to: &urlRequest)
+        } catch {
+            return completion(.failure(error))
+        }
+        completion(.success(urlRequest))
+    }
+
+    private func answer(_ ticket: AuthenticationState.Ticket, _ result: Result<TransportRequest, SessionError>) {
+        guard case .adaptation(_, let completion) = waiters.removeValue(forKey: ticket)?.answer else { return }
+        completion(result)
+    }
+
+    private func answer(_ ticket: AuthenticationState.Ticket, _ result: RetryResult) {
+        guard case .retry(let completion) = waiters.removeValue(forKey: ticket)?.answer else { return }
+        completion(result)
+    }
+
+    // MARK: Refreshing
+
+    private func refresh(_ number: Int, _ credential: OAuth2Credential, for ticket: AuthenticationState.Ticket) {
+        guard let session = waiters[ticket]?.session else { return }
+        let milliseconds = refreshTimeoutMilliseconds
+        let timer = Timer { [weak self] in
+            self?.end(number, .failure(.refreshTimedOut(milliseconds: milliseconds)))
+        }
+        scheduler.arm(timer, afterMilliseconds: milliseconds)
+        var isAnswered = false
+        authenticator.refresh(credential, for: session) { [weak self] result in
+            guard !isAnswered else { return }
+            isAnswered = true
+            self?.scheduler.cancel(timer)
+            self?.end(number, result)
+        }
+    }
+
+    private func end(_ number: Int, _ result: Result<OAuth2Credential, SessionError>) {
+        perform(state.refreshEnded(number, result, at: scheduler.now))
+    }
+}

@@ -1,0 +1,16 @@
+public import CarpoolHTTP
+
+/// How a credential is used, and how its refusal is told from other failures (AI-01).
+public protocol Authenticator: CredentialRefresher {
+    /// Whether the credential should be replaced before anything more is sent with it.
+    func requiresRefresh(_ credential: OAuth2Credential) -> Bool
+    /// Puts the credential into a request.
+    func apply(_ credential: OAuth2Credential, to urlRequest: inout TransportRequest) throws(SessionError)
+    /// Whether the request carries this very credential, and not an older one.
+    func isRequest(_ urlRequest: TransportRequest, authenticatedWith credential: OAuth2Credential) -> Bool
+    /// Whether the request failed because of its credential.
+    func didRequest(
+        _ urlRequest: TransportRequest, with response: ResponseHead,
+        failDueToAuthenticationError error: SessionError
+    ) -> Bool
+}

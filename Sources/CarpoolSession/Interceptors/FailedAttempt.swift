@@ -1,0 +1,40 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+
+/// What a retry policy knows of a failure.
+public struct FailedAttempt: Sendable {
+    /// How often the request was sent again already.
+    public var retryCount: Int
+    /// The method that was sent, as the adapters left it.
+    public var method: String
+    /// The status of the last response, whatever failed afterwards (RT-10); `nil` if there was none.
+    public var status: Int?
+    /// The URL error's number of the failure, or of what it wraps (RT-08).
+    public var errorCode: Int?
+    /// The value of the response's `Retry-After`.
+    public var retryAfter: String?
+    /// The wall clock, in seconds since 1970.
+    public var now: Int64 = 0
+    /// A number from 0 up to 1, by chance.
+    public var chance = 0.0
+
+    /// Makes one from its parts.
+    public init(retryCount: Int, method: String, status: Int? = nil, errorCode: Int? = nil, retryAfter: String? = nil) {
+        self.retryCount = retryCount
+        self.method = method
+        self.status = status
+        self.errorCode = errorCode
+        self.retryAfter = retryAfter
+    }
+
+    /// What a request tells that has just failed.
+    init(of request: Request, dueTo error: SessionError) {
+        let method = request.lastURLRequest?.method ?? request.parameters.method
+        self.init(
+            retryCount: request.retriesSoFar, method: method.rawValue, status: request.response?.status,
+            errorCode: error.urlErrorCode ?? error.underlying?.urlErrorCode,
+            retryAfter: request.response?.fields.first("retry-after"))
+        now = WallClock.microseconds() / 1_000_000
+        chance = Double.random(in: 0..<1)
+    }
+}

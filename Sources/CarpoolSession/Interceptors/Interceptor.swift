@@ -1,0 +1,87 @@
+public import CarpoolHTTP
+
+/// Several adapters and retriers as one interceptor (RI-04, RI-05).
+///
+/// Each adapter gets what the one before made; the first failure ends the chain. Retriers are asked one at a time until one of them says more
+/// than ``RetryResult/doNotRetry``.
+public final class Interceptor: RequestInterceptor {
+    /// The first element that keeps a credential, for whoever has a new one.
+    public let authentication: AuthenticationInterceptor?
+    /// The statuses that are failures although nobody validates the response, because a retry policy says so.
+    public let statusesWithoutValidation: Set<Int>
+
+    private let adapters: [any RequestAdapter]
+    private let retriers: [any RequestRetrier]
+
+    /// Makes an interceptor: the adapters or retriers come first, then the interceptors, each in its order.
+    public init(
+        adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) {
+        self.adapters = adapters + interceptors.map { $0 as any RequestAdapter }
+        self.retriers = retriers + interceptors.map { $0 as any RequestRetrier }
+        var authentication: AuthenticationInterceptor?
+        var statuses: Set<Int> = []
+        for retrier in self.retriers {
+            let nested = retrier as? Interceptor
+            authentication = authentication ?? nested?.authentication ?? retrier as? AuthenticationInterceptor
+            statuses.formUnion(nested?.statusesWithoutValidation ?? [])
+            statuses.formUnion((retrier as? PolicyRetrier)?.policy.statusesWithoutValidation ?? [])
+        }
+        self.authentication = authentication
+        statusesWithoutValidation = statuses
+    }
+
+    /// Has every adapter change the request, in order.
+    public func adapt(
+        _ urlRequest: TransportRequest, for request: Request,
+        completion: @escaping (Result<TransportRequest, SessionError>) -> Void
+    ) {
+        adapt(urlRequest, for: request, by: adapters[...], completion)
+    }
+
+    private func adapt(
+        _ urlRequest: TransportRequest, for request: Request, by adapters: ArraySlice<any RequestAdapter>,
+        _ completion: @escaping (Result<TransportRequest, SessionError>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        var others = adapters
+        while let adapter = others.popFirst() {
+            let answer = PendingAnswer<Result<TransportRequest, SessionError>>()
+            adapter.adapt(urlRequest, for: request) { answer.give($0) }
+            let rest = others
+            let now = answer.take { [self] later in
+                guard case .success(let adapted) = later else { return completion(later) }
+                adapt(adapted, for: request, by: rest, completion)
+            }
+            guard let now else { return }
+            guard case .success(let adapted) = now else { return completion(now) }
+            urlRequest = adapted
+        }
+        completion(.success(urlRequest))
+    }
+
+    /// Asks every retrier, in order, until one decides.
+    public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
+        retry(request, dueTo: error, askedOf: retriers[...], completion)
+    }
+
+    private func retry(
+        _ request: Request, dueTo error: SessionError, askedOf retriers: ArraySlice<any RequestRetrier>,
+        _ completion: @escaping (RetryResult) -> Void
+    ) {
+        var others = retriers
+        while let retrier = others.popFirst() {
+            let answer = PendingAnswer<RetryResult>()
+            retrier.retry(request, dueTo: error) { answer.give($0) }
+            let rest = others
+            let now = answer.take { [self] later in
+                guard case .doNotRetry = later else { return completion(later) }
+                retry(request, dueTo: error, askedOf: rest, completion)
+            }
+            guard let now else { return }
+            guard case .doNotRetry = now else { return completion(now) }
+        }
+        completion(.doNotRetry)
+    }
+}

@@ -1,0 +1,42 @@
+// Why a request could not be authenticated. They stand inside `request_adaptation_failed` or `request_retry_failed`; none tells a secret.
+extension SessionError {
+    /// There is no credential (AI-02, AI-07).
+    static let missingCredential = SessionError(
+        "authentication_error.missing_credential", "there is no credential",
+        hint: "set one with session.set_credential")
+
+    /// More refreshes than the window allows (AI-12).
+    static let excessiveRefresh = SessionError(
+        "authentication_error.excessive_refresh", "the credential was refreshed too often",
+        hint: "the origin refuses credentials that are new: check scope and audience, or widen oauth2.window")
+
+    /// A refresh has not answered in time.
+    static func refreshTimedOut(milliseconds: Int) -> SessionError {
+        SessionError(
+            "authentication_error.refresh_timed_out", "no new credential came within \(milliseconds) ms",
+            hint: "raise oauth2.refresh_timeout_ms if the token endpoint is slow", isRetryable: true)
+    }
+
+    /// More requests wait for a refresh than there is room for.
+    static let tooManyWaiting = SessionError(
+        "authentication_error.too_many_waiting",
+        "\(AuthenticationState.maximumWaiting) requests wait for a new credential already", isRetryable: true)
+
+    /// A credential that cannot be sent.
+    static let unusableCredential = SessionError(
+        "authentication_error.unusable_credential", "the access token cannot stand in a header field",
+        hint: "a token has no blanks and no control characters")
+
+    /// The token endpoint gave no credential.
+    static func refreshFailed(_ message: String, details: [Detail] = []) -> SessionError {
+        SessionError("authentication_error.refresh_failed", message, details: details)
+    }
+
+    /// The token endpoint could not be asked. The transport's error is kept, so that retry policies see what it was.
+    static func refreshFailed(_ cause: SessionError) -> SessionError {
+        SessionError(
+            "authentication_error.refresh_failed", "the token endpoint could not be asked: \(cause.message)",
+            hint: cause.hint, isRetryable: cause.isRetryable, transport: cause.transport,
+            details: [Detail("underlying", .error(cause))])
+    }
+}

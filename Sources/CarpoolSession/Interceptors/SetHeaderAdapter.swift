@@ -1,0 +1,62 @@
+public import CarpoolHTTP
+
+/// Sets one field of every request.
+public final class SetHeaderAdapter: RequestInterceptor {
+    /// What becomes of fields of that name that are there already.
+    public enum Mode: String, Sendable {
+        /// The first of them gets the value, the others go.
+        case replace
+        /// They stay; the new one comes last.
+        case append
+        /// They stay, and there is no new one.
+        case ifAbsent = "if_absent"
+    }
+
+    private let field: HTTPField
+    private let mode: Mode
+
+    /// Makes an adapter.
+    public init(_ field: HTTPField, mode: Mode = .replace) {
+        self.field = field
+        self.mode = mode
+    }
+
+    /// Sends user and password by HTTP's Basic scheme (RFC 7617, HH-04). `nil` if the user holds a colon, which would end it, or either of them a
+    /// control character.
+    public static func basic(user: String, password: String) -> SetHeaderAdapter? {
+        guard !user.utf8.contains(0x3A), (user + password).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            return nil
+        }
+        let token = BasicCredential.token(user: user, password: password)
+        return (try? HTTPField(name: "Authorization", value: "Basic \(token)")).map { SetHeaderAdapter($0) }
+    }
+
+    /// Sends a token by the Bearer scheme (RFC 6750, section 2.1). `nil` if it is empty, or holds a blank or a control character.
+    public static func bearer(token: String) -> SetHeaderAdapter? { bearerField(token).map { SetHeaderAdapter($0) } }
+
+    static func bearerField(_ token: String) -> HTTPField? {
+        guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+        return try? HTTPField(name: "Authorization", value: "Bearer \(token)")
+    }
+
+    /// Sets the field.
+    public func adapt(
+        _ urlRequest: TransportRequest, for request: Request,
+        completion: @escaping (Result<TransportRequest, SessionError>) -> Void
+    ) {
+        var urlRequest = urlRequest
+        apply(to: &urlRequest)
+        completion(.success(urlRequest))
+    }
+
+    func apply(to urlRequest: inout TransportRequest) {
+        let first = urlRequest.fields.firstIndex { $0.hasName(field.name) }
+        switch mode {
+        case .append: urlRequest.fields.append(field)
+        case .ifAbsent: if first == nil { urlRequest.fields.append(field) }
+        case .replace:
+            urlRequest.fields.removeAll { $0.hasName(field.name) }
+            urlRequest.fields.insert(field, at: first ?? urlRequest.fields.count)
+        }
+    }
+}
