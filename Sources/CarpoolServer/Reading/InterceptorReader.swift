@@ -44,6 +44,10 @@ struct InterceptorReader {
 
     private func setHeader(_ json: JSON, path: String) throws(RPCError) -> SetHeaderAdapter {
         let field = try field(json["name"]?.string ?? "", json["value"]?.string ?? "", path: path)
+        guard !field.isNamed("host") else {
+            throw .invalidParams(
+                path: "\(path).name", message: "Host is the URL's own", expected: "rewrite with a host instead")
+        }
         let mode = json["mode"]?.string.flatMap(SetHeaderAdapter.Mode.init(rawValue:))
         return SetHeaderAdapter(field, mode: mode ?? .replace)
     }

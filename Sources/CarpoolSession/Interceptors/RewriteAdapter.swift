@@ -39,10 +39,7 @@ public final class RewriteAdapter: RequestInterceptor {
         var urlRequest = urlRequest
         let text = rewritten(urlRequest.url)
         do throws(TransportError) {
-            let url = try HTTPURL(text)
-            // A Host that the caller repeated was the old one.
-            if url.origin != urlRequest.url.origin { urlRequest.fields.removeAll { $0.isNamed("host") } }
-            urlRequest.url = url
+            urlRequest.url = try HTTPURL(text)
         } catch {
             return completion(.failure(.invalidURL(text, error)))
         }
@@ -74,7 +71,7 @@ public final class RewriteAdapter: RequestInterceptor {
     }
 
     private static func join(_ prefix: String?, _ path: Substring) -> String {
-        guard let prefix else { return String(path) }
+        guard let prefix, prefix != "/" else { return String(path) }
         let start = prefix.hasSuffix("/") ? prefix.dropLast() : prefix[...]
         return "\(start.hasPrefix("/") ? "" : "/")\(start)\(path.isEmpty ? "/" : path)"
     }

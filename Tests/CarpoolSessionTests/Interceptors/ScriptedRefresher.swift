@@ -1,0 +1,24 @@
+import CarpoolSession
+
+/// A refresher that answers when a test says so.
+final class ScriptedRefresher: CredentialRefresher {
+    typealias Completion = (Result<OAuth2Credential, SessionError>) -> Void
+
+    /// What it was asked for, in order.
+    private(set) var asked: [OAuth2Credential] = []
+    private(set) var completions: [Completion] = []
+    /// Called instead of waiting for the test, if it is there.
+    var atOnce: ((OAuth2Credential) -> Result<OAuth2Credential, SessionError>)?
+
+    func refresh(_ credential: OAuth2Credential, for session: Session, completion: @escaping Completion) {
+        asked.append(credential)
+        completions.append(completion)
+        if let atOnce { completion(atOnce(credential)) }
+    }
+
+    /// Answers the last question.
+    func answer(_ token: String) { completions.last?(.success(OAuth2Credential(accessToken: token))) }
+
+    /// Fails the last question.
+    func fail() { completions.last?(.failure(SessionError("refresh.failed", "no"))) }
+}
