@@ -51,7 +51,8 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     /// Replaces the credential, or takes it away (AI-13): from now on everything goes by it, those who wait too, and what a refresh that is under
     /// way brings is dropped.
     public func setCredential(_ credential: OAuth2Credential?) {
-        perform(state.set(credential, at: scheduler.now, requiresRefresh: authenticator.requiresRefresh))
+        let requiresRefresh = credential.map(authenticator.requiresRefresh) ?? false
+        perform(state.set(credential, at: scheduler.now, requiresRefresh: requiresRefresh))
     }
 
     /// Puts the credential into the request, once there is a good one.
@@ -60,7 +61,8 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
     ) {
         let ticket = admit(request, .adaptation(urlRequest, completion))
-        perform(state.adapt(ticket, at: scheduler.now, requiresRefresh: authenticator.requiresRefresh))
+        let requiresRefresh = credential.map(authenticator.requiresRefresh) ?? false
+        perform(state.adapt(ticket, at: scheduler.now, requiresRefresh: requiresRefresh))
     }
 
     /// Sends a request that was refused again with a new credential (AI-07 to AI-09).
@@ -68,16 +70,12 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         guard let urlRequest = request.lastURLRequest, let response = request.response,
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
-        if let credential, request.retriesSoFar >= AuthenticationInterceptor.maximumStaleRetries,
-            !authenticator.isRequest(urlRequest, authenticatedWith: credential)
-        {
+        let hasUsed = credential.map { authenticator.isRequest(urlRequest, authenticatedWith: $0) } ?? true
+        guard hasUsed || request.retriesSoFar < AuthenticationInterceptor.maximumStaleRetries else {
             return completion(.doNotRetry)
         }
         let ticket = admit(request, .retry(completion))
-        perform(
-            state.retry(ticket, at: scheduler.now) {
-                authenticator.isRequest(urlRequest, authenticatedWith: $0)
-            })
+        perform(state.retry(ticket, at: scheduler.now, hasUsed: hasUsed))
     }
 
     private func admit(_ request: Request, _ answer: Answer) -> AuthenticationState.Ticket {

@@ -57,16 +57,15 @@ struct AuthenticationState {
     // MARK: What happens
 
     /// A request is adapted (AI-02 to AI-06).
-    mutating func adapt(
-        _ ticket: Ticket, at now: MonotonicTime, requiresRefresh: (OAuth2Credential) -> Bool
-    ) -> [Action] {
+    /// - Parameter requiresRefresh: Whether the present credential should be replaced before it is used.
+    mutating func adapt(_ ticket: Ticket, at now: MonotonicTime, requiresRefresh: Bool) -> [Action] {
         guard let credential else { return [.refuse(ticket, .missingCredential)] }
         switch phase {
         case .refreshing(_, .adaptation, isSuperseded: false): break
         case .refreshing(_, .retry, isSuperseded: false): return [.apply(ticket, credential)]
         case .refreshing(_, _, isSuperseded: true), .idle, .failed:
             if case .failed = phase { phase = .idle }
-            guard requiresRefresh(credential) else { return [.apply(ticket, credential)] }
+            guard requiresRefresh else { return [.apply(ticket, credential)] }
         }
         guard waiting < AuthenticationState.maximumWaiting else { return [.refuse(ticket, .tooManyWaiting)] }
         adaptations.append(ticket)
@@ -74,11 +73,10 @@ struct AuthenticationState {
     }
 
     /// A request was refused for its credential (AI-07 to AI-09).
-    mutating func retry(
-        _ ticket: Ticket, at now: MonotonicTime, hasUsed: (OAuth2Credential) -> Bool
-    ) -> [Action] {
-        guard let credential else { return [.giveUp(ticket, .missingCredential)] }
-        guard hasUsed(credential) else { return [.retry(ticket)] }
+    /// - Parameter hasUsed: Whether it was sent with the present credential.
+    mutating func retry(_ ticket: Ticket, at now: MonotonicTime, hasUsed: Bool) -> [Action] {
+        guard credential != nil else { return [.giveUp(ticket, .missingCredential)] }
+        guard hasUsed else { return [.retry(ticket)] }
         if case .failed(let error) = phase { return [.giveUp(ticket, error)] }
         guard waiting < AuthenticationState.maximumWaiting else { return [.giveUp(ticket, .tooManyWaiting)] }
         retries.append(ticket)
@@ -105,8 +103,9 @@ struct AuthenticationState {
     }
 
     /// Somebody has set a credential, or taken it away (AI-13). Those that wait go by it.
+    /// - Parameter requiresRefresh: Whether the new credential should be replaced before it is used.
     mutating func set(
-        _ credential: OAuth2Credential?, at now: MonotonicTime, requiresRefresh: (OAuth2Credential) -> Bool
+        _ credential: OAuth2Credential?, at now: MonotonicTime, requiresRefresh: Bool
     ) -> [Action] {
         self.credential = credential
         version &+= 1

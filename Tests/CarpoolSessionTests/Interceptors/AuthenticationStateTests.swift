@@ -49,10 +49,10 @@ struct AuthenticationStateTests {
             switch Int.random(in: 0..<12, using: &generator) {
             case 0...3:
                 asked += 1
-                take(state.adapt(asked, at: now) { _ in requiresRefresh })
+                take(state.adapt(asked, at: now, requiresRefresh: requiresRefresh))
             case 4...7:
                 asked += 1
-                take(state.retry(asked, at: now) { _ in hasUsed })
+                take(state.retry(asked, at: now, hasUsed: hasUsed))
             case 8: end(.success(fresh()))
             case 9: end(.failure(SessionError("test", "no")), isLate: Bool.random(using: &generator))
             case 10:
@@ -60,7 +60,7 @@ struct AuthenticationStateTests {
                 take(state.refreshEnded(number, .success(fresh()), at: now))
             default:
                 let credential = requiresRefresh ? nil : fresh()
-                take(state.set(credential, at: now) { _ in hasUsed })
+                take(state.set(credential, at: now, requiresRefresh: hasUsed))
                 if state.credential != credential { faults.append("a credential that was set is not there") }
             }
         }
@@ -106,11 +106,11 @@ struct AuthenticationStateTests {
         var state = AuthenticationState(credential: OAuth2Credential(accessToken: "a"), window: nil)
         let now = MonotonicTime(nanoseconds: 0)
         let half = AuthenticationState.maximumWaiting / 2
-        for ticket in 0..<half { _ = state.adapt(ticket, at: now) { _ in true } }
-        for ticket in half..<2 * half { _ = state.retry(ticket, at: now) { _ in true } }
+        for ticket in 0..<half { _ = state.adapt(ticket, at: now, requiresRefresh: true) }
+        for ticket in half..<2 * half { _ = state.retry(ticket, at: now, hasUsed: true) }
         #expect(state.waiting == AuthenticationState.maximumWaiting)
-        let refused = state.adapt(-1, at: now) { _ in true }
-        let givenUp = state.retry(-2, at: now) { _ in true }
+        let refused = state.adapt(-1, at: now, requiresRefresh: true)
+        let givenUp = state.retry(-2, at: now, hasUsed: true)
         guard case .refuse(-1, let error) = refused.first, case .giveUp(-2, let other) = givenUp.first
         else { return #expect(Bool(false), "no room is no answer") }
         #expect([error.name, other.name] == Array(repeating: "authentication_error.too_many_waiting", count: 2))
