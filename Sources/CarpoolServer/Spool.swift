@@ -139,17 +139,43 @@ final class SpooledBody: SpoolFile {
 
     func discard() { spool.remove(self) }
 
+    func contents() throws(SessionError) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try piece(at: 0, count: Int(clamping: count))
+        } catch {
+            throw .inputFileReadFailed(path: path, reason: error.description)
+        }
+        guard bytes.count == count else {
+            throw .inputFileReadFailed(path: path, reason: "it has only \(bytes.count) of \(count) bytes")
+        }
+        return bytes
+    }
+
     /// Without its descriptor it can neither grow nor get a name: a file that is removed before it is whole leaves nothing behind.
     fileprivate func close() { file = nil }
 
     /// Reads a piece of a whole body: fewer bytes than asked for at the end, none behind it.
     func read(at offset: Int64, count wanted: Int) throws(SystemError) -> [UInt8] {
         // The kernel refuses an offset whose end is beyond what it can count.
-        guard let path, offset >= 0, offset < count else { return [] }
-        let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+        guard path != nil, offset >= 0, offset < count else { return [] }
+        return try piece(at: offset, count: wanted)
+    }
+
+    /// From the descriptor while it has no name, else from its file.
+    private func piece(at offset: Int64, count wanted: Int) throws(SystemError) -> [UInt8] {
+        if let unnamed = file?.raw { return try Self.read(unnamed, spool.directory, at: offset, count: wanted) }
+        guard let path else { return [] }
+        let opened = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
+        return try Self.read(opened.raw, path, at: offset, count: wanted)
+    }
+
+    private static func read(
+        _ fd: Int32, _ subject: String, at offset: Int64, count wanted: Int
+    ) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: wanted)
-        let read = pread(file.raw, &bytes, wanted, Int(offset))
-        guard read >= 0 else { throw .last("pread", path) }
+        let read = pread(fd, &bytes, wanted, Int(offset))
+        guard read >= 0 else { throw .last("pread", subject) }
         return Array(bytes[..<read])
     }
 }

@@ -70,6 +70,19 @@ public struct ResponseBody {
         storage = .memory([])
     }
 
+    /// All of its bytes, wherever they are.
+    /// - Throws: `response_serialization_failed.input_too_large` if there are more than the limit, `.input_file_nil` if they were not kept, and
+    ///   `.input_file_read_failed` if their file cannot be read.
+    public func bytes(atMost limit: Int) throws(SessionError) -> [UInt8] {
+        guard count <= Int64(limit) else { throw .inputTooLarge(count, limit: limit) }
+        switch storage {
+        case .file(let file): return try file.contents()
+        case .memory(let bytes):
+            guard bytes.count == count else { throw .inputFileNil }
+            return bytes
+        }
+    }
+
     private static func write(_ bytes: [UInt8], to file: any SpoolFile) throws(SessionError) {
         try bytes.withUnsafeBufferPointer { kept throws(SessionError) in try file.write(UnsafeRawBufferPointer(kept)) }
     }
@@ -98,6 +111,9 @@ public protocol SpoolFile: AnyObject {
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError)
     /// Gives it its name: from now on it is whole and stays so.
     func complete() throws(SessionError)
+    /// All of its bytes so far, whether it is complete or not; fails with ``SessionError/inputFileReadFailed(path:reason:)``. Its caller has seen
+    /// to it that they are not too many.
+    func contents() throws(SessionError) -> [UInt8]
     /// Removes it, and gives back the room that it took.
     func discard()
     /// Its absolute path, once it is complete.

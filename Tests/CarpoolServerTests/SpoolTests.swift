@@ -48,6 +48,23 @@ struct SpoolTests {
         #expect(String(decoding: try body.read(at: offset, count: count), as: UTF8.self) == expected)
     }
 
+    @Test("All of a body, whole or not; a file that is gone, or was cut, fails")
+    func contents() throws {
+        let stage = try Stage()
+        let body = try Self.body(stage, FakeClient(), "hello")
+        #expect(try body.contents() == Array("hello".utf8))
+        try body.complete()
+        #expect(try body.contents() == Array("hello".utf8))
+        let path = try #require(body.path)
+        #expect(truncate(path, 2) == 0)
+        let cut = try #require(throws: SessionError.self) { try body.contents() }
+        #expect(cut.name == "response_serialization_failed.input_file_read_failed")
+        #expect(unlink(path) == 0)
+        let gone = try #require(throws: SessionError.self) { try body.contents() }
+        #expect(gone.name == "response_serialization_failed.input_file_read_failed")
+        #expect(gone.message.contains("No such file"))
+    }
+
     @Test("Quotas: of one client, and of all; what is given back is there for others")
     func quotas() throws {
         let stage = try Stage {

@@ -75,4 +75,21 @@ struct ResponseBodyTests {
         #expect(bytes == Array("abc".utf8))
         #expect(stage.spool.files.allSatisfy { $0.isDiscarded })
     }
+
+    @Test("All bytes, from memory and from a file, up to a limit", arguments: [10, 2])
+    func bytes(_ memoryLimit: Int) throws {
+        let stage = try Stage()
+        let owner = stage.request(RequestParameters(url: "http://a.test/"))
+        var body = ResponseBody()
+        #expect(try body.bytes(atMost: 0) == [])
+        try Self.append("abc", to: &body, limit: memoryLimit, stage, owner)
+        #expect(try body.bytes(atMost: 3) == Array("abc".utf8))
+        let large = try #require(throws: SessionError.self) { try body.bytes(atMost: 2) }
+        #expect(large.name == "response_serialization_failed.input_too_large")
+        #expect(large.number("size_bytes") == 3)
+        #expect(large.number("limit_bytes") == 2)
+        body.discard()
+        let gone = try #require(throws: SessionError.self) { try body.bytes(atMost: 3) }
+        #expect(gone.name == "response_serialization_failed.input_file_nil")
+    }
 }

@@ -2,7 +2,7 @@ import CarpoolSession
 
 /// A spool in memory, which fails where a test wants it to.
 final class ScriptedSpool: BodySpool {
-    enum Step { case make, write, complete }
+    enum Step { case make, write, complete, read }
 
     /// Where it fails, if it does.
     var failure: Step?
@@ -37,6 +37,11 @@ final class ScriptedFile: SpoolFile {
     func complete() throws(SessionError) {
         if spool.failure == .complete { throw SessionError("disk_full", "no room for a name") }
         path = "/spool/\(name)"
+    }
+
+    func contents() throws(SessionError) -> [UInt8] {
+        if spool.failure == .read { throw .inputFileReadFailed(path: path, reason: "no such file") }
+        return bytes
     }
 
     func discard() { isDiscarded = true }

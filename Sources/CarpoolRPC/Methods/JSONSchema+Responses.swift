@@ -1,0 +1,101 @@
+internal import CarpoolJSON
+
+// How a response is judged, and what becomes of its body.
+extension JSONSchema {
+    /// The most validators of a request: each is a look at the response, and a client's own is a question to it.
+    private static let maximumValidators = 16
+    /// The most values of one body: each is made and told separately.
+    private static let maximumSerializers = 8
+    /// The most entries of a list of statuses, types or methods.
+    private static let maximumEntries = 64
+
+    /// A status of a response (RFC 9110, section 15).
+    private static let status = JSONSchema.integer(100...999)
+
+    /// What makes a response a failure.
+    static let validation = JSONSchema.named(
+        "Validation",
+        .oneOf(
+            .boolean.described(
+                """
+                true: the status is 200 to 299, and the type of the body is one that the request's `Accept` asks for. \
+                false: any response will do.
+                """),
+            .array(of: validator, count: 0...maximumValidators).described(
+                "In order; the first that does not accept the response is the reason of the failure.")))
+
+    private static let validator = JSONSchema.oneOf(
+        .object([
+            .required(
+                "status", .array(of: .oneOf(status, .string(maxBytes: 7)), count: 0...maximumEntries),
+                "Codes, and ranges like `\"200-299\"`. An empty list accepts none.")
+        ]),
+        .object([
+            .required(
+                "content_type", .array(of: .string(maxBytes: 255), count: 0...maximumEntries),
+                """
+                Types like `application/json`, `text/*` or `*/*`; parameters are ignored. A response without a body passes, and \
+                one that names no type passes where `*/*` is acceptable.
+                """)
+        ]),
+        .object([.required("callback", .validatorCallback, "Asks a client, as `callback.validate`.")]))
+
+    /// What is made of a body.
+    static let serialization = JSONSchema.named(
+        "Serialization",
+        .oneOf(
+            serializer,
+            .array(of: serializer, count: 1...maximumSerializers).described("Several values of one body, in order.")))
+
+    private static let serializer = JSONSchema.oneOf(
+        .choice(kinds).described("The kind alone: everything else as it is by default."),
+        .object([
+            .required(
+                "as", .choice(kinds),
+                """
+                `data`: the bytes. `string`: the text. `json`: the JSON value. \
+                `none`: no value, the body is the result.
+                """),
+            .optional(
+                "encoding", .choice(encodings),
+                """
+                Only for `string`. Absent: the response's `charset` if it names a form of Unicode or ISO-8859-1, else ISO-8859-1. \
+                `auto`: a byte order mark, then the `charset`, then UTF-8 if it is valid, else ISO-8859-1.
+                """),
+            .optional(
+                "empty_methods", .array(of: .string(maxBytes: 64), count: 0...maximumEntries),
+                "Methods whose responses may have no body.", absent: "[\"HEAD\"]"),
+            .optional(
+                "empty_statuses", .array(of: status, count: 0...maximumEntries),
+                "Statuses whose responses may have no body.", absent: "[204,205]"),
+            .optional(
+                "preprocess",
+                .oneOf(
+                    .choice("google_xssi"),
+                    .object([.required("callback", .serializerCallback, "Asks a client, as `callback.preprocess`.")])),
+                """
+                What is done to the bytes first. `google_xssi` takes off a first line `)]}',`. Absent: nothing. An empty body is \
+                not preprocessed.
+                """),
+        ]),
+        .object([.required("callback", .serializerCallback, "Asks a client, as `callback.serialize`.")]))
+
+    private static let kinds: [StaticString] = ["data", "string", "json", "none"]
+
+    private static let encodings: [StaticString] = [
+        "auto", "utf-8", "us-ascii", "iso-8859-1", "windows-1252", "utf-16", "utf-16le", "utf-16be", "utf-32",
+        "utf-32le",
+        "utf-32be",
+    ]
+}
+
+extension JSONSchema.Member {
+    /// How a response is judged.
+    static let validate = JSONSchema.Member.optional(
+        "validate", .validation, "What makes a response a failure. Absent: as the session says, else nothing does.")
+
+    /// What becomes of its body.
+    static let serialize = JSONSchema.Member.optional(
+        "serialize", .serialization,
+        "What value is made of the response's body: at most 16 MiB become one. Absent: none, the body is the result.")
+}

@@ -1,0 +1,25 @@
+/// Has a program's own code make the value of a body.
+public struct ClosureSerializer: ResponseSerializer {
+    /// Its name in records and events.
+    public let name: String
+    private let body: (Request, [UInt8]) throws -> SerializedValue
+
+    /// Makes a serializer of a closure, which gets the body's bytes, at most ``SerializerInput/maximumBytes`` of them and possibly none. What it
+    /// throws is the failure: a `SessionError` as it is, any other inside `response_serialization_failed.custom_serialization_failed` (RS-10).
+    public init(name: String = "closure", _ body: @escaping (Request, [UInt8]) throws -> SerializedValue) {
+        self.name = name
+        self.body = body
+    }
+
+    /// A failure asks the retriers.
+    public var isTyped: Bool { true }
+
+    /// Asks the closure.
+    public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
+        do {
+            completion(.success(try body(request, request.body.bytes(atMost: SerializerInput.maximumBytes))))
+        } catch {
+            completion(.failure(error as? SessionError ?? .customSerializationFailed(SessionError(thrown: error))))
+        }
+    }
+}

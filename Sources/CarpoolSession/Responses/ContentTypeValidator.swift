@@ -1,0 +1,29 @@
+internal import CarpoolHTTP
+
+/// Accepts responses by the type of their body (VA-04 to VA-06).
+public struct ContentTypeValidator: ResponseValidator {
+    /// The types that are acceptable, like `application/json` or `text/*`. One that is no type matches nothing; without any, every body fails.
+    public let acceptable: [String]
+
+    /// Accepts these types and no others.
+    public init(_ acceptable: [String]) { self.acceptable = acceptable }
+
+    /// `content_type`
+    public var name: String { "content_type" }
+
+    /// Fails with `response_validation_failed.unacceptable_content_type`, or `.missing_content_type` where the response names no type, unless
+    /// any type will do (VA-05). A response without a body passes.
+    public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
+        completion(failure(of: request))
+    }
+
+    private func failure(of request: Request) -> SessionError? {
+        guard let response = request.response, request.body.count > 0 else { return nil }
+        let types = acceptable.compactMap { MIMEType($0) }
+        guard let type = response.fields.first("content-type").flatMap({ MIMEType($0) }) else {
+            return types.contains(where: \.isWildcard) ? nil : .missingContentType(acceptable: acceptable)
+        }
+        guard !types.contains(where: { $0.matches(type) }) else { return nil }
+        return .unacceptableContentType(type, acceptable: acceptable)
+    }
+}

@@ -1,0 +1,47 @@
+internal import CarpoolJSON
+
+/// Makes the JSON value of a body the value (RS-05). Any value may stand at the top, and a text that names a member of an object twice is refused.
+public struct JSONResponseSerializer: ResponseSerializer {
+    private let input: SerializerInput
+
+    /// Makes the serializer.
+    public init(input: SerializerInput = SerializerInput()) { self.input = input }
+
+    /// `json`
+    public var name: String { "json" }
+    /// A failure asks the retriers.
+    public var isTyped: Bool { true }
+
+    /// Gives the value; `null` for an empty body that is allowed. Fails with `response_serialization_failed.json_serialization_failed`, whose
+    /// cause tells line and column.
+    public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
+        input.serialize(request, completion: completion) { (bytes) throws(SessionError) in
+            let text = try bytes.map { (bytes) throws(SessionError) in try Self.utf8(bytes) } ?? Array("null".utf8)
+            do throws(JSONError) { return .json(try JSON.parse(text)) } catch { throw .jsonSerializationFailed(error) }
+        }
+    }
+
+    /// The text as the parser reads it, without a byte order mark.
+    private static func utf8(_ bytes: [UInt8]) throws(SessionError) -> [UInt8] {
+        switch encoding(of: bytes) {
+        case .utf8: return TextEncoding.byteOrderMark(of: bytes) == nil ? bytes : Array(bytes.dropFirst(3))
+        case let encoding:
+            guard let text = encoding.decode(bytes) else { throw .jsonSerializationFailed(encoding) }
+            return Array(text.utf8)
+        }
+    }
+
+    /// A mark, or else the zeros among the first bytes tell (RFC 4627, section 3): a JSON text begins with an ASCII character. The response's
+    /// `charset` has no say, since JSON defines none (RFC 8259, section 11).
+    private static func encoding(of bytes: [UInt8]) -> TextEncoding {
+        if let marked = TextEncoding.byteOrderMark(of: bytes) { return marked }
+        let zeros = bytes.prefix(4).map { $0 == 0 }
+        switch zeros {
+        case [true, true, true, false]: return .utf32BigEndian
+        case [false, true, true, true]: return .utf32LittleEndian
+        default:
+            if zeros.starts(with: [true, false]) { return .utf16BigEndian }
+            return zeros.starts(with: [false, true]) ? .utf16LittleEndian : .utf8
+        }
+    }
+}

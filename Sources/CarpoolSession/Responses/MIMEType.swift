@@ -1,0 +1,69 @@
+/// A media type or a range of them: `type/subtype`, where either may be `*` (RFC 9110, sections 8.3.1 and 12.5.1).
+public struct MIMEType: Hashable, Sendable, CustomStringConvertible {
+    /// The part before the slash, in lower case.
+    public let type: String
+    /// The part behind the slash, in lower case.
+    public let subtype: String
+
+    /// Reads `type/subtype`; what follows a `;` is ignored, and so are blanks around it. `nil` for anything else: a lone `text` is no type
+    /// (VA-10).
+    public init?(_ text: String) {
+        let bytes = text.utf8.prefix { $0 != UInt8(ascii: ";") }
+        let parts = MIMEType.trimmed(bytes).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(MIMEType.isVisible) }) else {
+            return nil
+        }
+        type = MIMEType.lowered(parts[0])
+        subtype = MIMEType.lowered(parts[1])
+    }
+
+    /// Whether this is `*/*`.
+    public var isWildcard: Bool { type == "*" && subtype == "*" }
+
+    /// Whether a response of that type is wanted where this one is acceptable (VA-04). Only wildcards on this side count: an origin that
+    /// sends `text/*` has not said what it sends.
+    public func matches(_ response: MIMEType) -> Bool {
+        (type == "*" || type == response.type) && (subtype == "*" || subtype == response.subtype)
+    }
+
+    /// The text `type/subtype`.
+    public var description: String { "\(type)/\(subtype)" }
+
+    /// The parameter `charset` of a `Content-Type`, without its quotes (RFC 9110, section 5.6.6).
+    static func charset(of contentType: String) -> String? {
+        var rest = Substring(contentType).utf8[...]
+        while let semicolon = endOfParameter(in: rest) {
+            rest = rest[rest.index(after: semicolon)...]
+            let parameter = rest[..<(endOfParameter(in: rest) ?? rest.endIndex)]
+            guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")),
+                lowered(trimmed(parameter[..<equals])) == "charset"
+            else { continue }
+            let value = trimmed(parameter[parameter.index(after: equals)...])
+            return String(decoding: value.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+        }
+        return nil
+    }
+
+    /// The first semicolon that is not inside quotes.
+    private static func endOfParameter(in text: Substring.UTF8View) -> Substring.UTF8View.Index? {
+        var isQuoted = false
+        return text.indices.first { index in
+            if text[index] == UInt8(ascii: "\"") { isQuoted.toggle() }
+            return text[index] == UInt8(ascii: ";") && !isQuoted
+        }
+    }
+
+    private static func trimmed(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
+        guard let first = bytes.firstIndex(where: isVisible), let last = bytes.lastIndex(where: isVisible) else {
+            return bytes[bytes.endIndex...]
+        }
+        return bytes[first...last]
+    }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
+
+    private static func lowered(_ bytes: Substring.UTF8View) -> String {
+        let isUpper = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        return String(decoding: bytes.map { isUpper.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,12 @@
+/// Leaves the bytes as they are.
+public struct PassthroughPreprocessor: ResponsePreprocessor {
+    /// Makes the preprocessor.
+    public init() {}
+
+    /// Gives the same bytes.
+    public func preprocess(
+        _ body: [UInt8], of request: Request, completion: @escaping (Result<[UInt8], SessionError>) -> Void
+    ) {
+        completion(.success(body))
+    }
+}

@@ -1,0 +1,130 @@
+internal import CarpoolJSON
+
+// Why a response is not accepted, and why its body has no value (session model §1.14, rows 1600 and 1700).
+extension SessionError {
+    /// How much of a text that an origin or a caller chose is told: what is more fits no line.
+    private static let shownScalars = 200
+    /// How many acceptable types are told.
+    private static let shownTypes = 32
+
+    // MARK: Validation
+
+    /// The status is not among the acceptable ones.
+    static func unacceptableStatusCode(_ code: Int) -> SessionError {
+        SessionError(
+            "response_validation_failed.unacceptable_status_code", "the status \(code) is not acceptable",
+            details: [Detail("code", .integer(code))])
+    }
+
+    /// The response names no type, or what it names is none.
+    static func missingContentType(acceptable: [String]) -> SessionError {
+        SessionError(
+            "response_validation_failed.missing_content_type",
+            "the response has a body but no valid Content-Type, and not every type is acceptable",
+            hint: "accept */* if the origin's word does not matter",
+            details: [acceptableContentTypes(acceptable)])
+    }
+
+    /// The type is not among the acceptable ones.
+    static func unacceptableContentType(_ type: MIMEType, acceptable: [String]) -> SessionError {
+        let shown = shortened(type.description)
+        return SessionError(
+            "response_validation_failed.unacceptable_content_type", "the content type \(shown) is not acceptable",
+            details: [acceptableContentTypes(acceptable), Detail("response_content_type", .string(shown))])
+    }
+
+    private static func acceptableContentTypes(_ types: [String]) -> Detail {
+        Detail("acceptable_content_types", .strings(types.sorted().prefix(shownTypes).map(shortened)))
+    }
+
+    /// A validator of a client's or a program's own does not accept the response (VA-07).
+    public static func customValidationFailed(_ underlying: SessionError) -> SessionError {
+        SessionError(
+            "response_validation_failed.custom_validation_failed",
+            "the response is not acceptable: \(underlying.message)", details: [Detail("underlying", .error(underlying))]
+        )
+    }
+
+    // MARK: Serialization
+
+    /// There is no body, where one is called for (RS-02).
+    static let inputDataNilOrZeroLength = SessionError(
+        "response_serialization_failed.input_data_nil_or_zero_length",
+        "the response has no body, and neither its status nor the method allows that",
+        hint:
+            "if that is expected, name the status in serialize.empty_statuses or the method in serialize.empty_methods")
+
+    /// The body is not kept any more.
+    static let inputFileNil = SessionError(
+        "response_serialization_failed.input_file_nil", "the body is gone: it was released before it was read")
+
+    /// The file that holds the body cannot be read.
+    /// - Parameter reason: what the system says.
+    public static func inputFileReadFailed(path: String?, reason: String) -> SessionError {
+        SessionError(
+            "response_serialization_failed.input_file_read_failed", "cannot read the body's file: \(reason)",
+            details: path.map { [Detail("path", .string($0))] } ?? [])
+    }
+
+    /// The body is larger than what becomes a value.
+    static func inputTooLarge(_ count: Int64, limit: Int) -> SessionError {
+        SessionError(
+            "response_serialization_failed.input_too_large",
+            "the body has \(count) bytes, and at most \(limit) become a value",
+            hint: "leave serialize out and read the body's file",
+            details: [
+                Detail("size_bytes", .integer(Int(clamping: count))), Detail("limit_bytes", .integer(limit)),
+            ])
+    }
+
+    /// The bytes are no text of that encoding.
+    static func stringSerializationFailed(_ encoding: TextEncoding) -> SessionError {
+        SessionError(
+            "response_serialization_failed.string_serialization_failed", "the body is not valid \(encoding.rawValue)",
+            hint: "name the encoding in serialize.encoding, or ask for data",
+            details: [Detail("encoding", .string(encoding.rawValue))])
+    }
+
+    /// The text is not JSON.
+    static func jsonSerializationFailed(_ error: JSONError) -> SessionError {
+        var details = [Detail("code", .string(error.code.rawValue))]
+        if let line = error.line { details.append(Detail("line", .integer(line))) }
+        if let column = error.column { details.append(Detail("column", .integer(column))) }
+        return jsonSerializationFailed(
+            because: SessionError("invalid_json", shortened(error.description), details: details))
+    }
+
+    /// The text is not even text of the encoding that its first bytes promise.
+    static func jsonSerializationFailed(_ encoding: TextEncoding) -> SessionError {
+        jsonSerializationFailed(because: .stringSerializationFailed(encoding))
+    }
+
+    private static func jsonSerializationFailed(because underlying: SessionError) -> SessionError {
+        SessionError(
+            "response_serialization_failed.json_serialization_failed", "the body is not JSON: \(underlying.message)",
+            details: [Detail("underlying", .error(underlying))])
+    }
+
+    /// The bytes are not what the decoder reads.
+    static func decodingFailed(_ underlying: SessionError) -> SessionError {
+        SessionError(
+            "response_serialization_failed.decoding_failed", "the body cannot be decoded: \(underlying.message)",
+            details: [Detail("underlying", .error(underlying))])
+    }
+
+    /// A serializer or a preprocessor of a client's or a program's own has failed (RS-10).
+    public static func customSerializationFailed(_ underlying: SessionError) -> SessionError {
+        SessionError(
+            "response_serialization_failed.custom_serialization_failed",
+            "the body could not be made a value: \(underlying.message)",
+            details: [Detail("underlying", .error(underlying))])
+    }
+
+    /// What a program's closure has thrown.
+    init(thrown error: any Error) { self.init("thrown", SessionError.shortened("\(error)")) }
+
+    /// By scalars: one character may be as long as the text.
+    private static func shortened(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(shownScalars)))
+    }
+}

@@ -1,0 +1,51 @@
+internal import CarpoolHTTP
+
+/// Makes the text of a body the value (RS-04).
+public struct StringResponseSerializer: ResponseSerializer {
+    /// How the bytes of a text are read.
+    public enum Encoding: Sendable {
+        /// As the model does: the `charset` of the response if it is a Unicode form or ISO-8859-1, else ISO-8859-1. UTF-8 that does not say so
+        /// is misread.
+        case charset
+        /// A byte order mark decides, then the `charset` if it is known here; without either the text is UTF-8 if it is valid UTF-8, else ISO-8859-1.
+        case automatic
+        /// This one, whatever the response says.
+        case explicit(TextEncoding)
+    }
+
+    private let encoding: Encoding
+    private let input: SerializerInput
+
+    /// Makes the serializer.
+    public init(encoding: Encoding = .charset, input: SerializerInput = SerializerInput()) {
+        self.encoding = encoding
+        self.input = input
+    }
+
+    /// `string`
+    public var name: String { "string" }
+    /// A failure asks the retriers.
+    public var isTyped: Bool { true }
+
+    /// Gives the text; an empty one for an empty body that is allowed. Fails with
+    /// `response_serialization_failed.string_serialization_failed` where bytes stand for no character.
+    public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
+        input.serialize(request, completion: completion) { (bytes) throws(SessionError) in
+            guard let bytes else { return .string("") }
+            let charset = request.response?.fields.first("content-type").flatMap(MIMEType.charset)
+            let encoding = encoding(of: bytes, charset: charset)
+            guard let text = encoding.decode(bytes) else { throw .stringSerializationFailed(encoding) }
+            return .string(text)
+        }
+    }
+
+    private func encoding(of bytes: [UInt8], charset: String?) -> TextEncoding {
+        switch encoding {
+        case .explicit(let encoding): return encoding
+        case .charset: return charset.flatMap(TextEncoding.init(modelCharset:)) ?? .latin1
+        case .automatic:
+            let known = TextEncoding.byteOrderMark(of: bytes) ?? charset.flatMap(TextEncoding.init(charset:))
+            return known ?? (TextEncoding.utf8.decode(bytes) == nil ? .latin1 : .utf8)
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// Takes off the line `)]}',` that keeps a browser from running a JSON text as a script (RS-09).
+public struct XSSIPreprocessor: ResponsePreprocessor {
+    private static let prefix = Array(")]}',\n".utf8)
+
+    /// Makes the preprocessor.
+    public init() {}
+
+    /// Drops the six bytes if the body begins with them.
+    public func preprocess(
+        _ body: [UInt8], of request: Request, completion: @escaping (Result<[UInt8], SessionError>) -> Void
+    ) {
+        completion(.success(body.starts(with: Self.prefix) ? Array(body.dropFirst(Self.prefix.count)) : body))
+    }
+}

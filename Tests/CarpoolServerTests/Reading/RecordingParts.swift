@@ -1,0 +1,33 @@
+import CarpoolJSON
+import CarpoolRPC
+@testable import CarpoolServer
+import CarpoolSession
+
+/// Notes which clients are to be asked, and where the caller said so.
+final class RecordingParts: CallbackParts {
+    /// `kind name path` of each, in order.
+    private(set) var asked: [String] = []
+
+    private func note(_ kind: String, _ json: JSON, _ path: String) {
+        asked.append("\(kind) \(json["name"]?.string ?? "") \(path)")
+    }
+
+    func validator(_ json: JSON, path: String) throws(RPCError) -> any ResponseValidator {
+        note("validate", json, path)
+        return ClosureValidator(name: "callback") { _, _ in }
+    }
+
+    func serializer(_ json: JSON, path: String) throws(RPCError) -> any ResponseSerializer {
+        note("serialize", json, path)
+        return ClosureSerializer(name: "callback") { _, _ in .none }
+    }
+
+    func preprocessor(_ json: JSON, path: String) throws(RPCError) -> any ResponsePreprocessor {
+        note("preprocess", json, path)
+        return PassthroughPreprocessor()
+    }
+
+    func interceptor(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor { throw .cancelled }
+    func redirectDecider(_ json: JSON, path: String) throws(RPCError) -> any RedirectDecider { throw .cancelled }
+    func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher { throw .cancelled }
+}
