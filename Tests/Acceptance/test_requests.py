@@ -207,7 +207,7 @@ def test_an_unknown_parameter_names_the_nearest_one_and_nothing_is_sent(
     client: carpool.Client, origin: ScriptedOrigin
 ) -> None:
     with pytest.raises(carpool.InvalidParamsError) as caught:
-        client.get(origin.url, timeout_msec=5)
+        client.get(origin.url, timeout_msec=5)  # type: ignore[call-arg]
     assert caught.value.data["path"] == "params.timeout_msec"
     assert caught.value.data["did_you_mean"] == "timeout_ms"
     assert origin.requests == []

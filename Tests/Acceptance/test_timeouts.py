@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import carpool
 import pytest
@@ -15,7 +16,7 @@ from harness.waiting import eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
 
-def timed_out(client: carpool.Client, url: str, **limits: int) -> tuple[str, float]:
+def timed_out(client: carpool.Client, url: str, **limits: Any) -> tuple[str, float]:
     """Return which limit ended the request, and after how many seconds."""
     began = time.monotonic()
     with pytest.raises(carpool.RequestTimeoutError) as caught:

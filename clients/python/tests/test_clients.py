@@ -5,100 +5,15 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from daemon import Answer, FakeDaemon, record
+from both_clients import Connect, Start, result
+from daemon import record
 
 import carpool
 from carpool import _channel
-
-Start = Callable[[Answer], FakeDaemon]
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
-    daemons: list[FakeDaemon] = []
-
-    def begin(answer: Answer) -> FakeDaemon:
-        daemons.append(FakeDaemon(tmp_path, answer))
-        return daemons[-1]
-
-    yield begin
-    for daemon in daemons:
-        daemon.close()
-
-
-class Blocking:
-    """The blocking client behind the interface that the shared tests use."""
-
-    def __init__(self, path: Path, **arguments: Any) -> None:
-        self.client = carpool.Client(path, **arguments)
-
-    def run(self, name: str, *arguments: Any, **named: Any) -> Any:
-        return getattr(self.client, name)(*arguments, **named)
-
-    def notified(self, count: int, timeout: float) -> list[carpool.Notification]:
-        found = []
-        for notification in self.client.notifications(timeout):
-            found.append(notification)
-            if len(found) == count:
-                break
-        return found
-
-    def close(self) -> None:
-        self.client.close()
-
-
-class Asynchronous:
-    """The asyncio client, each operation run to its end."""
-
-    def __init__(self, path: Path, **arguments: Any) -> None:
-        self.loop = asyncio.new_event_loop()
-        self.client = carpool.AsyncClient(path, **arguments)
-
-    def run(self, name: str, *arguments: Any, **named: Any) -> Any:
-        return self.loop.run_until_complete(getattr(self.client, name)(*arguments, **named))
-
-    def notified(self, count: int, timeout: float) -> list[carpool.Notification]:
-        async def collect() -> list[carpool.Notification]:
-            found = []
-            async for notification in self.client.notifications(timeout):
-                found.append(notification)
-                if len(found) == count:
-                    break
-            return found
-
-        return self.loop.run_until_complete(collect())
-
-    def close(self) -> None:
-        self.run("aclose")
-        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
-        self.loop.run_until_complete(self.loop.shutdown_default_executor())
-        self.loop.close()
-
-
-AnyClient = Blocking | Asynchronous
-Connect = Callable[..., AnyClient]
-
-
-@pytest.fixture(params=[Blocking, Asynchronous])
-def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
-    clients: list[AnyClient] = []
-
-    def begin(path: Path, **arguments: Any) -> AnyClient:
-        clients.append(request.param(path, **arguments))
-        return clients[-1]
-
-    yield begin
-    for client in clients:
-        client.close()
-
-
-def result(value: Any) -> Answer:
-    return lambda message: [{"id": message["id"], "result": value}]
 
 
 @pytest.mark.parametrize("method", ["get", "head", "post", "put", "patch", "delete"])
@@ -115,6 +30,96 @@ def test_each_verb_performs_its_request(start: Start, connect: Connect, method: 
         "timeout_ms": 2000,
         "session": "api",
     }
+
+
+@pytest.mark.parametrize(
+    ("call", "sent", "answer", "given"),
+    [
+        (
+            ("submit", "GET", "http://a/"),
+            ("request.submit", {"url": "http://a/", "method": "GET"}),
+            {"request": "r_1"},
+            "r_1",
+        ),
+        (("resume", "r_1"), ("request.resume", {"request": "r_1"}), {"changed": True}, True),
+        (("suspend", "r_1"), ("request.suspend", {"request": "r_1"}), {"changed": False}, False),
+        (("cancel", "r_1"), ("request.cancel", {"request": "r_1"}), {"changed": True}, True),
+        (("curl", "r_1"), ("request.curl", {"request": "r_1", "reveal": False}), {"curl": "curl -v"}, "curl -v"),
+        (("curl", "r_1"), ("request.curl", {"request": "r_1", "reveal": False}), {"curl": None, "reason": "no"}, None),
+        (("create_session", "api"), ("session.create", {"name": "api"}), {"changed": True}, True),
+        (
+            ("create_session", "api", {"validate": True}),
+            ("session.create", {"name": "api", "configuration": {"validate": True}}),
+            {"changed": False},
+            False,
+        ),
+        (
+            ("cancel_requests", "api"),
+            ("session.cancel_requests", {"session": "api"}),
+            {"cancelled": 2},
+            {"cancelled": 2},
+        ),
+        (
+            ("set_credential", "api", carpool.Credential("t", expires_in=60)),
+            (
+                "session.set_credential",
+                {"session": "api", "credential": {"access_token": "t", "expires_in_ms": 60_000}},
+            ),
+            {},
+            None,
+        ),
+        (("set_credential", "api", None), ("session.set_credential", {"session": "api", "credential": None}), {}, None),
+    ],
+)
+def test_what_the_daemon_does_has_its_method(  # noqa: PLR0917, a table
+    start: Start, connect: Connect, call: tuple[Any, ...], sent: tuple[str, Any], answer: Any, given: Any
+) -> None:
+    daemon = start(result(answer))
+    assert connect(daemon.path).run(*call) == given
+    assert (daemon.received[0]["method"], daemon.received[0]["params"]) == sent
+
+
+def test_a_request_is_waited_for_until_it_is_over(start: Start, connect: Connect) -> None:
+    def answer(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
+        under_way = {"request": "r_1", "state": "resumed", "finished": False}
+        return result(under_way if len(daemon.received) < 3 else record({"text": "hello"}))(message)
+
+    daemon = start(answer)
+    assert connect(daemon.path).run("wait", "r_1").text == "hello"
+    assert [(message["method"], message["params"]) for message in daemon.received] == [
+        ("request.wait", {"request": "r_1", "timeout_ms": 60_000})
+    ] * 3
+
+
+def test_a_request_is_waited_for_no_longer_than_asked(start: Start, connect: Connect) -> None:
+    daemon = start(result({"request": "r_1", "state": "resumed", "finished": False}))
+    with pytest.raises(TimeoutError, match="r_1 is not over"):
+        connect(daemon.path).run("wait", "r_1", timeout=0)
+    assert daemon.received[0]["params"] == {"request": "r_1", "timeout_ms": 0}
+
+
+def test_a_failure_that_is_waited_for_is_given(start: Start, connect: Connect) -> None:
+    failed = {"ok": False, "error": {"name": "explicitly_cancelled", "message": "cancelled"}}
+    response = connect(start(result(record(outcome=failed, response=None))).path).run("wait", "r_1")
+    assert isinstance(response.error, carpool.RequestCancelledError)
+
+
+def test_a_body_is_serialized_anew_and_kept(start: Start, connect: Connect, tmp_path: Path) -> None:
+    (tmp_path / "spool").write_bytes(b"large")
+    body = {"file": str(tmp_path / "spool"), "size_bytes": 5}
+    daemon = start(result(record(body, outcome={"ok": True, "value": "large"})))
+    response = connect(daemon.path).run("response", "r_1", serialize=["string", "data"], timeout=100)
+    assert (response.value, response.content) == ("large", b"large")
+    assert [(message["method"], message["params"]) for message in daemon.received] == [
+        ("request.response", {"request": "r_1", "serialize": ["string", "data"], "timeout_ms": 60_000})
+    ]
+
+
+def test_a_request_that_holds_for_its_headers_is_given_under_way(start: Start, connect: Connect) -> None:
+    head = {"status": 200, "http_version": "h2", "url": "https://a.example/", "headers": []}
+    daemon = start(result({"request": "r_1", "state": "resumed", "finished": False, "held": True, "response": head}))
+    response = connect(daemon.path).run("get", "http://a/", hold_for_headers=True)
+    assert (response.finished, response.status) == (False, 200)
 
 
 def test_any_method_can_be_called(start: Start, connect: Connect) -> None:

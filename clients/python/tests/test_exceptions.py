@@ -59,7 +59,11 @@ def test_an_error_tells_name_hint_and_data() -> None:
         ("session_task_failed.a_later_name", carpool.TransferError),
         ("explicitly_cancelled", carpool.RequestCancelledError),
         ("session_invalidated", carpool.RequestCancelledError),
-        ("response_validation_failed.unacceptable_status_code", carpool.RequestError),
+        ("response_validation_failed.unacceptable_status_code", carpool.ValidationError),
+        ("response_serialization_failed.json_serialization_failed", carpool.SerializationError),
+        ("request_adaptation_failed", carpool.AdaptationError),
+        ("request_retry_failed", carpool.RetryError),
+        ("parameter_encoder_failed.encoder_failed", carpool.RequestError),
         ("", carpool.RequestError),
     ],
 )
@@ -68,6 +72,33 @@ def test_each_outcome_has_its_class(name: str, kind: type[carpool.RequestError])
     error = _exceptions.request_error(record)
     assert type(error) is kind
     assert (error.name, error.message, error.request_id, error.record) == (name, "it broke", "r_1", record)
+
+
+def test_an_error_tells_its_causes() -> None:
+    refused = {
+        "name": "response_validation_failed.unacceptable_status_code",
+        "message": "401",
+        "details": {"code": 401},
+    }
+    gone = {"name": "client_refused", "message": "no token", "retryable": True, "hint": "log in"}
+    failed = {"name": "request_retry_failed", "details": {"retry_error": gone, "original_error": refused}}
+    error = _exceptions.request_error({"request": "r_1", "outcome": {"ok": False, "error": failed}})
+    assert isinstance(error, carpool.RetryError)
+    assert isinstance(error.original_error, carpool.ValidationError)
+    assert error.original_error.details == {"code": 401}
+    assert error.retry_error is not None
+    assert (error.retry_error.message, error.retry_error.retryable, error.retry_error.hint) == (
+        "no token",
+        True,
+        "log in",
+    )
+    assert error.underlying is None
+    assert isinstance(error.__cause__, carpool.RequestError)
+    assert error.__cause__.name == "client_refused"
+    adapted = {"name": "request_adaptation_failed", "message": "", "details": {"underlying": gone}}
+    cause = _exceptions.request_error({"outcome": {"error": adapted}}).underlying
+    assert cause is not None
+    assert (cause.name, cause.request_id, cause.__cause__) == ("client_refused", "", None)
 
 
 def test_a_timeout_is_a_timeout_error_too() -> None:

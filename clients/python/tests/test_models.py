@@ -87,6 +87,36 @@ def test_the_record_is_told_by_names() -> None:
         answer.spooled = b""  # type: ignore[misc]
 
 
+def test_what_was_made_of_the_body_is_told() -> None:
+    values = [{"serializer": "json", "ok": True, "value": [1]}, {"serializer": "plist", "ok": False, "error": {}}]
+    answer = Response(record(outcome={"ok": True, "value": [1], "values": values}, timeline={"latency_us": 3}))
+    assert (answer.value, answer.values, answer.timeline) == ([1], values, {"latency_us": 3})
+    assert answer.finished
+    assert answer.error is None
+    assert answer.raise_for_outcome() is answer
+    assert (response().value, response().values, response().timeline) == (None, [], None)
+
+
+def test_a_failed_outcome_is_raised_when_asked_for() -> None:
+    failed = {"ok": False, "error": {"name": "session_task_failed.timed_out", "message": "too slow"}}
+    answer = Response(record(outcome=failed, response=None, body=None))
+    assert isinstance(answer.error, carpool.RequestTimeoutError)
+    assert answer.content == b""
+    with pytest.raises(carpool.RequestTimeoutError, match="too slow"):
+        answer.raise_for_outcome()
+    with pytest.raises(carpool.RequestTimeoutError):
+        answer.status  # noqa: B018
+
+
+def test_a_request_that_waits_with_its_headers_is_not_finished() -> None:
+    head = {"status": 200, "http_version": "h2", "url": "https://a.example/", "headers": []}
+    held = Response({"request": "r_1", "state": "resumed", "finished": False, "held": True, "response": head})
+    assert (held.finished, held.status, held.content, held.value, held.error) == (False, 200, b"", None, None)
+    assert held.raise_for_outcome() is held
+    with pytest.raises(carpool.CarpoolError, match="not answered yet"):
+        Response({"request": "r_1", "state": "resumed", "finished": False}).headers  # noqa: B018
+
+
 def test_an_error_status_is_raised_when_asked_for() -> None:
     answer = response(status=404)
     assert not answer.ok

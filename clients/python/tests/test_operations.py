@@ -2,24 +2,26 @@ from __future__ import annotations
 
 import base64
 import os
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from daemon import record
 
 import carpool
 from carpool import _operations as operations
-from carpool._operations import UNSET
 
 
-def params(**arguments: Any) -> dict[str, Any]:
-    defaults: dict[str, Any] = {"headers": None, "timeout": None, "session": None, "verify": True, "options": {}}
-    return operations.perform_params("GET", "http://a/", **{**defaults, **arguments})
+def params(session: str | None = None, **options: Any) -> dict[str, Any]:
+    made, large = operations.request_params("GET", "http://a/", cast("carpool.RequestOptions", options), session)
+    assert large is None
+    return made
 
 
 def test_only_what_was_asked_for_is_sent() -> None:
-    assert params() == {"url": "http://a/", "method": "GET"}
+    nothing = dict.fromkeys(("headers", "data", "timeout", "session", "retry", "parameters", "tags", "validate"))
+    assert params() == params(**nothing) == params(verify=True, retry=False) == {"url": "http://a/", "method": "GET"}
 
 
 @pytest.mark.parametrize(
@@ -32,29 +34,49 @@ def test_only_what_was_asked_for_is_sent() -> None:
         ({"session": "api"}, {"session": "api"}),
         ({"verify": False}, {"trust": {"verify": False}}),
         ({"verify": "/ca.pem"}, {"trust": {"ca_file": "/ca.pem"}}),
-        ({"options": {"max_ratio": 5}}, {"max_ratio": 5}),
+        ({"max_ratio": 5}, {"max_ratio": 5}),
+        ({"parameters": {"a": [1, "x"]}, "encoding": "json"}, {"parameters": {"a": [1, "x"]}, "encoding": "json"}),
+        ({"retry": True}, {"interceptor": ["retry_policy"]}),
+        ({"retry": 0}, {"interceptor": [{"retry_policy": {"limit": 0}}]}),
+        ({"retry": 5, "interceptor": ["compress"]}, {"interceptor": ["compress", {"retry_policy": {"limit": 5}}]}),
+        ({"retry": {"jitter": 0.5}}, {"interceptor": [{"retry_policy": {"jitter": 0.5}}]}),
+        (
+            {"validate": True, "serialize": ["json", {"as": "string"}]},
+            {"validate": True, "serialize": ["json", {"as": "string"}]},
+        ),
+        ({"redirect": {"max_hops": 1}, "start": "manual"}, {"redirect": {"max_hops": 1}, "start": "manual"}),
+        ({"setup": "eager", "hold_for_headers": True}, {"setup": "eager", "hold_for_headers": True}),
+        ({"tags": {"a": "b"}, "key": "k"}, {"tags": {"a": "b"}, "key": "k"}),
     ],
 )
 def test_arguments_become_params(arguments: dict[str, Any], expected: dict[str, Any]) -> None:
     assert params(**arguments) == {"url": "http://a/", "method": "GET", **expected}
 
 
+def test_a_request_names_its_session_itself() -> None:
+    assert params("api")["session"] == "api"
+    made, _ = operations.request_params("GET", "http://a/", {"session": "other"}, "api")
+    assert made["session"] == "other"
+
+
+def test_bytes_and_times_inside_parameters_have_their_forms() -> None:
+    time = datetime(2001, 1, 1, tzinfo=timezone.utc)
+    sent = params(parameters={"a": [b"\x00", (time, {"b": bytearray(b"\xff")})], "c": None})
+    assert sent["parameters"] == {
+        "a": [{"$data": "AA=="}, [{"$date": 978307200.0}, {"b": {"$data": "/w=="}}]],
+        "c": None,
+    }
+
+
 def test_paths_are_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert params(verify="ca.pem")["trust"] == {"ca_file": str(tmp_path / "ca.pem")}
-    sent: dict[str, Any] = {}
-    assert operations.encode_body(sent, UNSET, Path("body")) is None
-    assert sent["body"] == {"file": os.fspath(tmp_path / "body")}
+    assert params(data=Path("body"))["body"] == {"file": os.fspath(tmp_path / "body")}
 
 
 def test_each_kind_of_body_has_its_form() -> None:
-    sent: dict[str, Any] = {}
-    assert operations.encode_body(sent, UNSET, None) is None
-    assert sent == {}
-    operations.encode_body(sent, UNSET, "é")
-    assert sent == {"body": {"text": "é"}}
-    operations.encode_body(sent, UNSET, b"\xff")
-    assert sent == {"body": {"base64": "/w=="}}
+    assert params(data="é")["body"] == {"text": "é"}
+    assert params(data=b"\xff")["body"] == {"base64": "/w=="}
 
 
 @pytest.mark.parametrize(
@@ -66,35 +88,34 @@ def test_each_kind_of_body_has_its_form() -> None:
     ],
 )
 def test_json_says_that_it_is_json(headers: dict[str, str] | None, expected: list[list[str]]) -> None:
-    sent = params(headers=headers)
-    operations.encode_body(sent, {"a": [None, "é"]}, None)
+    sent = params(headers=headers, json={"a": [None, "é"]})
     assert sent["body"] == {"text": '{"a":[null,"é"]}'}
     assert sent["headers"] == expected
 
 
 def test_null_is_a_json_body() -> None:
-    sent: dict[str, Any] = {}
-    operations.encode_body(sent, None, None)
-    assert sent["body"] == {"text": "null"}
+    assert params(json=None)["body"] == {"text": "null"}
 
 
 def test_a_request_has_one_body() -> None:
     with pytest.raises(ValueError, match="one body"):
-        operations.encode_body({}, 1, "a")
+        params(json=1, data="a")
 
 
 def test_a_large_body_is_given_back() -> None:
-    sent: dict[str, Any] = {}
     fits = bytes(operations.MAX_INLINE_BODY_BYTES)
-    assert operations.encode_body(sent, UNSET, fits) is None
-    assert base64.b64decode(sent["body"]["base64"]) == fits
-    assert operations.encode_body({}, UNSET, fits + b"1") == fits + b"1"
+    assert base64.b64decode(params(data=fits)["body"]["base64"]) == fits
+    made, large = operations.request_params("PUT", "http://a/", {"data": fits + b"1"}, None)
+    assert large == fits + b"1"
+    assert "body" not in made
 
 
-def test_a_failed_outcome_is_raised() -> None:
-    failed = {"ok": False, "error": {"name": "session_task_failed.timed_out", "message": "too slow"}}
-    with pytest.raises(carpool.RequestTimeoutError, match="too slow"):
-        operations.response(record(outcome=failed), None)
+def test_the_polls_of_a_wait_end_with_it() -> None:
+    assert operations.deadline(None) is None
+    assert operations.poll_ms(None) == operations.MAX_POLL_MS
+    assert operations.poll_ms(operations.deadline(1_000)) == operations.MAX_POLL_MS
+    assert 0 < operations.poll_ms(operations.deadline(1)) <= 1_000
+    assert operations.poll_ms(operations.deadline(-1)) == 0
 
 
 def test_the_spool_file_is_found() -> None:

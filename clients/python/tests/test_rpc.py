@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from carpool import ConnectionLostError, Notification, ProtocolError
-from carpool._rpc import NEED_DATA, Event, Failure, Result, RPCConnection
+from carpool._rpc import MAX_ANSWER_BYTES, NEED_DATA, Event, Failure, Question, Result, RPCConnection
 
 LINES = (
     b'{"jsonrpc":"2.0","id":1,"result":{"text":"a\\nb \xc3\xa9 \xf0\x9f\x9a\x97"}}\n'
@@ -15,6 +15,7 @@ LINES = (
     b'{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no"}}\r\n'
     b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"bad"}}\n'
     b'{"id":3,"result":null,"jsonrpc":"2.0"}\n'
+    b'{"jsonrpc":"2.0","id":"cb_1","method":"callback.adapt","params":{"callback":"sign"}}\n'
 )
 EVENTS: list[Event] = [
     Result(1, {"text": "a\nb é 🚗"}),
@@ -22,6 +23,7 @@ EVENTS: list[Event] = [
     Failure(2, {"code": -32601, "message": "no"}),
     Failure(None, {"code": -32700, "message": "bad"}),
     Result(3, None),
+    Question("cb_1", "callback.adapt", {"callback": "sign"}),
 ]
 
 
@@ -70,6 +72,20 @@ def test_a_notification_has_no_id() -> None:
     assert "id" not in json.loads(RPCConnection().send_notification("rpc.cancel", {"id": 1}))
 
 
+def test_a_question_is_answered_under_its_id() -> None:
+    rpc = RPCConnection()
+    question = Question("cb_1", "callback.adapt", {})
+    assert json.loads(rpc.send_result(question, {})) == {"jsonrpc": "2.0", "id": "cb_1", "result": {}}
+    failure = {"code": -32603, "message": "KeyError"}
+    assert json.loads(rpc.send_error(question, -32603, "KeyError")) == {
+        "jsonrpc": "2.0",
+        "id": "cb_1",
+        "error": failure,
+    }
+    with pytest.raises(ValueError, match="more than"):
+        rpc.send_result(question, {"value": "x" * MAX_ANSWER_BYTES})
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {1, 2}])
 def test_what_has_no_json_form_is_refused_before_it_is_sent(value: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
@@ -86,7 +102,8 @@ def test_what_has_no_json_form_is_refused_before_it_is_sent(value: Any) -> None:
         b"1\n",
         b"{}\n",
         b'{"jsonrpc":"2.0","id":"1","result":1}\n',
-        b'{"jsonrpc":"2.0","id":1,"method":"callback.adapt","params":{}}\n',
+        b'{"jsonrpc":"2.0","id":null,"method":"callback.adapt","params":{}}\n',
+        b'{"jsonrpc":"2.0","id":1,"method":"callback.adapt","params":[]}\n',
     ],
 )
 def test_a_peer_that_is_no_carpoold_is_told_apart(line: bytes) -> None:

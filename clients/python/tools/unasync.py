@@ -18,9 +18,16 @@ SUBSTITUTIONS = [
         r"for one event loop: any number of its tasks may use it at the same time\.",
         "for one thread: make one client for each thread.",
     ),
+    (
+        r"The daemon is told the name at once, and again after each new connection\.",
+        """The functions run in this thread while it waits for the daemon:
+        in any call, in `notifications`, and in `serve`. While one of them makes calls with this client itself, the next
+        callbacks are answered inside it. The daemon is told the name at once, and again after each new connection.""",
+    ),
     (r"from \.\._channel_async import AsyncChannel", "from .._channel import Channel"),
     (r"\bAsyncChannel\b", "Channel"),
     (r"\bAsyncClient\b", "Client"),
+    (r"\bAsyncHandler\b", "Handler"),
     (r"\bAsyncIterator\b", "Iterator"),
     (r"\basync def\b", "def"),
     (r"\bawait ", ""),

@@ -1,24 +1,30 @@
-"""The blocking channel: one socket, one call at a time."""
+"""The blocking channel: one socket, and one thread that calls, answers and waits on it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import time
 from collections import deque
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from . import _socket
+from ._callbacks import MAX_QUESTIONS, Callbacks, too_many
 from ._exceptions import ConnectionLostError, rpc_error
-from ._rpc import Failure, NeedData, Notification, Result, RPCConnection
+from ._models import read_file
+from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
 # What a program may leave unread while it makes calls. Past it the whole queue is replaced by one `lagged` event, as
 # the daemon does it: an old event is worth less than knowing that some are missing.
 MAX_NOTIFICATIONS: Final = 10_000
 # The daemon's lines stay under this size, so one read is nearly always one message.
 READ_BYTES: Final = 65_536
+# A handler that makes a call may be handed the next question while it waits. So many are inside one another before the
+# next question waits for one of them: deeper, handlers that cause each other's questions would exhaust the stack.
+MAX_NESTED: Final = 8
 
 
 def keep(queue: deque[Notification], notification: Notification) -> None:
@@ -30,84 +36,161 @@ def keep(queue: deque[Notification], notification: Notification) -> None:
     queue.append(notification)
 
 
+class _Link:
+    """One connection's life. A handler that loses it and calls again makes a new one, and this stays dead."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self.rpc = RPCConnection()
+        self.waiting: set[int] = set()
+        self.answers: dict[int, Result | Failure] = {}
+        self.questions: deque[Question] = deque()
+        self.nested = 0
+        self.told: list[str] = []
+
+    def receive(self, deadline: float | None) -> bool:
+        """Take what comes; False when nothing came before the deadline."""
+        if deadline is not None:
+            readable = select.poll()
+            readable.register(self.socket, select.POLLIN)
+            if not readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
+                return False
+        self.rpc.receive_data(self.socket.recv(READ_BYTES))
+        return True
+
+    def settle(self, answer: Result | Failure) -> None:
+        """Keep an answer for whoever waits for it; raises one that tells no call, where nobody waits."""
+        if answer.id in self.waiting:
+            self.answers[answer.id] = answer
+        elif isinstance(answer, Failure) and answer.id is None:
+            if not self.waiting:
+                raise rpc_error(answer.error)
+            self.answers[max(self.waiting)] = answer
+
+
 class Channel:
     """A connection that is made at the first call, and made anew at the next call after it was lost."""
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self._path = path
-        self._socket: socket.socket | None = None
-        self._rpc = RPCConnection()
+        self._link: _Link | None = None
         self._notifications: deque[Notification] = deque()
+        self._callbacks = Callbacks(allow_async=False)
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
         """Make a call and give its result; raises RPCError or DaemonUnreachableError."""
-        connection = self._socket or self._connect()
-        call, data = self._rpc.send_request(method, params)
+        return self._ask(self._connected(), method, params)
+
+    def notification(self, timeout: float | None) -> Notification | None:
+        """Wait for the next notification, at most `timeout` seconds; None when none came."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        if not self._notifications:
+            self._advance_until(deadline, lambda: len(self._notifications) > 0)
+        return self._notifications.popleft() if self._notifications else None
+
+    def serve(self, timeout: float | None) -> None:
+        """Answer callbacks until `timeout` seconds have passed, else until the connection is lost."""
+        self._advance_until(None if timeout is None else time.monotonic() + timeout, lambda: False)
+
+    def register(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> None:
+        """Put handlers in the place of a name's earlier ones, and tell the daemon the names if they have changed."""
+        undo = self._callbacks.replace(name, handlers)
         try:
-            connection.sendall(data)
-            answer = self._answer(connection, call)
-        except OSError as error:
-            self.close()
-            raise ConnectionLostError(f"lost the daemon during {method}: {error.strerror}") from error
+            self._announce(self._connected())
         except BaseException:
-            # What was interrupted may be half written or still to be answered: only a new connection is in step.
-            self.close()
+            undo()
             raise
+
+    def close(self) -> None:
+        """End the connection. Its calls and its subscriptions end with it."""
+        if self._link is not None:
+            self._drop(self._link)
+
+    @staticmethod
+    def read_file(path: str) -> bytes | None:
+        """Read a spool file; None when it is out of our reach."""
+        return read_file(path)
+
+    def _connected(self) -> _Link:
+        if self._link is None:
+            link = _Link(_socket.connect(self._path))
+            self._link = link
+            try:
+                self._announce(link)
+            except BaseException:
+                # A daemon that does not know the names would not ask.
+                self._drop(link)
+                raise
+        return self._link
+
+    def _announce(self, link: _Link) -> None:
+        """Tell which callbacks are answered here, if that is not what was told last."""
+        names = self._callbacks.names
+        if link.told != names:
+            self._ask(link, "client.hello", {"callbacks": names})
+            link.told = names
+
+    def _drop(self, link: _Link) -> None:
+        link.socket.close()
+        if self._link is link:
+            self._link = None
+
+    @contextlib.contextmanager
+    def _in_step(self, link: _Link, occasion: str) -> Iterator[None]:
+        """Drop a connection on which something was interrupted: half written or read, it is out of step for good."""
+        try:
+            yield
+        except OSError as error:
+            self._drop(link)
+            raise ConnectionLostError(f"lost the daemon{occasion}: {error.strerror}") from error
+        except BaseException:
+            self._drop(link)
+            raise
+
+    def _ask(self, link: _Link, method: str, params: dict[str, Any]) -> Any:
+        call, data = link.rpc.send_request(method, params)
+        with self._in_step(link, f" during {method}"):
+            link.waiting.add(call)
+            link.socket.sendall(data)
+            while call not in link.answers:
+                self._advance(link, None)
+            link.waiting.remove(call)
+        answer = link.answers.pop(call)
         if isinstance(answer, Failure):
             raise rpc_error(answer.error)
         return answer.value
 
-    def notification(self, timeout: float | None) -> Notification | None:
-        """Wait for the next notification, at most `timeout` seconds; None when none came."""
-        if self._notifications:
-            return self._notifications.popleft()
-        connection = self._socket or self._connect()
-        deadline = None if timeout is None else time.monotonic() + timeout
+    def _advance_until(self, deadline: float | None, is_done: Callable[[], bool]) -> None:
+        link = self._connected()
+        with self._in_step(link, ""):
+            while not is_done() and self._advance(link, deadline):
+                pass
+
+    def _advance(self, link: _Link, deadline: float | None) -> bool:
+        """Do the next thing that is to be done on a connection; False when the deadline came first."""
+        if link.questions and link.nested < MAX_NESTED:
+            self._serve(link, link.questions.popleft())
+            return True
+        match link.rpc.next_event():
+            case NeedData():
+                return link.receive(deadline)
+            case Notification() as notification:
+                keep(self._notifications, notification)
+            case Question() as question if len(link.questions) >= MAX_QUESTIONS:
+                link.socket.sendall(too_many(link.rpc, question))
+            case Question() as question:
+                link.questions.append(question)
+            case answer:
+                link.settle(answer)
+        return True
+
+    def _serve(self, link: _Link, question: Question) -> None:
+        asking = self._callbacks.asking(question)
+        link.nested += 1
         try:
-            while True:
-                match self._rpc.next_event():
-                    case Notification() as notification:
-                        return notification
-                    case NeedData():
-                        if deadline is not None:
-                            connection.settimeout(max(deadline - time.monotonic(), 1e-6))
-                        self._rpc.receive_data(connection.recv(READ_BYTES))
-        except TimeoutError:
-            return None
-        except OSError as error:
-            self.close()
-            raise ConnectionLostError(f"lost the daemon: {error.strerror}") from error
-        except ConnectionLostError:
-            self.close()
-            raise
+            data = asking.answer(link.rpc, asking.ask())
+        except Exception as error:  # noqa: BLE001, whatever a handler raises is answered and logged
+            data = asking.failure(link.rpc, error)
         finally:
-            if deadline is not None and self._socket is not None:
-                self._socket.settimeout(None)
-
-    def close(self) -> None:
-        """End the connection. Its calls and its subscriptions end with it."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-            self._rpc = RPCConnection()
-
-    @staticmethod
-    def read_file(path: str) -> bytes | None:
-        """Read a spool file; None when it is out of our reach (another user's, or another mount namespace)."""
-        with contextlib.suppress(OSError):
-            return Path(path).read_bytes()
-        return None
-
-    def _connect(self) -> socket.socket:
-        self._socket = _socket.connect(self._path)
-        return self._socket
-
-    def _answer(self, connection: socket.socket, call: int) -> Result | Failure:
-        while True:
-            match self._rpc.next_event():
-                case NeedData():
-                    self._rpc.receive_data(connection.recv(READ_BYTES))
-                case Notification() as notification:
-                    keep(self._notifications, notification)
-                case answer if answer.id in {call, None}:
-                    return answer
+            link.nested -= 1
+        link.socket.sendall(data)

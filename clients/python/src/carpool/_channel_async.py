@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 from collections import deque
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import _socket
-from ._channel import Channel, keep
+from ._callbacks import MAX_QUESTIONS, Callbacks, too_many
+from ._channel import keep
 from ._exceptions import CarpoolError, ConnectionLostError, DaemonUnreachableError, rpc_error
-from ._rpc import Failure, NeedData, Notification, Result, RPCConnection
+from ._models import read_file
+from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
 
 class _Link(asyncio.Protocol):
-    """One connection's life: bytes to events, events to the futures that wait for them."""
+    """One connection's life: bytes to events, events to the futures that wait for them, questions to their handlers."""
 
-    def __init__(self) -> None:
+    def __init__(self, callbacks: Callbacks) -> None:
         self.rpc = RPCConnection()
         self.transport: asyncio.Transport | None = None
         self.calls: dict[int, asyncio.Future[Any]] = {}
@@ -24,7 +28,11 @@ class _Link(asyncio.Protocol):
         self.arrival = asyncio.Event()
         self.writable = asyncio.Event()
         self.writable.set()
+        self.closed = asyncio.Event()
         self.ended: CarpoolError | None = None
+        self.handling: set[asyncio.Task[None]] = set()
+        self.told: list[str] = []
+        self._callbacks = callbacks
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101, for the type checker: a stream socket has one
@@ -47,24 +55,43 @@ class _Link(asyncio.Protocol):
     def resume_writing(self) -> None:
         self.writable.set()
 
+    def write(self, data: bytes) -> None:
+        """Write, or raise what the connection has ended with."""
+        if self.ended is not None or self.transport is None:
+            raise self.ended or ConnectionLostError("the connection is closed")
+        self.transport.write(data)
+
     def end(self, error: CarpoolError) -> None:
-        """Close the connection and tell everybody who waits."""
+        """Close the connection, tell everybody who waits, and stop the handlers that nobody waits for any more."""
         if self.ended is None:
             self.ended = error
             for future in self.calls.values():
                 if not future.done():
                     future.set_exception(error)
             self.calls.clear()
+            for task in self.others_handling():
+                task.cancel()
             self.arrival.set()
             self.writable.set()
+            self.closed.set()
         if self.transport is not None:
             self.transport.close()
 
-    def _deliver(self, event: Result | Failure | Notification) -> None:
+    def others_handling(self) -> set[asyncio.Task[None]]:
+        """Give the handlers under way, but not the one that asks."""
+        return {task for task in self.handling if task is not asyncio.current_task()}
+
+    def _deliver(self, event: Result | Failure | Notification | Question) -> None:
         match event:
             case Notification():
                 keep(self.notifications, event)
                 self.arrival.set()
+            case Question() if len(self.handling) >= MAX_QUESTIONS:
+                self.write(too_many(self.rpc, event))
+            case Question():
+                task = asyncio.get_running_loop().create_task(self._handle(event))
+                self.handling.add(task)
+                task.add_done_callback(self.handling.discard)
             case Result(call, value):
                 future = self.calls.pop(call, None)
                 if future is not None and not future.done():
@@ -77,6 +104,19 @@ class _Link(asyncio.Protocol):
                 # Nobody can tell which call it answers.
                 self.end(rpc_error(error))
 
+    async def _handle(self, question: Question) -> None:
+        asking = self._callbacks.asking(question)
+        try:
+            value = asking.ask()
+            if inspect.isawaitable(value):
+                # Past its deadline nobody waits for the answer, and a handler that hangs must not stay for ever.
+                value = await asyncio.wait_for(value, asking.deadline)
+            data = asking.answer(self.rpc, value)
+        except Exception as error:  # noqa: BLE001, whatever a handler raises is answered and logged
+            data = asking.failure(self.rpc, error)
+        if self.ended is None:
+            self.write(data)
+
 
 class AsyncChannel:
     """A connection that is made at the first call, and made anew at the next call after it was lost."""
@@ -85,21 +125,11 @@ class AsyncChannel:
         self._path = path
         self._link: _Link | None = None
         self._connecting = asyncio.Lock()
+        self._callbacks = Callbacks(allow_async=True)
 
     async def call(self, method: str, params: dict[str, Any]) -> Any:
         """Make a call and give its result; raises RPCError or DaemonUnreachableError."""
-        link = await self._connected()
-        call, data = link.rpc.send_request(method, params)
-        future = asyncio.get_running_loop().create_future()
-        link.calls[call] = future
-        try:
-            self._write(link, data)
-            await link.writable.wait()
-            return await future
-        except asyncio.CancelledError:
-            if link.calls.pop(call, None) is not None and link.ended is None:
-                self._write(link, link.rpc.send_notification("rpc.cancel", {"id": call}))
-            raise
+        return await self._ask(await self._connected(), method, params)
 
     async def notification(self, timeout: float | None) -> Notification | None:
         """Wait for the next notification, at most `timeout` seconds; None when none came."""
@@ -114,29 +144,77 @@ class AsyncChannel:
                 return None
         return link.notifications.popleft()
 
+    async def serve(self, timeout: float | None) -> None:
+        """Stay for `timeout` seconds, else until the connection is lost; callbacks are answered all the while."""
+        link = await self._connected()
+        try:
+            await asyncio.wait_for(link.closed.wait(), timeout)
+        except asyncio.TimeoutError:
+            return
+        raise link.ended or ConnectionLostError("the connection is closed")
+
+    async def register(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> None:
+        """Put handlers in the place of a name's earlier ones, and tell the daemon the names if they have changed."""
+        undo = self._callbacks.replace(name, handlers)
+        try:
+            await self._announce(await self._connected())
+        except BaseException:
+            undo()
+            raise
+
     async def close(self) -> None:
-        """End the connection. Its calls and its subscriptions end with it."""
+        """End the connection. Its calls and its subscriptions end with it, and so do the handlers under way."""
         if self._link is not None:
-            self._link.end(ConnectionLostError("the client was closed"))
-            self._link = None
+            link, self._link = self._link, None
+            link.end(ConnectionLostError("the client was closed"))
+            await asyncio.gather(*link.others_handling(), return_exceptions=True)
 
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None when it is out of our reach."""
-        return await asyncio.to_thread(Channel.read_file, path)
+        return await asyncio.to_thread(read_file, path)
 
     async def _connected(self) -> _Link:
         async with self._connecting:
             if self._link is None or self._link.ended is not None:
                 connection = await asyncio.to_thread(_socket.connect, self._path)
                 try:
-                    _, self._link = await asyncio.get_running_loop().create_unix_connection(_Link, sock=connection)
+                    _, link = await asyncio.get_running_loop().create_unix_connection(
+                        lambda: _Link(self._callbacks), sock=connection
+                    )
                 except OSError as error:
                     connection.close()
                     raise DaemonUnreachableError(f"cannot use the daemon's socket: {error.strerror}") from error
+                try:
+                    await self._announce(link)
+                except BaseException:
+                    # A daemon that does not know the names would not ask.
+                    link.end(ConnectionLostError("the daemon did not take the names of the callbacks"))
+                    raise
+                self._link = link
             return self._link
 
+    async def _announce(self, link: _Link) -> None:
+        """Tell which callbacks are answered here, if that is not what was told last."""
+        names, earlier = self._callbacks.names, link.told
+        if earlier == names:
+            return
+        link.told = names  # at once, for a task that registers while this one waits
+        try:
+            await self._ask(link, "client.hello", {"callbacks": names})
+        except BaseException:
+            link.told = earlier
+            raise
+
     @staticmethod
-    def _write(link: _Link, data: bytes) -> None:
-        if link.ended is not None or link.transport is None:
-            raise link.ended or ConnectionLostError("the connection is closed")
-        link.transport.write(data)
+    async def _ask(link: _Link, method: str, params: dict[str, Any]) -> Any:
+        call, data = link.rpc.send_request(method, params)
+        future = asyncio.get_running_loop().create_future()
+        link.calls[call] = future
+        try:
+            link.write(data)
+            await link.writable.wait()
+            return await future
+        except asyncio.CancelledError:
+            if link.calls.pop(call, None) is not None and link.ended is None:
+                link.write(link.rpc.send_notification("rpc.cancel", {"id": call}))
+            raise

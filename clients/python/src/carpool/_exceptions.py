@@ -15,11 +15,17 @@ CarpoolError
 └── RequestError                the request was made and gave no good answer
     ├── HTTPStatusError         raise_for_status() on 400 and above
     ├── RequestCancelledError
+    ├── AdaptationError         an interceptor could not adapt the request
+    ├── RetryError              a retrier gave up with an error of its own
+    ├── ValidationError         the answer is not what `validate` accepts
+    ├── SerializationError      no value could be made of the body
     └── TransferError           no answer from the origin
         ├── ConnectError
         ├── CertificateError
         ├── DecodingError
         └── RequestTimeoutError (a TimeoutError too)
+
+Refuse                          not raised here: callback handlers raise it
 """
 
 from __future__ import annotations
@@ -88,18 +94,58 @@ class FileAccessError(RPCError):
 
 
 class RequestError(CarpoolError):
-    """The request ended without a good answer; `record` is the daemon's whole record of it."""
+    """The request ended without a good answer.
 
-    def __init__(self, name: str, message: str, record: dict[str, Any]) -> None:
+    `record` is the daemon's whole record of the request, and `data` what it tells of this error: `details` has what
+    goes with the `name`. An error that was caused by another one has that as its `__cause__` too.
+    """
+
+    def __init__(self, name: str, message: str, record: dict[str, Any], data: dict[str, Any] | None = None) -> None:
         self.name = name
         self.message = message
         self.record = record
+        self.data = data or {}
         super().__init__(f"{message} ({name})" if message else name)
+        self.__cause__ = self.underlying or self.retry_error
 
     @property
     def request_id(self) -> str:
         """The daemon's id of the request."""
         return str(self.record.get("request", ""))
+
+    @property
+    def retryable(self) -> bool:
+        """Whether sending the request again may succeed, and does no harm."""
+        return self.data.get("retryable") is True
+
+    @property
+    def hint(self) -> str | None:
+        """What to do about it, if anything is known to help."""
+        return self.data.get("hint")
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What goes with the `name`, by the names of the daemon's documentation; causes are there as records."""
+        return dict(self.data.get("details", {}))
+
+    @property
+    def underlying(self) -> RequestError | None:
+        """The error that caused this one."""
+        return self._nested("underlying")
+
+    @property
+    def retry_error(self) -> RequestError | None:
+        """Of a `request_retry_failed`: what the retrier failed with."""
+        return self._nested("retry_error")
+
+    @property
+    def original_error(self) -> RequestError | None:
+        """Of a `request_retry_failed`: what the retrier was asked about."""
+        return self._nested("original_error")
+
+    def _nested(self, member: str) -> RequestError | None:
+        error = self.details.get(member)
+        return make_request_error(error, self.record) if isinstance(error, dict) else None
 
 
 class HTTPStatusError(RequestError):
@@ -112,6 +158,22 @@ class HTTPStatusError(RequestError):
 
 class RequestCancelledError(RequestError):
     """The request was cancelled, or its session was invalidated."""
+
+
+class AdaptationError(RequestError):
+    """An interceptor could not adapt the request, so that it was not sent."""
+
+
+class RetryError(RequestError):
+    """A retrier gave up with an error of its own: `retry_error`, after `original_error`."""
+
+
+class ValidationError(RequestError):
+    """The answer is not what `validate` accepts; `record` has it, its body included."""
+
+
+class SerializationError(RequestError):
+    """No value could be made of the body as `serialize` asked; `record` has it."""
 
 
 class TransferError(RequestError):
@@ -134,6 +196,13 @@ class RequestTimeoutError(TransferError, TimeoutError):
     """The request took longer than it may."""
 
 
+class Refuse(Exception):  # noqa: N818, an answer and no error
+    """Raised by a callback handler to say no; the reason becomes part of the request's error.
+
+    Where there is no such answer, to `redirect`, it is the plain no: the redirect is not followed.
+    """
+
+
 # The one mapping from the wire to classes. Codes first, then whole ranges of a hundred.
 _BY_CODE: Final[dict[int, type[RPCError]]] = {
     -32601: MethodNotFoundError,
@@ -145,6 +214,10 @@ _BY_HUNDRED: Final[dict[int, type[RPCError]]] = {10: AccessError, 11: ObjectErro
 _BY_NAME: Final[dict[str, type[RequestError]]] = {
     "explicitly_cancelled": RequestCancelledError,
     "session_invalidated": RequestCancelledError,
+    "request_adaptation_failed": AdaptationError,
+    "request_retry_failed": RetryError,
+    "response_validation_failed": ValidationError,
+    "response_serialization_failed": SerializationError,
     "session_task_failed": TransferError,
     "session_task_failed.timed_out": RequestTimeoutError,
     "session_task_failed.cannot_find_host": ConnectError,
@@ -175,7 +248,11 @@ def rpc_error(error: dict[str, Any]) -> RPCError:
 
 def request_error(record: dict[str, Any]) -> RequestError:
     """Make the exception of a response record whose outcome is an error."""
-    error = record["outcome"]["error"]
+    return make_request_error(record["outcome"]["error"], record)
+
+
+def make_request_error(error: dict[str, Any], record: dict[str, Any]) -> RequestError:
+    """Make the exception of an error inside a record."""
     name = str(error.get("name") or (error.get("data") or {}).get("name", ""))
     kind = _BY_NAME.get(name) or _BY_NAME.get(name.partition(".")[0], RequestError)
-    return kind(name, str(error.get("message", "")), record)
+    return kind(name, str(error.get("message", "")), record, error)

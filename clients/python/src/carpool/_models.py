@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from ._exceptions import HTTPStatusError
+from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_error
 
 
 def _text(value: Any) -> str:
@@ -21,6 +23,27 @@ def _text(value: Any) -> str:
         except binascii.Error:
             return ""
     return str(value)
+
+
+def body_content(body: dict[str, Any]) -> bytes | None:
+    """Give the bytes of a body in any of its inline forms; None for one that is elsewhere."""
+    match body:
+        case {"text": str(text)}:
+            return text.encode()
+        case {"base64": str(text)}:
+            return base64.b64decode(text)
+        case {"json": value}:
+            return json.dumps(value).encode()
+        case {"none": True}:
+            return b""
+    return None
+
+
+def read_file(path: str) -> bytes | None:
+    """Read a file of the daemon's; None when it is out of our reach (another user's, or another mount namespace)."""
+    with contextlib.suppress(OSError):
+        return Path(path).read_bytes()
+    return None
 
 
 class Headers(Mapping[str, str]):
@@ -64,7 +87,11 @@ class Headers(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer of the origin. Everything is read out of the daemon's record when asked for."""
+    """What came of a request. Everything is read out of the daemon's record when asked for.
+
+    `status`, `url`, `http_version` and `headers` are those of the origin's answer; where there is none, they raise the
+    error that the request ended with.
+    """
 
     record: dict[str, Any]
     """The daemon's record, as it came."""
@@ -79,7 +106,7 @@ class Response:
     @property
     def status(self) -> int:
         """The status code."""
-        return int(self.record["response"]["status"])
+        return int(self._answer["status"])
 
     @property
     def ok(self) -> bool:
@@ -89,31 +116,24 @@ class Response:
     @property
     def url(self) -> str:
         """The URL that answered, after redirects."""
-        return str(self.record["response"]["url"])
+        return str(self._answer["url"])
 
     @property
     def http_version(self) -> str:
         """The protocol that was spoken with the origin, by its name in ALPN: "h2", "http/1.1" or "http/1.0"."""
-        return str(self.record["response"]["http_version"])
+        return str(self._answer["http_version"])
 
     @property
     def headers(self) -> Headers:
         """The header fields of the answer."""
-        return Headers(self.record["response"]["headers"])
+        return Headers(self._answer["headers"])
 
     @property
     def content(self) -> bytes:
         """The body. Decoded from the record at each access."""
         if self.spooled is not None:
             return self.spooled
-        match self.record["body"]:
-            case {"text": str(text)}:
-                return text.encode()
-            case {"base64": str(text)}:
-                return base64.b64decode(text)
-            case {"json": value}:
-                return json.dumps(value).encode()
-        return b""
+        return body_content(self.record.get("body") or {}) or b""
 
     @property
     def text(self) -> str:
@@ -122,7 +142,7 @@ class Response:
 
     def json(self) -> Any:
         """Give the body as JSON; raises ValueError if it is none."""
-        body = self.record["body"]
+        body = self.record.get("body") or {}
         return body["json"] if "json" in body else json.loads(self.content)
 
     @property
@@ -136,11 +156,54 @@ class Response:
         """Everything that was tried, the last one being this answer."""
         return list(self.record.get("attempts", []))
 
+    @property
+    def timeline(self) -> dict[str, Any] | None:
+        """The points in time of the request and the durations between them; only `Client.response` asks for it."""
+        return self.record.get("timeline")
+
+    @property
+    def finished(self) -> bool:
+        """Whether the request is over; with `hold_for_headers` it may not be."""
+        return "outcome" in self.record
+
+    @property
+    def value(self) -> Any:
+        """What `serialize` made of the body, by the first of several; bytes and dates in the wire's form.
+
+        None if nothing was asked for, if it failed, and if it was too large for a message: then there is the body.
+        """
+        return (self.record.get("outcome") or {}).get("value")
+
+    @property
+    def values(self) -> list[Any]:
+        """What several serializers made of the body, in order: each has `serializer`, `ok`, and `value` or `error`."""
+        return list((self.record.get("outcome") or {}).get("values", []))
+
+    @property
+    def error(self) -> RequestError | None:
+        """What the request ended with, if it failed."""
+        return request_error(self.record) if self.record.get("outcome", {}).get("ok") is False else None
+
+    def raise_for_outcome(self) -> Response:
+        """Raise the error that the request ended with, else give the response back."""
+        if error := self.error:
+            raise error
+        return self
+
     def raise_for_status(self) -> Response:
         """Raise HTTPStatusError if the status is 400 or above, else give the response back."""
         if not self.ok:
             raise HTTPStatusError(self)
         return self
+
+    @property
+    def _answer(self) -> dict[str, Any]:
+        """The origin's answer in the record."""
+        answer: dict[str, Any] | None = self.record.get("response")
+        if answer is None:
+            self.raise_for_outcome()
+            raise CarpoolError("the origin has not answered yet")
+        return answer
 
 
 def _charset(content_type: str) -> str:

@@ -5,58 +5,100 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, cast
 
-from ._exceptions import request_error
-from ._models import Response
-
-HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
-Data = str | bytes | os.PathLike[str]
-
-UNSET: Final[Any] = object()
-"""The default of `json`, because None is a JSON value."""
+from ._options import Data, HeaderInput, RequestOptions
 
 # A message may take 1 MiB and base64 adds a third; a larger body goes as a file that the daemon reads.
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
+# The longest that request.wait waits in one call.
+MAX_POLL_MS: Final = 60_000
 
 
-def perform_params(
-    method: str,
-    url: str,
-    *,
-    headers: HeaderInput | None,
-    timeout: float | None,
-    session: str | None,
-    verify: bool | str | os.PathLike[str],
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Make the params of `request.perform`, the body aside; `timeout` in seconds, paths made absolute."""
-    params: dict[str, Any] = {"url": url, "method": method, **options}
-    if headers is not None:
-        pairs = headers.items() if isinstance(headers, Mapping) else headers
-        params["headers"] = [[name, value] for name, value in pairs]
-    if timeout is not None:
-        params["timeout_ms"] = max(1, round(timeout * 1000))
-    if session is not None:
-        params["session"] = session
-    if verify is False:
-        params["trust"] = {"verify": False}
-    elif verify is not True:
-        params["trust"] = {"ca_file": os.path.abspath(verify)}  # noqa: PTH100, resolve() would follow links
-    return params
+def request_params(
+    method: str, url: str, options: RequestOptions, session: str | None
+) -> tuple[dict[str, Any], bytes | None]:
+    """Make the params of `request.perform` and `request.submit`, and the body if it is too large for a message.
 
-
-def encode_body(params: dict[str, Any], json_value: Any, data: Data | None) -> bytes | None:
-    """Put the body into the params, or give it back when it is too large for a message.
-
-    Raises ValueError when both forms are given or `json_value` has no JSON form.
+    `session` is the client's, for a request that names none. Paths are made absolute. Raises ValueError for JSON that
+    has no form on the wire, and for a request with two bodies.
     """
-    if json_value is not UNSET:
-        if data is not None:
-            raise ValueError("a request has one body: json or data")
-        _default_content_type(params, "application/json")
-        data = json.dumps(json_value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    params: dict[str, Any] = {"url": url, "method": method}
+    given: dict[str, Any] = {"session": session}
+    given.update({name: value for name, value in options.items() if value is not None or name == "json"})
+    body = _take_body(given)
+    interceptor = [*given.pop("interceptor", []), *_retry_policy(given.pop("retry", None))]
+    for name, value in given.items():
+        member, form = _FORMS.get(name, (name, None))
+        converted = value if form is None else form(value)
+        if converted is not None:
+            params[member] = converted
+    if interceptor:
+        params["interceptor"] = interceptor
+    return params, _encode_body(params, body)
+
+
+def _headers(headers: HeaderInput) -> list[list[str]]:
+    pairs = headers.items() if isinstance(headers, Mapping) else headers
+    return [[name, value] for name, value in pairs]
+
+
+def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
+    if isinstance(verify, bool):
+        return None if verify else {"verify": False}
+    return {"ca_file": os.path.abspath(verify)}  # noqa: PTH100, resolve() would follow links
+
+
+def structured(value: Any) -> Any:
+    """Give the wire's form of a value with bytes and times in it. A time without a zone is in the local one."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return {"$data": base64.b64encode(value).decode()}
+    if isinstance(value, datetime):
+        return {"$date": value.timestamp()}
+    if isinstance(value, Mapping):
+        return {name: structured(member) for name, member in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [structured(element) for element in value]
+    return value
+
+
+def _retry_policy(retry: bool | int | Mapping[str, Any] | None) -> list[Any]:
+    """Give the element of `interceptor` that `retry` stands for, if it stands for one."""
+    if retry is None or retry is False:
+        return []
+    if retry is True:
+        return ["retry_policy"]
+    return [{"retry_policy": {"limit": retry} if isinstance(retry, int) else dict(retry)}]
+
+
+# The arguments that are not on the wire as they stand: the member that they become, and its form; None sends nothing.
+_FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
+    "headers": ("headers", _headers),
+    "timeout": ("timeout_ms", lambda seconds: max(1, round(seconds * 1000))),
+    "verify": ("trust", _trust),
+    "parameters": ("parameters", structured),
+}
+
+
+def _take_body(options: dict[str, Any]) -> tuple[Data | None, str | None]:
+    """Take the body out of the options, and with it the content type that it implies."""
+    data = options.pop("data", None)
+    if "json" not in options:
+        return data, None
+    if data is not None:
+        raise ValueError("a request has one body: json or data")
+    text = json.dumps(options.pop("json"), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text, "application/json"
+
+
+def _encode_body(params: dict[str, Any], body: tuple[Data | None, str | None]) -> bytes | None:
+    """Put the body into the params, or give it back when it is too large for a message."""
+    data, content_type = body
+    if content_type is not None:
+        _default_content_type(params, content_type)
     if data is None:
         return None
     if isinstance(data, os.PathLike):
@@ -75,14 +117,22 @@ def _default_content_type(params: dict[str, Any], value: str) -> None:
         pairs.append(["Content-Type", value])
 
 
+def present(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the params that are not None."""
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def deadline(timeout: float | None) -> float | None:
+    """Give the moment at which a timeout has passed."""
+    return None if timeout is None else time.monotonic() + timeout
+
+
+def poll_ms(end: float | None) -> int:
+    """Give how long the next poll may take until a moment; 0 when it has come."""
+    left = MAX_POLL_MS if end is None else round((end - time.monotonic()) * 1000)
+    return min(max(0, left), MAX_POLL_MS)
+
+
 def spool_path(record: dict[str, Any]) -> str | None:
     """Give the file that holds the body of a record, if it is in one."""
-    body = record.get("body")
-    return body.get("file") if body else None
-
-
-def response(record: dict[str, Any], spooled: bytes | None) -> Response:
-    """Make the response of a record, or raise what its outcome says."""
-    if not record["outcome"]["ok"]:
-        raise request_error(record)
-    return Response(record, spooled)
+    return cast("str | None", (record.get("body") or {}).get("file"))

@@ -11,6 +11,9 @@ from ._exceptions import ConnectionLostError, ProtocolError
 # The daemon keeps its lines under 64 KiB; only rpc.discover is longer, by far less than this. A peer that sends more
 # without a line end is not carpoold, and must not fill our memory.
 MAX_LINE_BYTES: Final = 16 << 20
+# The longest message that the daemon takes by default. A longer call is refused by it; a longer answer is ours to
+# refuse, because the daemon could not tell which of its questions it belongs to.
+MAX_ANSWER_BYTES: Final = 1 << 20
 
 # One encoder for all calls: json.dumps with separators builds a new one each time.
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
@@ -41,6 +44,15 @@ class Notification:
     params: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A call of the daemon to the client, to be answered under its id."""
+
+    id: int | str
+    method: str
+    params: dict[str, Any]
+
+
 class NeedData:
     """The type of `NEED_DATA`: no whole message is buffered."""
 
@@ -48,7 +60,7 @@ class NeedData:
 
 
 NEED_DATA: Final = NeedData()
-Event = Result | Failure | Notification | NeedData
+Event = Result | Failure | Notification | Question | NeedData
 
 
 class RPCConnection:
@@ -74,6 +86,21 @@ class RPCConnection:
     def send_notification(self, method: str, params: dict[str, Any]) -> bytes:
         """Give the bytes of a message that wants no answer."""
         return (_encode({"jsonrpc": "2.0", "method": method, "params": params}) + "\n").encode()
+
+    def send_result(self, question: Question, value: Any) -> bytes:
+        """Give the bytes that answer a question.
+
+        Raises ValueError or TypeError when the value has no JSON form, or one that is too long for the daemon.
+        """
+        data = (_encode({"jsonrpc": "2.0", "id": question.id, "result": value}) + "\n").encode()
+        if len(data) > MAX_ANSWER_BYTES:
+            raise ValueError(f"the answer takes {len(data)} bytes, more than the {MAX_ANSWER_BYTES} of a message")
+        return data
+
+    def send_error(self, question: Question, code: int, message: str) -> bytes:
+        """Give the bytes that tell the daemon that its question has no answer."""
+        failure = {"code": code, "message": message}
+        return (_encode({"jsonrpc": "2.0", "id": question.id, "error": failure}) + "\n").encode()
 
     def receive_data(self, data: bytes) -> None:
         """Take what was read from the socket; empty data means that the daemon closed the connection."""
@@ -109,4 +136,6 @@ def _event(line: bytearray) -> Event:
             return Failure(call, failure)
         case {"method": str(method), "params": dict(params)} if "id" not in message:
             return Notification(method, params)
-    raise ProtocolError(f"the daemon sent a message that is no answer and no notification: {bytes(line[:80])!r}")
+        case {"method": str(method), "params": dict(params), "id": int() | str() as question}:
+            return Question(question, method, params)
+    raise ProtocolError(f"the daemon sent a message that is no answer and no request: {bytes(line[:80])!r}")

@@ -6,16 +6,31 @@ import base64
 import contextlib
 import os
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _operations as operations
+from .._callbacks import AsyncHandler, credential_params
+from .._calls import (
+    AdaptCall,
+    Changes,
+    Credential,
+    PreprocessCall,
+    RedirectCall,
+    RefreshCall,
+    RetryCall,
+    SerializeCall,
+    ValidateCall,
+)
 from .._channel_async import AsyncChannel
 from .._exceptions import RPCError
 from .._models import Response
-from .._operations import UNSET, Data, HeaderInput
+from .._options import RequestOptions, Serialize
 from .._rpc import Notification
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # body.read gives at most this much at a time, so that its line stays under the daemon's limit.
 _CHUNK_BYTES = 32_768
@@ -48,70 +63,128 @@ class AsyncClient:
         """Call a method of the daemon with named parameters and give its result; raises RPCError."""
         return await self._channel.call(method, params)
 
-    async def request(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: HeaderInput | None = None,
-        json: Any = UNSET,
-        data: Data | None = None,
-        timeout: float | None = None,
-        session: str | None = None,
-        verify: bool | str | os.PathLike[str] = True,
-        **options: Any,
-    ) -> Response:
+    async def request(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Response:
         """Make a request and wait for the whole answer.
 
         `headers` is a mapping or an ordered list of pairs; `json` a value, `data` text, bytes or the path of a file;
-        `timeout` the seconds without any progress; `verify` False, or the path of a file of trusted certificates.
-        `options` are further parameters of the daemon's `request.perform`. Raises RequestError and RPCError; an answer
-        with an error status is returned.
+        `parameters` values for the query or the body, with bytes and datetimes in them; `timeout` the seconds without
+        any progress; `verify` False, or the path of a file of trusted certificates; `retry` True, how often, or a retry
+        policy. The others are parameters of the daemon's `request.perform` as they stand. Raises RequestError and
+        RPCError; an answer with an error status is returned, unless `validate` is there to refuse it.
         """
-        params = operations.perform_params(
-            method,
-            url,
-            headers=headers,
-            timeout=timeout,
-            session=session or self._session,
-            verify=verify,
-            options=options,
-        )
-        large = operations.encode_body(params, json, data)
-        if large is None:
-            record = await self._channel.call("request.perform", params)
-        else:
-            with tempfile.NamedTemporaryFile(prefix="carpool-") as file:
-                file.write(large)
-                file.flush()
-                params["body"] = {"file": file.name}
-                record = await self._channel.call("request.perform", params)
-        path = operations.spool_path(record)
-        return operations.response(record, None if path is None else await self._take_body(record["request"], path))
+        record = await self._make("request.perform", method, url, options)
+        return (await self._response(record, is_kept=False)).raise_for_outcome()
 
-    async def get(self, url: str, **arguments: Any) -> Response:
+    async def get(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         """Make a GET request; the arguments are those of `request`."""
-        return await self.request("GET", url, **arguments)
+        return await self.request("GET", url, **options)
 
-    async def head(self, url: str, **arguments: Any) -> Response:
+    async def head(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         """Make a HEAD request; the arguments are those of `request`."""
-        return await self.request("HEAD", url, **arguments)
+        return await self.request("HEAD", url, **options)
 
-    async def post(self, url: str, **arguments: Any) -> Response:
+    async def post(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         """Make a POST request; the arguments are those of `request`."""
-        return await self.request("POST", url, **arguments)
+        return await self.request("POST", url, **options)
 
-    async def put(self, url: str, **arguments: Any) -> Response:
+    async def put(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         """Make a PUT request; the arguments are those of `request`."""
-        return await self.request("PUT", url, **arguments)
+        return await self.request("PUT", url, **options)
 
-    async def patch(self, url: str, **arguments: Any) -> Response:
+    async def patch(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         """Make a PATCH request; the arguments are those of `request`."""
-        return await self.request("PATCH", url, **arguments)
+        return await self.request("PATCH", url, **options)
 
-    async def delete(self, url: str, **arguments: Any) -> Response:
+    async def delete(self, url: str, **options: Unpack[RequestOptions]) -> Response:
         """Make a DELETE request; the arguments are those of `request`."""
-        return await self.request("DELETE", url, **arguments)
+        return await self.request("DELETE", url, **options)
+
+    async def submit(self, method: str, url: str, **options: Unpack[RequestOptions]) -> str:
+        """Make a request that goes on without us, and give its id; the arguments are those of `request`."""
+        return str((await self._make("request.submit", method, url, options))["request"])
+
+    async def wait(self, request: str, timeout: float | None = None) -> Response:
+        """Wait until a request is over, and give what came of it, also if it has failed.
+
+        Raises TimeoutError when it is not over after `timeout` seconds.
+        """
+        return await self._poll("request.wait", {"request": request}, timeout)
+
+    async def response(
+        self, request: str, serialize: Serialize | Sequence[Serialize] | None = None, timeout: float | None = None
+    ) -> Response:
+        """Wait like `wait`, and give all that is known, with values made of the body anew; nothing is sent again."""
+        return await self._poll("request.response", {"request": request, "serialize": serialize}, timeout)
+
+    async def resume(self, request: str) -> bool:
+        """Let a request start or go on; gives whether that changed anything."""
+        return bool((await self._channel.call("request.resume", {"request": request}))["changed"])
+
+    async def suspend(self, request: str) -> bool:
+        """Hold a request up until it is resumed; gives whether that changed anything."""
+        return bool((await self._channel.call("request.suspend", {"request": request}))["changed"])
+
+    async def cancel(self, request: str) -> bool:
+        """End a request that is under way; gives whether that changed anything."""
+        return bool((await self._channel.call("request.cancel", {"request": request}))["changed"])
+
+    async def curl(self, request: str, *, reveal: bool = False) -> str | None:
+        """Give a command line that sends the same request, None before there is one; secrets are masked or revealed."""
+        answer = await self._channel.call("request.curl", {"request": request, "reveal": reveal})
+        return None if answer["curl"] is None else str(answer["curl"])
+
+    async def create_session(self, name: str, configuration: Mapping[str, Any] | None = None) -> bool:
+        """Create a session; gives False if there is one of the same name and configuration already."""
+        params = operations.present({"name": name, "configuration": configuration})
+        return bool((await self._channel.call("session.create", params))["changed"])
+
+    async def set_credential(self, session: str, credential: Credential | None) -> None:
+        """Give a session's authentication another credential, or none."""
+        wire = None if credential is None else credential_params(credential)
+        await self._channel.call("session.set_credential", {"session": session, "credential": wire})
+
+    async def cancel_requests(self, session: str) -> Any:
+        """Cancel the requests of a session that are under way; gives what the daemon tells of it."""
+        return await self._channel.call("session.cancel_requests", {"session": session})
+
+    async def register(
+        self,
+        name: str,
+        *,
+        adapt: AsyncHandler[AdaptCall, Changes | None] | None = None,
+        retry: AsyncHandler[RetryCall, float | None] | None = None,
+        redirect: AsyncHandler[RedirectCall, Changes | bool | None] | None = None,
+        validate: AsyncHandler[ValidateCall, bool | None] | None = None,
+        serialize: AsyncHandler[SerializeCall, Any] | None = None,
+        preprocess: AsyncHandler[PreprocessCall, str | bytes] | None = None,
+        refresh: AsyncHandler[RefreshCall, Credential] | None = None,
+    ) -> None:
+        """Answer the daemon's callbacks of this name by these functions, in the place of earlier ones.
+
+        Each gets what is asked and gives the answer; see the classes of their arguments. Raise `Refuse` to say no, with
+        a reason. Any other exception is logged and told to the daemon by its type, and the callback's `on_failure`
+        applies. The daemon is told the name at once, and again after each new connection.
+        """
+        handlers = {
+            "adapt": adapt,
+            "retry": retry,
+            "redirect": redirect,
+            "validate": validate,
+            "serialize": serialize,
+            "preprocess": preprocess,
+            "refresh": refresh,
+        }
+        if not any(handlers.values()):
+            raise ValueError(f"no handler is given for {name!r}")
+        await self._channel.register(name, handlers)
+
+    async def unregister(self, name: str) -> None:
+        """Answer callbacks of this name no more."""
+        await self._channel.register(name, {})
+
+    async def serve(self, timeout: float | None = None) -> None:
+        """Answer callbacks for `timeout` seconds, without one until the connection is lost: ConnectionLostError."""
+        await self._channel.serve(timeout)
 
     async def subscribe(self, types: Sequence[str] = ("*",), scope: str = "mine") -> str:
         """Ask for events whose type matches one of the globs; gives the subscription's name.
@@ -133,15 +206,42 @@ class AsyncClient:
         while (notification := await self._channel.notification(timeout)) is not None:
             yield notification
 
-    async def _take_body(self, request: str, path: str) -> bytes:
-        """Read a body out of the spool and let it go; in pieces when its file is out of our reach."""
+    async def _make(self, call: str, method: str, url: str, options: RequestOptions) -> Any:
+        """Call what makes a request; a body that is too large for a message goes as a file, which the daemon opens."""
+        params, large = operations.request_params(method, url, options, self._session)
+        if large is None:
+            return await self._channel.call(call, params)
+        with tempfile.NamedTemporaryFile(prefix="carpool-") as file:
+            file.write(large)
+            file.flush()
+            params["body"] = {"file": file.name}
+            return await self._channel.call(call, params)
+
+    async def _poll(self, call: str, params: dict[str, Any], timeout: float | None) -> Response:
+        """Repeat a long poll until the request is over. Raises TimeoutError when it is not after that many seconds."""
+        end = operations.deadline(timeout)
+        while True:
+            poll_ms = operations.poll_ms(end)
+            record = await self._channel.call(call, operations.present({**params, "timeout_ms": poll_ms}))
+            if record.get("finished") is not False:
+                return await self._response(record, is_kept=True)
+            if operations.poll_ms(end) == 0:
+                raise TimeoutError(f"{params['request']} is not over")
+
+    async def _response(self, record: dict[str, Any], *, is_kept: bool) -> Response:
+        """Make the response of a record, with a body that is not in it; the file of one that is not kept is let go."""
+        path = operations.spool_path(record)
+        if path is None:
+            return Response(record)
+        request = record["request"]
         body = await self._channel.read_file(path)
         if body is None:
             body = await self._read_body(request)
-        # The daemon drops the file by itself later: that it is gone already is no failure of this request.
-        with contextlib.suppress(RPCError):
-            await self._channel.call("body.release", {"request": request})
-        return body
+        if not is_kept:
+            # The daemon drops the file by itself later: that it is gone already is no failure of this request.
+            with contextlib.suppress(RPCError):
+                await self._channel.call("body.release", {"request": request})
+        return Response(record, body)
 
     async def _read_body(self, request: str) -> bytes:
         body = bytearray()

@@ -1,0 +1,223 @@
+"""Callback handlers by name: from the daemon's question to the handler, and from what it gives to the answer."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from ._calls import (
+    AdaptCall,
+    CallbackCall,
+    Changes,
+    Credential,
+    PreprocessCall,
+    RedirectCall,
+    RefreshCall,
+    RetryCall,
+    SerializeCall,
+    ValidateCall,
+)
+from ._exceptions import Refuse
+from ._rpc import Question, RPCConnection
+
+Asked = TypeVar("Asked", bound=CallbackCall)
+Given = TypeVar("Given")
+Handler = Callable[[Asked], Given]
+AsyncHandler = Callable[[Asked], Given | Awaitable[Given]]
+
+logger: Final = logging.getLogger("carpool")
+
+# The daemon asks at most so many questions at a time; more are a fault of the peer, or of handlers that never end.
+MAX_QUESTIONS: Final = 256
+_METHOD_NOT_FOUND: Final = -32601
+_INTERNAL_ERROR: Final = -32603
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One kind of callback: what its handlers get, and the wire's form of what they give."""
+
+    call: type[CallbackCall]
+    answer: Callable[[Any, Any], dict[str, Any]]
+    refuse: Callable[[str], dict[str, Any]]
+
+
+class Callbacks:
+    """The handlers that a client has registered, and the names that the daemon is told."""
+
+    def __init__(self, *, allow_async: bool) -> None:
+        self._allow_async = allow_async
+        self._handlers: dict[str, dict[str, Callable[[Any], Any]]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Every registered name."""
+        return list(self._handlers)
+
+    def replace(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> Callable[[], None]:
+        """Put these handlers, by kind, in the place of the name's earlier ones; none at all removes the name.
+
+        Gives a function that undoes it. Raises TypeError for an asynchronous function where there is no event loop.
+        """
+        given = {kind: handler for kind, handler in handlers.items() if handler is not None}
+        for kind, handler in given.items():
+            if not self._allow_async and inspect.iscoroutinefunction(handler):
+                raise TypeError(f"the {kind} handler of {name!r} is asynchronous: use an AsyncClient")
+        earlier = self._handlers.get(name, {})
+        self._put(name, given)
+        return lambda: self._put(name, earlier)
+
+    def _put(self, name: str, handlers: dict[str, Callable[[Any], Any]]) -> None:
+        if handlers:
+            self._handlers[name] = handlers
+        else:
+            self._handlers.pop(name, None)
+
+    def asking(self, question: Question) -> Asking:
+        """Find what answers a question."""
+        kind = question.method.removeprefix("callback.")
+        handlers = self._handlers.get(str(question.params.get("callback")))
+        if handlers is None or kind not in _KINDS:
+            return Asking(question, kind, None)
+        # An interceptor is asked about both; what it does not register for it leaves as it is.
+        return Asking(question, kind, handlers.get(kind, _nothing if kind in {"adapt", "retry"} else None))
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question on its way through its handler, which may be None."""
+
+    question: Question
+    kind: str
+    handler: Callable[[Any], Any] | None
+
+    @property
+    def deadline(self) -> float | None:
+        """The seconds after which nobody waits for the answer."""
+        return CallbackCall(self.question.params).deadline
+
+    def ask(self) -> Any:
+        """Run the handler; gives what it gives, which is awaitable if the handler is asynchronous."""
+        if self.handler is None:
+            raise LookupError("no such handler")
+        return self.handler(_KINDS[self.kind].call(self.question.params))
+
+    def answer(self, rpc: RPCConnection, value: Any) -> bytes:
+        """Make the answer of what the handler gave. Raises TypeError and ValueError if it cannot be one."""
+        if inspect.isawaitable(value):
+            if inspect.iscoroutine(value):
+                value.close()
+            raise TypeError("the handler is asynchronous: use an AsyncClient")
+        kind = _KINDS[self.kind]
+        return rpc.send_result(self.question, kind.answer(kind.call(self.question.params), value))
+
+    def failure(self, rpc: RPCConnection, error: Exception) -> bytes:
+        """Make the answer of an exception. Only a `Refuse` is told by its text: others may hold secrets."""
+        name = self.question.params.get("callback")
+        if self.handler is None:
+            logger.warning("nothing is registered for %s of %r", self.question.method, name)
+            return rpc.send_error(self.question, _METHOD_NOT_FOUND, "no such handler")
+        if isinstance(error, Refuse):
+            return rpc.send_result(self.question, _KINDS[self.kind].refuse(str(error)))
+        logger.error("the %s handler of %r failed", self.kind, name, exc_info=error)
+        return rpc.send_error(self.question, _INTERNAL_ERROR, type(error).__name__)
+
+
+def credential_params(credential: Credential) -> dict[str, Any]:
+    """Give the wire's form of a credential; times in milliseconds."""
+    expires_ms = None if credential.expires_in is None else max(1, round(credential.expires_in * 1000))
+    members = {
+        "access_token": credential.access_token,
+        "refresh_token": credential.refresh_token,
+        "expires_in_ms": expires_ms,
+    }
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def too_many(rpc: RPCConnection, question: Question) -> bytes:
+    """Make the answer to a question that finds `MAX_QUESTIONS` before it."""
+    logger.warning("%s is refused: %d questions are waiting", question.method, MAX_QUESTIONS)
+    return rpc.send_error(question, _INTERNAL_ERROR, "too many questions are waiting")
+
+
+def _nothing(_: CallbackCall) -> None:
+    return None
+
+
+def _wrong(value: object, expected: str) -> TypeError:
+    return TypeError(f"the handler gave {type(value).__name__}, expected {expected}")
+
+
+def _fail(message: str) -> dict[str, Any]:
+    return {"fail": {"message": message}}
+
+
+def _bytes_or_text(value: str | bytes) -> dict[str, Any]:
+    return {"text": value} if isinstance(value, str) else {"base64": base64.b64encode(value).decode()}
+
+
+def _adapt(_: AdaptCall, value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Changes):
+        raise _wrong(value, "Changes or None")
+    answer: dict[str, Any] = {"method": value.method, "url": value.url, "remove_headers": value.remove_headers}
+    if value.headers is not None:
+        pairs = value.headers.items() if isinstance(value.headers, Mapping) else value.headers
+        answer["headers"] = [[name, text] for name, text in pairs]
+    if value.set_headers is not None:
+        answer["set_headers"] = dict(value.set_headers)
+    if value.body is not None:
+        answer["body"] = _bytes_or_text(value.body)
+    elif value.json is not None:
+        answer["body"] = {"json": value.json}
+    return {name: member for name, member in answer.items() if member is not None}
+
+
+def _retry(_: RetryCall, value: Any) -> dict[str, Any]:
+    if value is None or value is False:
+        return {"decision": "do_not_retry"}
+    if value is True:
+        return {"decision": "retry"}
+    if not isinstance(value, (int, float)):
+        raise _wrong(value, "True, False, None or seconds")
+    return {"decision": "retry", "delay_ms": max(0, round(value * 1000))}
+
+
+def _redirect(call: RedirectCall, value: Any) -> dict[str, Any]:
+    if value is False:
+        return {"decision": "do_not_follow"}
+    return {"decision": "follow", **_adapt(call, None if value is True else value)}
+
+
+def _validate(_: ValidateCall, value: Any) -> dict[str, Any]:
+    if value is not None and not isinstance(value, bool):
+        raise _wrong(value, "True, False or None")
+    return {"valid": value is not False}
+
+
+def _preprocess(_: PreprocessCall, value: Any) -> dict[str, Any]:
+    if not isinstance(value, (str, bytes)):
+        raise _wrong(value, "text or bytes")
+    return _bytes_or_text(value)
+
+
+def _refresh(_: RefreshCall, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Credential):
+        raise _wrong(value, "a Credential")
+    return {"credential": credential_params(value)}
+
+
+_KINDS: Final[dict[str, _Kind]] = {
+    "adapt": _Kind(AdaptCall, _adapt, _fail),
+    "retry": _Kind(RetryCall, _retry, lambda message: {"decision": "do_not_retry_with_error", "message": message}),
+    "redirect": _Kind(RedirectCall, _redirect, lambda _: {"decision": "do_not_follow"}),
+    "validate": _Kind(ValidateCall, _validate, lambda message: {"valid": False, "message": message}),
+    "serialize": _Kind(SerializeCall, lambda _, value: {"value": value}, _fail),
+    "preprocess": _Kind(PreprocessCall, _preprocess, _fail),
+    "refresh": _Kind(RefreshCall, _refresh, _fail),
+}

@@ -1,0 +1,228 @@
+"""What callback handlers are asked, and the classes of what they answer. All is read out of the daemon's params."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from ._exceptions import RequestError, make_request_error
+from ._models import Headers, body_content, read_file
+
+
+@dataclass(frozen=True, slots=True)
+class URLRequest:
+    """A request as it is about to be sent."""
+
+    record: dict[str, Any]
+    """The daemon's record of it, as it came."""
+
+    @property
+    def method(self) -> str:
+        """The method."""
+        return str(self.record["method"])
+
+    @property
+    def url(self) -> str:
+        """The URL."""
+        return str(self.record["url"])
+
+    @property
+    def headers(self) -> Headers:
+        """The header fields."""
+        return Headers(self.record["headers"])
+
+    @property
+    def content(self) -> bytes | None:
+        """The body, empty if there is none; None when it is a file, or larger than a message."""
+        return _content(self.record.get("body"))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHead:
+    """What comes before the body of an answer."""
+
+    record: dict[str, Any]
+    """The daemon's record of it, as it came."""
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        return int(self.record["status"])
+
+    @property
+    def url(self) -> str:
+        """The URL that answered."""
+        return str(self.record.get("url", ""))
+
+    @property
+    def headers(self) -> Headers:
+        """The header fields."""
+        return Headers(self.record["headers"])
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a handler changes of a request; what is None stays.
+
+    `headers` replaces all fields; `set_headers` and `remove_headers` change single ones. `body` is text or bytes,
+    `json` any value but None; the content type is a field like the others.
+    """
+
+    method: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] | list[tuple[str, str]] | None = None
+    set_headers: Mapping[str, str] | None = None
+    remove_headers: list[str] | None = None
+    body: str | bytes | None = None
+    json: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """An OAuth 2.0 credential; `expires_in` is how many seconds its access token is good for, if that is known."""
+
+    access_token: str
+    refresh_token: str | None = None
+    expires_in: float | None = None
+
+    def __repr__(self) -> str:
+        return f"Credential(expires_in={self.expires_in!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackCall:
+    """What every handler is told."""
+
+    params: dict[str, Any]
+    """The daemon's params, as they came."""
+
+    @property
+    def callback(self) -> str:
+        """The name under which the handler is registered."""
+        return str(self.params["callback"])
+
+    @property
+    def session(self) -> str:
+        """The session's name."""
+        return str(self.params["session"])
+
+    @property
+    def request_id(self) -> str | None:
+        """The daemon's id of the request; None for what concerns the whole session."""
+        return self.params.get("request")
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt of the request it is about, from 1; 0 before the first."""
+        return int(self.params.get("attempt", 0))
+
+    @property
+    def deadline(self) -> float | None:
+        """The seconds after which the daemon no longer waits for the answer."""
+        milliseconds = self.params.get("deadline_ms")
+        return None if milliseconds is None else milliseconds / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptCall(CallbackCall):
+    """A request is about to be sent. Answer `Changes`, or None to leave it as it is; `Refuse` fails it."""
+
+    @property
+    def request(self) -> URLRequest:
+        """What is going to be sent."""
+        return URLRequest(self.params["url_request"])
+
+
+@dataclass(frozen=True, slots=True)
+class RetryCall(CallbackCall):
+    """A request has failed. Answer True to send it again at once, a number to do so after that many seconds.
+
+    None or False leaves the decision to the next retrier; with `Refuse` the request fails with this reason.
+    """
+
+    @property
+    def error(self) -> RequestError:
+        """Why it has failed."""
+        return make_request_error(self.params["error"], self.params)
+
+    @property
+    def response(self) -> ResponseHead | None:
+        """What the origin answered, if it did."""
+        return _head(self.params.get("response"))
+
+    @property
+    def retry_count(self) -> int:
+        """How often it was sent again so far."""
+        return int(self.params["retry_count"])
+
+
+@dataclass(frozen=True, slots=True)
+class RedirectCall(AdaptCall):
+    """The origin redirects. Answer None or True to follow, `Changes` to follow with these, False not to follow."""
+
+    @property
+    def response(self) -> ResponseHead:
+        """The redirect."""
+        return ResponseHead(self.params["response"])
+
+
+@dataclass(frozen=True, slots=True)
+class PreprocessCall(CallbackCall):
+    """A body is about to be serialized. Answer the text or the bytes that take its place; `Refuse` fails it."""
+
+    @property
+    def content(self) -> bytes | None:
+        """The body, empty if there is none; None when it is in a file that is out of our reach."""
+        return _content(self.params.get("body"))
+
+
+@dataclass(frozen=True, slots=True)
+class ValidateCall(PreprocessCall):
+    """An answer is to be judged. Answer True or None if it is good, else False, or raise `Refuse` to say why."""
+
+    @property
+    def response(self) -> ResponseHead:
+        """What the origin answered."""
+        return ResponseHead(self.params["response"])
+
+
+@dataclass(frozen=True, slots=True)
+class SerializeCall(PreprocessCall):
+    """A value is to be made of a body. Answer anything that has a JSON form; `Refuse` fails the request."""
+
+    @property
+    def response(self) -> ResponseHead | None:
+        """What the origin answered."""
+        return _head(self.params.get("response"))
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshCall(CallbackCall):
+    """A session's credential has expired. Answer the new `Credential`; `Refuse` fails the requests that wait for it."""
+
+    @property
+    def credential(self) -> Credential:
+        """The old one."""
+        record = self.params["credential"]
+        return Credential(record["access_token"], record.get("refresh_token"), _seconds_until(record.get("expires")))
+
+
+def _content(body: dict[str, Any] | None) -> bytes | None:
+    if body is None:
+        return b""
+    content = body_content(body)
+    return read_file(body["file"]) if content is None and "file" in body else content
+
+
+def _head(record: dict[str, Any] | None) -> ResponseHead | None:
+    return None if record is None else ResponseHead(record)
+
+
+def _seconds_until(time: str | None) -> float | None:
+    if time is None:
+        return None
+    # Before 3.11 fromisoformat does not know the Z of RFC 3339.
+    expires = datetime.fromisoformat(time.replace("Z", "+00:00"))
+    return (expires - datetime.now(timezone.utc)).total_seconds()

@@ -1,0 +1,71 @@
+"""Both clients behind one interface, so that a test of what they share runs once for each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from daemon import Answer, FakeDaemon
+
+import carpool
+
+Start = Callable[[Answer], FakeDaemon]
+
+
+class Blocking:
+    """The blocking client behind that interface."""
+
+    def __init__(self, path: Path, **arguments: Any) -> None:
+        self.client = carpool.Client(path, **arguments)
+
+    def run(self, name: str, *arguments: Any, **named: Any) -> Any:
+        return getattr(self.client, name)(*arguments, **named)
+
+    def notified(self, count: int, timeout: float) -> list[carpool.Notification]:
+        found = []
+        for notification in self.client.notifications(timeout):
+            found.append(notification)
+            if len(found) == count:
+                break
+        return found
+
+    def close(self) -> None:
+        self.client.close()
+
+
+class Asynchronous:
+    """The asyncio client, each operation run to its end."""
+
+    def __init__(self, path: Path, **arguments: Any) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.client = carpool.AsyncClient(path, **arguments)
+
+    def run(self, name: str, *arguments: Any, **named: Any) -> Any:
+        return self.loop.run_until_complete(getattr(self.client, name)(*arguments, **named))
+
+    def notified(self, count: int, timeout: float) -> list[carpool.Notification]:
+        async def collect() -> list[carpool.Notification]:
+            found = []
+            async for notification in self.client.notifications(timeout):
+                found.append(notification)
+                if len(found) == count:
+                    break
+            return found
+
+        return self.loop.run_until_complete(collect())
+
+    def close(self) -> None:
+        self.run("aclose")
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self.loop.close()
+
+
+AnyClient = Blocking | Asynchronous
+Connect = Callable[..., AnyClient]
+
+
+def result(value: Any) -> Answer:
+    return lambda message: [{"id": message["id"], "result": value}]

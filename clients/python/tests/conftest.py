@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from both_clients import AnyClient, Asynchronous, Blocking, Connect, Start
+from daemon import Answer, FakeDaemon
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    daemons: list[FakeDaemon] = []
+
+    def begin(answer: Answer) -> FakeDaemon:
+        daemons.append(FakeDaemon(tmp_path, answer))
+        return daemons[-1]
+
+    yield begin
+    for daemon in daemons:
+        daemon.close()
+
+
+@pytest.fixture(params=[Blocking, Asynchronous])
+def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    clients: list[AnyClient] = []
+
+    def begin(path: Path, **arguments: Any) -> AnyClient:
+        clients.append(request.param(path, **arguments))
+        return clients[-1]
+
+    yield begin
+    for client in clients:
+        client.close()
