@@ -58,8 +58,9 @@ public enum TextEncoding: String, CaseIterable, Sendable {
             let hasMark = TextEncoding.byteOrderMark(of: bytes) == .utf8
             return String(validating: hasMark ? bytes[3...] : bytes[...], as: UTF8.self)
         case .ascii: return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
-        case .latin1: return TextEncoding.decode(latin1: bytes)
-        case .windows1252: return TextEncoding.decode(windows1252: bytes)
+        case .latin1: return ScalarWriter.text(maximumBytes: bytes.count &* 2) { Self.write(latin1: bytes, to: &$0) }
+        case .windows1252:
+            return ScalarWriter.text(maximumBytes: bytes.count &* 3) { Self.write(windows1252: bytes, to: &$0) }
         case .utf16: return (bytes.starts(with: [0xFF, 0xFE]) ? Self.utf16LittleEndian : .utf16BigEndian).decode(bytes)
         case .utf16LittleEndian: return TextEncoding.decode(utf16: bytes, high: 1)
         case .utf16BigEndian: return TextEncoding.decode(utf16: bytes, high: 0)
@@ -70,58 +71,62 @@ public enum TextEncoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// Every byte becomes one byte of UTF-8 or two.
-    private static func decode(latin1 bytes: [UInt8]) -> String {
-        String(unsafeUninitializedCapacity: bytes.count &* 2) { output in
-            var count = 0
-            for byte in bytes {
-                if byte >= 0x80 {
-                    output[count] = 0xC0 | byte >> 6
-                    count &+= 1
-                }
-                output[count] = byte < 0x80 ? byte : 0x80 | byte & 0x3F
-                count &+= 1
-            }
-            return count
-        }
+    private static func write(latin1 bytes: [UInt8], to text: inout ScalarWriter) -> Bool {
+        for byte in bytes { text.append(UInt32(byte)) }
+        return true
     }
 
     /// 0x80 to 0x9F; 0 where there is no character.
-    private static let windows1252Specials: [UInt16] = [
+    private static let windows1252Specials: [UInt32] = [
         0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D, 0,
         0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0, 0x017E,
         0x0178,
     ]
 
-    private static func decode(windows1252 bytes: [UInt8]) -> String? {
-        var units: [UInt16] = []
-        units.reserveCapacity(bytes.count)
+    private static func write(windows1252 bytes: [UInt8], to text: inout ScalarWriter) -> Bool {
+        let specials = windows1252Specials
         for byte in bytes {
-            let isSpecial = (0x80...0x9F).contains(byte)
-            let unit = isSpecial ? windows1252Specials[Int(byte & 0x1F)] : UInt16(byte)
-            if isSpecial, unit == 0 { return nil }
-            units.append(unit)
+            let isSpecial = byte & 0xE0 == 0x80
+            let scalar = isSpecial ? specials[Int(byte & 0x1F)] : UInt32(byte)
+            if isSpecial, scalar == 0 { return false }
+            text.append(scalar)
         }
-        return String(validating: units, as: UTF16.self)
+        return true
     }
 
-    /// `high` is the place of the high byte in a unit.
+    /// `high` is the place of the high byte in a unit: 0 or 1.
     private static func decode(utf16 bytes: [UInt8], high: Int) -> String? {
         guard bytes.count % 2 == 0 else { return nil }
-        var units = stride(from: 0, to: bytes.count, by: 2).lazy.map {
-            UInt16(bytes[$0 &+ high]) << 8 | UInt16(bytes[$0 &+ 1 &- high])
-        }[...]
-        if units.first == 0xFEFF { units = units.dropFirst() }
-        return String(validating: units, as: UTF16.self)
+        return ScalarWriter.text(maximumBytes: bytes.count / 2 &* 3) { text in
+            var lead: UInt32?
+            for start in stride(from: 0, to: bytes.count, by: 2) {
+                let unit = UInt32(bytes[start &+ high]) << 8 | UInt32(bytes[start &+ 1 &- high])
+                let isTrail = unit & 0xFC00 == 0xDC00
+                guard isTrail == (lead != nil) else { return false }
+                if let first = lead {
+                    text.append(0x10000 &+ (first & 0x3FF) << 10 &+ unit & 0x3FF)
+                    lead = nil
+                } else if unit & 0xFC00 == 0xD800 {
+                    lead = unit
+                } else if start > 0 || unit != 0xFEFF {
+                    text.append(unit)
+                }
+            }
+            return lead == nil
+        }
     }
 
     /// `highest` is the place of the highest byte in a unit: 0 or 3.
     private static func decode(utf32 bytes: [UInt8], highest: Int) -> String? {
         guard bytes.count % 4 == 0 else { return nil }
-        var units = stride(from: 0, to: bytes.count, by: 4).map { start in
-            (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(bytes[start &+ (highest == 0 ? $1 : 3 &- $1)]) }
-        }[...]
-        if units.first == 0xFEFF { units = units.dropFirst() }
-        return String(validating: units, as: UTF32.self)
+        return ScalarWriter.text(maximumBytes: bytes.count) { text in
+            for start in stride(from: 0, to: bytes.count, by: 4) {
+                var unit: UInt32 = 0
+                for place in 0..<4 { unit = unit << 8 | UInt32(bytes[start &+ (highest == 0 ? place : 3 &- place)]) }
+                guard unit < 0x11_0000, unit & 0xFFFF_F800 != 0xD800 else { return false }
+                if start > 0 || unit != 0xFEFF { text.append(unit) }
+            }
+            return true
+        }
     }
 }

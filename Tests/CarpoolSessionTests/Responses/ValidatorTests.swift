@@ -68,7 +68,14 @@ struct ValidatorTests {
         let answered = try Answered(200, [("Content-Type", type)], body: [1], accept: accept)
         let error = try answered.judge(AcceptHeaderValidator())
         #expect((error == nil) == isAcceptable)
-        #expect(try Answered(200, [], body: [1], accept: accept).judge(AcceptHeaderValidator()) == nil || accept != [])
+    }
+
+    @Test(
+        "VA-02, VA-05: a body that names no type passes only where any will do",
+        arguments: [([], true), (["text/html, */*;q=0.1"], true), (["text/*"], false)])
+    func acceptHeaderWithoutType(_ accept: [String], _ isAcceptable: Bool) throws {
+        let error = try Answered(200, body: [1], accept: accept).judge(AcceptHeaderValidator())
+        #expect(error?.name == (isAcceptable ? nil : "response_validation_failed.missing_content_type"))
     }
 
     @Test("VA-06: the list is told sorted, with what it said, and without the blanks between its entries")
