@@ -57,7 +57,7 @@ def test_each_verb_performs_its_request(start: Start, connect: Connect, method: 
             ("cancel_requests", "api"),
             ("session.cancel_requests", {"session": "api"}),
             {"cancelled": 2},
-            {"cancelled": 2},
+            2,
         ),
         (
             ("set_credential", "api", carpool.Credential("t", expires_in=60)),

@@ -85,7 +85,7 @@ class RequestOptions(TypedDict, total=False):
     validate: bool | Sequence[Mapping[str, Any]] | None
     serialize: Serialize | Sequence[Serialize] | None
     redirect: Literal["follow", "do_not_follow"] | RedirectOptions | None
-    start: str | None
+    start: Literal["immediate", "manual"] | None
     setup: Literal["lazy", "eager"] | None
     hold_for_headers: bool | None
     key: str | None

@@ -143,9 +143,9 @@ class AsyncClient:
         wire = None if credential is None else credential_params(credential)
         await self._channel.call("session.set_credential", {"session": session, "credential": wire})
 
-    async def cancel_requests(self, session: str) -> Any:
-        """Cancel the requests of a session that are under way; gives what the daemon tells of it."""
-        return await self._channel.call("session.cancel_requests", {"session": session})
+    async def cancel_requests(self, session: str) -> int:
+        """Cancel the requests of a session that are under way; gives how many."""
+        return int((await self._channel.call("session.cancel_requests", {"session": session}))["cancelled"])
 
     async def register(
         self,

@@ -144,9 +144,9 @@ class Client:
         wire = None if credential is None else credential_params(credential)
         self._channel.call("session.set_credential", {"session": session, "credential": wire})
 
-    def cancel_requests(self, session: str) -> Any:
-        """Cancel the requests of a session that are under way; gives what the daemon tells of it."""
-        return self._channel.call("session.cancel_requests", {"session": session})
+    def cancel_requests(self, session: str) -> int:
+        """Cancel the requests of a session that are under way; gives how many."""
+        return int((self._channel.call("session.cancel_requests", {"session": session}))["cancelled"])
 
     def register(
         self,
