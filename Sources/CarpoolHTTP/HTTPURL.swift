@@ -22,7 +22,24 @@ public final class HTTPURL: CustomStringConvertible {
         try HTTPURL(reference, relativeTo: self)
     }
 
-    private init(_ text: String, relativeTo base: HTTPURL?) throws(TransportError) {
+    /// The same URL with more behind its query, or with a query if it had none; path, fragment and user information stay. Not a character
+    /// is changed: what is added must be percent-encoded already, and a `#`, which would end the query, is refused.
+    public func appendingQuery(_ addition: String) throws(TransportError) -> HTTPURL {
+        guard !addition.utf8.contains(UInt8(ascii: "#")) else {
+            throw TransportError(.badURL, "a query must have no #; write it as %23")
+        }
+        let fragment = description.firstIndex(of: "#") ?? description.endIndex
+        let beginning = description[..<fragment]
+        let query = beginning.firstIndex(of: "?").map { beginning[beginning.index(after: $0)...] }
+        let joint = query.map { $0.isEmpty ? "" : "&" } ?? "?"
+        // As text, because libcurl writes the percent-encodings of a part that it is given in lower case.
+        return try HTTPURL(
+            "\(beginning)\(joint)\(addition)\(description[fragment...])", relativeTo: nil, userInformation: userInformation)
+    }
+
+    private init(
+        _ text: String, relativeTo base: HTTPURL?, userInformation known: (user: String, password: String)? = nil
+    ) throws(TransportError) {
         let survey = Survey(text)
         guard survey.isClean else {
             throw TransportError(.badURL, "a URL must have no blanks or control characters, and at most 65,536 bytes")
@@ -38,10 +55,11 @@ public final class HTTPURL: CustomStringConvertible {
             }
             let port = HTTPURL.part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
             // Most URLs have none, and asking costs as much as the rest of the parsing.
-            userInformation = survey.hasAt ? HTTPURL.takeUserInformation(handle) : nil
+            let found = survey.hasAt ? HTTPURL.takeUserInformation(handle) : nil
+            userInformation = found ?? known
             origin = Origin(scheme: scheme, host: HTTPURL.lowered(host), port: port)
             // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
-            let isAsGiven = base == nil && userInformation == nil
+            let isAsGiven = base == nil && found == nil
             description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""
             self.handle = handle
         } catch {

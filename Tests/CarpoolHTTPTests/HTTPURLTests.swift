@@ -45,4 +45,27 @@ struct HTTPURLTests {
         #expect(throws: TransportError.self) { try base.resolving("file:///etc/passwd") }
         #expect(throws: TransportError.self) { try base.resolving("javascript:alert(1)") }
     }
+
+    @Test("PE-05: what is added follows the query that is there, and the fragment follows both")
+    func appendsToTheQuery() throws {
+        let cases = [
+            ("http://h/p", "http://h/p?x%5B%5D=1"), ("http://h/p?", "http://h/p?x%5B%5D=1"),
+            ("http://h", "http://h?x%5B%5D=1"), ("http://h/p?a=b", "http://h/p?a=b&x%5B%5D=1"),
+            ("http://h/p#f?g", "http://h/p?x%5B%5D=1#f?g"), ("http://h/p?a%2fb=%C3#f", "http://h/p?a%2fb=%C3&x%5B%5D=1#f"),
+        ]
+        for (text, result) in cases {
+            #expect(try HTTPURL(text).appendingQuery("x%5B%5D=1").description == result)
+        }
+        let secret = try HTTPURL("http://us%40er:pw@h/p").appendingQuery("a=1")
+        #expect(secret.description == "http://h/p?a=1")
+        #expect(secret.userInformation?.user == "us@er")
+        #expect(secret.origin.description == "http://h:80")
+    }
+
+    @Test func refusesWhatIsNoQuery() throws {
+        let url = try HTTPURL("http://h/")
+        for addition in ["a#b", "a b", "a\r\nb", String(repeating: "x", count: 65_536)] {
+            #expect(throws: TransportError.self) { try url.appendingQuery(addition) }
+        }
+    }
 }

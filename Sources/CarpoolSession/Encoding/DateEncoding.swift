@@ -1,0 +1,42 @@
+extension URLEncodedFormEncoder.DateEncoding {
+    /// The text for seconds since 1970.
+    func text(for seconds: Double) throws(EncodingFailure) -> String {
+        switch self {
+        case .deferredToDate: return DateValue.sinceReferenceDate(seconds).description
+        case .secondsSince1970: return seconds.description
+        case .millisecondsSince1970: return DateValue.milliseconds(seconds).description
+        case .iso8601: return try text(seconds, .internet)
+        case .formatted(let format): return try text(seconds, format)
+        case .custom(let convert): return convert(seconds)
+        }
+    }
+
+    private func text(_ seconds: Double, _ format: DateFormat) throws(EncodingFailure) -> String {
+        guard let text = format.text(forSecondsSince1970: seconds) else { throw .invalidDate(seconds) }
+        return text
+    }
+}
+
+/// Points in time on other scales. A double of seconds in our time is good for a quarter of a microsecond, so that a difference or a product
+/// is taken of whole microseconds: 978307323.456 is 123.456 after the reference date, and not 123.45600008964539.
+enum DateValue {
+    /// 2001-01-01T00:00:00Z in seconds since 1970, where Apple's dates begin.
+    static let referenceDate = 978_307_200.0
+    /// 2^53 microseconds, in seconds: what a double counts exactly.
+    private static let exactLimit = 9_007_199_254.0
+
+    static func sinceReferenceDate(_ seconds: Double) -> Double {
+        guard seconds.magnitude < exactLimit else { return seconds - referenceDate }
+        return ((seconds * 1_000_000).rounded() - referenceDate * 1_000_000) / 1_000_000
+    }
+
+    static func since1970(referenceSeconds seconds: Double) -> Double {
+        guard seconds.magnitude < exactLimit - referenceDate else { return seconds + referenceDate }
+        return ((seconds * 1_000_000).rounded() + referenceDate * 1_000_000) / 1_000_000
+    }
+
+    static func milliseconds(_ seconds: Double) -> Double {
+        guard seconds.magnitude < exactLimit else { return seconds * 1_000 }
+        return (seconds * 1_000_000).rounded() / 1_000
+    }
+}

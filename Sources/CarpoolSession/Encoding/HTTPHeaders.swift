@@ -1,0 +1,68 @@
+public import CarpoolHTTP
+
+/// Header fields in order, one for each name, whatever the case of its letters (HH-01).
+///
+/// For requests that repeat a name, and for responses, use an array of fields: a collection with one value for a name would lose the others
+/// (HH-02).
+public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
+    /// The fields in their order.
+    public private(set) var fields: [HTTPField] = []
+
+    /// No fields.
+    public init() {}
+
+    /// The fields; of those with one name the place of the first and the spelling and value of the last.
+    public init(_ fields: [HTTPField]) {
+        for field in fields { update(field) }
+    }
+
+    /// Puts a field in the place of that with its name, or at the end.
+    public mutating func update(_ field: HTTPField) {
+        if let index = index(of: field.name) { fields[index] = field } else { fields.append(field) }
+    }
+
+    /// The same with a name and a value.
+    /// - Throws: `HTTPField.Refusal` if they make no field.
+    public mutating func update(name: String, value: String) throws(HTTPField.Refusal) {
+        update(try HTTPField(name: name, value: value))
+    }
+
+    /// The same as ``update(_:)``: a name has one value.
+    public mutating func add(_ field: HTTPField) { update(field) }
+
+    /// The same as ``update(name:value:)``.
+    public mutating func add(name: String, value: String) throws(HTTPField.Refusal) { try update(name: name, value: value) }
+
+    /// Takes the field with that name out, if there is one.
+    public mutating func remove(name: String) {
+        if let index = index(of: name) { fields.remove(at: index) }
+    }
+
+    /// Sorts by the names in lower case.
+    public mutating func sort() { fields.sort { $0.name.lowercased() < $1.name.lowercased() } }
+
+    /// The same fields, sorted.
+    public func sorted() -> HTTPHeaders {
+        var headers = self
+        headers.sort()
+        return headers
+    }
+
+    /// The value for a name.
+    public func value(for name: String) -> String? { index(of: name).map { fields[$0].value } }
+
+    /// The value for a name.
+    public subscript(name: String) -> String? { value(for: name) }
+
+    /// One line for each field: `Name: value`.
+    public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
+
+    /// The place of the first field.
+    public var startIndex: Int { fields.startIndex }
+    /// The place behind the last field.
+    public var endIndex: Int { fields.endIndex }
+    /// The field at a place.
+    public subscript(position: Int) -> HTTPField { fields[position] }
+
+    private func index(of name: String) -> Int? { fields.firstIndex { $0.hasName(name) } }
+}

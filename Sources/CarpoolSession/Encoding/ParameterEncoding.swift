@@ -1,0 +1,82 @@
+public import CarpoolHTTP
+
+/// How parameters become part of a request: in the query of its URL, or as its body.
+public enum ParameterEncoding: Sendable {
+    /// `name=value` pairs in the query or the body.
+    case form(URLEncodedFormEncoder, destination: FormDestination)
+    /// A JSON body.
+    case json(JSONParameterEncoder)
+    /// A property list as the body (PE-14).
+    case propertyList(PropertyListFormat)
+
+    /// The form with every default.
+    public static let form = ParameterEncoding.form(URLEncodedFormEncoder(), destination: .methodDependent)
+
+    /// Puts the parameters into a request. A `Content-Type` that the request has stays (PE-13); without one a body brings its own, even an
+    /// empty one (PE-03, PE-04). A query follows the one that is there, and nothing is added for empty parameters: the model leaves a
+    /// `&` at the end then (FE-02). Whether the method may have a body is not asked here.
+    /// - Throws: `parameter_encoder_failed.encoder_failed`, `parameter_encoding_failed.json_encoding_failed` or
+    ///   `parameter_encoding_failed.property_list_encoding_failed`, with the reason in `underlying`; `invalid_url` if the URL would become
+    ///   longer than 65,536 bytes.
+    public func encode(
+        _ parameters: StructuredValue, into urlRequest: inout TransportRequest
+    ) throws(SessionError) {
+        switch self {
+        case .form(let encoder, let destination):
+            let text = try encoder.encode(parameters)
+            if destination.isQuery(for: urlRequest.method) {
+                try ParameterEncoding.append(text, to: &urlRequest)
+            } else {
+                urlRequest.setBody(Array(text.utf8), type: .formContentType)
+            }
+        case .json(let encoder): urlRequest.setBody(try encoder.encode(parameters), type: .jsonContentType)
+        case .propertyList(let format):
+            urlRequest.setBody(try PropertyList.encode(parameters, as: format), type: .propertyListContentType)
+        }
+    }
+
+    private static func append(_ query: String, to urlRequest: inout TransportRequest) throws(SessionError) {
+        guard !query.isEmpty else { return }
+        do throws(TransportError) {
+            urlRequest.url = try urlRequest.url.appendingQuery(query)
+        } catch {
+            throw .invalidURL(urlRequest.url.description, error)
+        }
+    }
+}
+
+/// Where a form goes (PE-01, FE-01).
+public enum FormDestination: String, Sendable, CaseIterable {
+    /// The query for GET, HEAD and DELETE, the body for every other method.
+    case methodDependent = "method_dependent"
+    /// The query of the URL.
+    case query
+    /// The body.
+    case body
+
+    func isQuery(for method: HTTPMethod) -> Bool {
+        switch self {
+        case .query: return true
+        case .body: return false
+        case .methodDependent:
+            switch method.rawValue {
+            case "GET", "HEAD", "DELETE": return true
+            default: return false
+            }
+        }
+    }
+}
+
+extension TransportRequest {
+    fileprivate mutating func setBody(_ bytes: [UInt8], type: HTTPField?) {
+        body = .bytes(bytes)
+        if let type, !fields.contains(where: { $0.isNamed("content-type") }) { fields.append(type) }
+    }
+}
+
+extension HTTPField {
+    // Fields of which we know that they are legal; the type cannot know it.
+    fileprivate static let formContentType = try? contentType("application/x-www-form-urlencoded; charset=utf-8")
+    fileprivate static let jsonContentType = try? contentType("application/json")
+    fileprivate static let propertyListContentType = try? contentType("application/x-plist")
+}

@@ -1,0 +1,259 @@
+internal import CPlist
+internal import Glibc
+
+/// The two forms of property lists that are read and written.
+public enum PropertyListFormat: String, Sendable, CaseIterable {
+    /// XML: dates to the second, reals with as many digits as it takes.
+    case xml
+    /// Apple's binary form (`bplist00`).
+    case binary
+}
+
+/// Reads and writes property lists with libplist.
+///
+/// libplist keeps a date's fraction and the sign of a whole number to itself, so such values are handed over, and taken back, as property
+/// lists of one value. It follows nesting without end and copies what a binary list shares, so ``PropertyListSurvey`` looks first.
+public enum PropertyList {
+    /// The longest property list that is read, in bytes: 16 MiB, since it is read as a whole on the loop.
+    public static let maximumBytes = 16 << 20
+
+    /// Writes a value. The members of an object keep their order.
+    /// - Throws: `parameter_encoding_failed.property_list_encoding_failed` for what a property list cannot say: null, decimals, infinities and
+    ///   NaN, texts with U+0000 and, in XML, with other control characters (XML 1.0, section 2.2), dates outside the years 0 to 9999 in XML;
+    ///   and for values deeper than ``StructuredValue/maximumDepth``.
+    public static func encode(_ value: StructuredValue, as format: PropertyListFormat) throws(SessionError) -> [UInt8] {
+        do throws(EncodingFailure) {
+            let root = try PropertyListBuilder(format: format).node(value, depth: 0)
+            defer { plist_free(root) }
+            guard let bytes = bytes(of: root, as: format), !bytes.isEmpty else {
+                throw .invalidPropertyList("libplist did not write it")
+            }
+            return bytes
+        } catch {
+            throw .propertyListEncodingFailed(error)
+        }
+    }
+
+    /// Reads a property list of either form. Whole numbers beyond 63 bits become `unsigned`, archive references objects with the member
+    /// `CF$UID`, as Apple's XML has them.
+    /// - Throws: `invalid_property_list` for anything else, for more than ``maximumBytes``, and for values deeper than
+    ///   ``StructuredValue/maximumDepth`` or beyond the bounds of ``PropertyListSurvey``.
+    public static func decode(_ bytes: [UInt8]) throws(SessionError) -> StructuredValue {
+        do throws(EncodingFailure) {
+            guard bytes.count <= maximumBytes else { throw .invalidPropertyList("it has more than \(maximumBytes) bytes") }
+            let format = try PropertyListSurvey.check(bytes)
+            guard let root = node(from: bytes, as: format) else {
+                throw .invalidPropertyList("it is not well-formed")
+            }
+            defer { plist_free(root) }
+            return try PropertyListReader().value(of: root, depth: 0)
+        } catch {
+            throw error.sessionError
+        }
+    }
+
+    fileprivate static func node(from bytes: [UInt8], as format: PropertyListFormat) -> plist_t? {
+        bytes.withUnsafeBytes { raw in
+            var node: plist_t?
+            let start = raw.baseAddress?.assumingMemoryBound(to: CChar.self)
+            let count = UInt32(truncatingIfNeeded: raw.count)
+            switch format {
+            case .xml: plist_from_xml(start, count, &node)
+            case .binary: plist_from_bin(start, count, &node)
+            }
+            return node
+        }
+    }
+
+    fileprivate static func bytes(of node: plist_t, as format: PropertyListFormat) -> [UInt8]? {
+        var text: UnsafeMutablePointer<CChar>?
+        var count: UInt32 = 0
+        switch format {
+        case .xml: plist_to_xml(node, &text, &count)
+        case .binary: plist_to_bin(node, &text, &count)
+        }
+        guard let text else { return nil }
+        defer { if format == .xml { plist_to_xml_free(text) } else { plist_to_bin_free(text) } }
+        return Array(UnsafeRawBufferPointer(start: text, count: Int(count)))
+    }
+}
+
+/// Makes libplist's nodes.
+private struct PropertyListBuilder {
+    let format: PropertyListFormat
+
+    /// A node that the caller owns.
+    func node(_ value: StructuredValue, depth: Int) throws(EncodingFailure) -> plist_t {
+        guard depth < StructuredValue.maximumDepth else { throw .invalidPropertyList("it is nested too deep") }
+        switch value {
+        case .array(let elements): return try array(elements, depth: depth)
+        case .object(let members): return try dictionary(members, depth: depth)
+        case .string(let text): return try made(plist_new_string(checked(text)))
+        case .bool(let bool): return try made(plist_new_bool(bool ? 1 : 0))
+        case .integer(let integer): return try made(plist_new_uint(UInt64(bitPattern: integer)))
+        case .unsigned(let integer): return try unsigned(integer)
+        case .real(let real):
+            guard real.isFinite else { throw .invalidPropertyList("a property list has no \(real)") }
+            return try made(plist_new_real(real))
+        case .data(let bytes):
+            return try made(
+                bytes.withUnsafeBytes {
+                    plist_new_data($0.baseAddress?.assumingMemoryBound(to: CChar.self) ?? emptyText, UInt64($0.count))
+                })
+        case .date(let seconds): return try date(seconds)
+        case .null:
+            throw .invalidPropertyList("a property list has no null", hint: "leave the member out")
+        case .decimal(let text):
+            throw .invalidPropertyList("a property list has no number like \(text.prefix(40))", hint: "send it as a string")
+        }
+    }
+
+    private var emptyText: UnsafePointer<CChar> {
+        UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+
+    private func made(_ node: plist_t?) throws(EncodingFailure) -> plist_t {
+        guard let node else { throw .invalidPropertyList("there was no memory for it") }
+        return node
+    }
+
+    private func array(_ elements: [StructuredValue], depth: Int) throws(EncodingFailure) -> plist_t {
+        let array = try made(plist_new_array())
+        do throws(EncodingFailure) {
+            for element in elements { plist_array_append_item(array, try node(element, depth: depth + 1)) }
+        } catch {
+            plist_free(array)
+            throw error
+        }
+        return array
+    }
+
+    private func dictionary(_ members: [StructuredValue.Member], depth: Int) throws(EncodingFailure) -> plist_t {
+        let dictionary = try made(plist_new_dict())
+        do throws(EncodingFailure) {
+            for member in members {
+                let name = try checked(member.name)
+                plist_dict_set_item(dictionary, name, try node(member.value, depth: depth + 1))
+            }
+        } catch {
+            plist_free(dictionary)
+            throw error
+        }
+        return dictionary
+    }
+
+    /// C strings end at U+0000; XML has no way to write most of the other control characters.
+    private func checked(_ text: String) throws(EncodingFailure) -> String {
+        let isPossible = text.utf8.allSatisfy { byte in
+            byte >= 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D || (format == .binary && byte != 0)
+        }
+        guard isPossible else { throw .invalidPropertyList("a text has control characters that the format cannot write") }
+        return text
+    }
+
+    /// Through XML, because `plist_new_uint` reads the 64th bit as a sign.
+    private func unsigned(_ integer: UInt64) throws(EncodingFailure) -> plist_t {
+        let text = "<plist version=\"1.0\"><integer>\(integer)</integer></plist>"
+        return try made(PropertyList.node(from: Array(text.utf8), as: .xml))
+    }
+
+    /// Through the binary form, because `plist_new_date` has whole seconds of 32 bits.
+    private func date(_ seconds: Double) throws(EncodingFailure) -> plist_t {
+        let isPossible = format == .xml ? DateFormat.internet.text(forSecondsSince1970: seconds) != nil : seconds.isFinite
+        guard isPossible else { throw .invalidDate(seconds) }
+        // libplist would cut the fraction off towards its own epoch.
+        let whole = format == .xml ? seconds.rounded(.down) : seconds
+        let bits = DateValue.sinceReferenceDate(whole).bitPattern
+        var list = Array("bplist00".utf8) + [0x33]
+        for shift in stride(from: UInt64(56), through: 0, by: -8) { list.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+        // The table with the one offset, 8; then the trailer: sizes of offsets and references, one object, the first, and the table's place.
+        list += [8] + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + [0, 0, 0, 0, 0, 0, 0, 0]
+        list += [0, 0, 0, 0, 0, 0, 0, 17]
+        return try made(PropertyList.node(from: list, as: .binary))
+    }
+}
+
+/// Makes values of libplist's nodes.
+private struct PropertyListReader {
+    func value(of node: plist_t, depth: Int) throws(EncodingFailure) -> StructuredValue {
+        guard depth < StructuredValue.maximumDepth else { throw .invalidPropertyList("it is nested too deep") }
+        switch plist_get_node_type(node) {
+        case PLIST_BOOLEAN:
+            var bool: UInt8 = 0
+            plist_get_bool_val(node, &bool)
+            return .bool(bool != 0)
+        case PLIST_UINT: return integer(node)
+        case PLIST_REAL:
+            var real = 0.0
+            plist_get_real_val(node, &real)
+            return .real(real)
+        case PLIST_STRING:
+            var count: UInt64 = 0
+            return .string(String(decoding: buffer(plist_get_string_ptr(node, &count), count), as: UTF8.self))
+        case PLIST_DATA:
+            var count: UInt64 = 0
+            return .data(Array(buffer(plist_get_data_ptr(node, &count), count)))
+        case PLIST_DATE: return .date(date(node))
+        case PLIST_UID:
+            var uid: UInt64 = 0
+            plist_get_uid_val(node, &uid)
+            return .object([.init("CF$UID", Int64(exactly: uid).map { .integer($0) } ?? .unsigned(uid))])
+        case PLIST_ARRAY: return .array(try elements(node, depth: depth))
+        case PLIST_DICT: return .object(try members(node, depth: depth))
+        default: throw .invalidPropertyList("it has a value of a kind that is not known")
+        }
+    }
+
+    private func buffer(_ start: UnsafePointer<CChar>?, _ count: UInt64) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(clamping: count))
+    }
+
+    /// The 64th bit is a sign, unless libplist writes the number with 16 bytes.
+    private func integer(_ node: plist_t) -> StructuredValue {
+        var bits: UInt64 = 0
+        plist_get_uint_val(node, &bits)
+        if let small = Int64(exactly: bits) { return .integer(small) }
+        let isUnsigned = PropertyList.bytes(of: node, as: .binary).map { $0.count > 8 && $0[8] == 0x14 } ?? false
+        return isUnsigned ? .unsigned(bits) : .integer(Int64(bitPattern: bits))
+    }
+
+    /// `plist_get_date_val` has no sign for a fraction and cuts it off; the binary form of the node is the number itself.
+    private func date(_ node: plist_t) -> Double {
+        guard let list = PropertyList.bytes(of: node, as: .binary), list.count > 16, list[8] == 0x33 else { return 0 }
+        let bits = list[9...16].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return DateValue.since1970(referenceSeconds: Double(bitPattern: bits))
+    }
+
+    private func elements(_ array: plist_t, depth: Int) throws(EncodingFailure) -> [StructuredValue] {
+        var iterator: plist_array_iter?
+        plist_array_new_iter(array, &iterator)
+        defer { free(iterator) }
+        var elements: [StructuredValue] = []
+        for _ in 0..<plist_array_get_size(array) {
+            var item: plist_t?
+            plist_array_next_item(array, iterator, &item)
+            guard let item else { break }
+            elements.append(try value(of: item, depth: depth + 1))
+        }
+        return elements
+    }
+
+    private func members(_ dictionary: plist_t, depth: Int) throws(EncodingFailure) -> [StructuredValue.Member] {
+        var iterator: plist_dict_iter?
+        plist_dict_new_iter(dictionary, &iterator)
+        defer { free(iterator) }
+        var members: [StructuredValue.Member] = []
+        var names: Set<String> = []
+        for _ in 0..<plist_dict_get_size(dictionary) {
+            var key: UnsafeMutablePointer<CChar>?
+            var item: plist_t?
+            plist_dict_next_item(dictionary, iterator, &key, &item)
+            defer { free(key) }
+            guard let key, let item else { break }
+            let name = String(cString: key)
+            guard names.insert(name).inserted else { throw .invalidPropertyList("a dictionary has a key twice") }
+            members.append(.init(name, try value(of: item, depth: depth + 1)))
+        }
+        return members
+    }
+}
