@@ -34,7 +34,8 @@ public final class HTTPURL: CustomStringConvertible {
         let joint = query.map { $0.isEmpty ? "" : "&" } ?? "?"
         // As text, because libcurl writes the percent-encodings of a part that it is given in lower case.
         return try HTTPURL(
-            "\(beginning)\(joint)\(addition)\(description[fragment...])", relativeTo: nil, userInformation: userInformation)
+            "\(beginning)\(joint)\(addition)\(description[fragment...])", relativeTo: nil,
+            userInformation: userInformation)
     }
 
     private init(

@@ -51,7 +51,8 @@ struct HTTPURLTests {
         let cases = [
             ("http://h/p", "http://h/p?x%5B%5D=1"), ("http://h/p?", "http://h/p?x%5B%5D=1"),
             ("http://h", "http://h?x%5B%5D=1"), ("http://h/p?a=b", "http://h/p?a=b&x%5B%5D=1"),
-            ("http://h/p#f?g", "http://h/p?x%5B%5D=1#f?g"), ("http://h/p?a%2fb=%C3#f", "http://h/p?a%2fb=%C3&x%5B%5D=1#f"),
+            ("http://h/p#f?g", "http://h/p?x%5B%5D=1#f?g"),
+            ("http://h/p?a%2fb=%C3#f", "http://h/p?a%2fb=%C3&x%5B%5D=1#f"),
         ]
         for (text, result) in cases {
             #expect(try HTTPURL(text).appendingQuery("x%5B%5D=1").description == result)

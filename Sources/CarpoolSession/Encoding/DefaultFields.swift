@@ -38,9 +38,11 @@ public enum DefaultFields {
         let name = locale.prefix { $0 != "." && $0 != "@" }
         if name == "C" || name == "POSIX" { return "en" }
         let tag = String(name.map { $0 == "_" ? "-" : $0 })
-        let isTag = tag.utf8.count <= 35 && tag.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
-            1...8 ~= part.utf8.count && part.utf8.allSatisfy(isAlphanumeric)
-        }
+        let isTag =
+            tag.utf8.count <= 35
+            && tag.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
+                1...8 ~= part.utf8.count && part.utf8.allSatisfy(isAlphanumeric)
+            }
         return isTag ? tag : nil
     }
 
@@ -53,7 +55,9 @@ public enum DefaultFields {
     /// The client's name may be anything, so each character that no product may have (RFC 9110, section 10.1.5) is written `_`, and of a long
     /// name only the first 64 characters.
     public static func userAgent(client: String?, version: String?, system: String = system) -> String {
-        let comment = system.unicodeScalars.filter { $0.value >= 0x20 && $0.value < 0x7F && !"()\\".unicodeScalars.contains($0) }
+        let comment = system.unicodeScalars.filter {
+            $0.value >= 0x20 && $0.value < 0x7F && !"()\\".unicodeScalars.contains($0)
+        }
         return "\(token(client))/\(token(version)) (\(String(comment))) Carpool/\(Release.version)"
     }
 

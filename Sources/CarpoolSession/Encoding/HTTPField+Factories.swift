@@ -3,7 +3,9 @@ public import CarpoolHTTP
 // Fields by their purpose (HH-03). All throw `HTTPField.Refusal` if the value holds control characters.
 extension HTTPField {
     /// `Accept`
-    public static func accept(_ value: String) throws(Refusal) -> HTTPField { try HTTPField(name: "Accept", value: value) }
+    public static func accept(_ value: String) throws(Refusal) -> HTTPField {
+        try HTTPField(name: "Accept", value: value)
+    }
 
     /// `Accept-Charset`
     public static func acceptCharset(_ value: String) throws(Refusal) -> HTTPField {

@@ -31,7 +31,9 @@ public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomSt
     public mutating func add(_ field: HTTPField) { update(field) }
 
     /// The same as ``update(name:value:)``.
-    public mutating func add(name: String, value: String) throws(HTTPField.Refusal) { try update(name: name, value: value) }
+    public mutating func add(name: String, value: String) throws(HTTPField.Refusal) {
+        try update(name: name, value: value)
+    }
 
     /// Takes the field with that name out, if there is one.
     public mutating func remove(name: String) {

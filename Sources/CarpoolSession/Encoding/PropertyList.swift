@@ -1,5 +1,4 @@
 internal import CPlist
-internal import Glibc
 
 /// The two forms of property lists that are read and written.
 public enum PropertyListFormat: String, Sendable, CaseIterable {
@@ -9,10 +8,10 @@ public enum PropertyListFormat: String, Sendable, CaseIterable {
     case binary
 }
 
-/// Reads and writes property lists with libplist.
+/// Writes property lists with libplist, and reads them without.
 ///
-/// libplist keeps a date's fraction and the sign of a whole number to itself, so such values are handed over, and taken back, as property
-/// lists of one value. It follows nesting without end and copies what a binary list shares, so ``PropertyListSurvey`` looks first.
+/// What is read comes from the network, and libplist ends the process over a key with U+0000 and over deep nesting; what is written is ours.
+/// Dates and whole numbers of 64 bits are handed to it as property lists of one value, because its functions for them have less range.
 public enum PropertyList {
     /// The longest property list that is read, in bytes: 16 MiB, since it is read as a whole on the loop.
     public static let maximumBytes = 16 << 20
@@ -34,19 +33,24 @@ public enum PropertyList {
         }
     }
 
+    /// The most values that are read, those behind each reference of a binary list counted: a list of a hundred bytes may refer to a million.
+    public static let maximumValues = 500_000
+
     /// Reads a property list of either form. Whole numbers beyond 63 bits become `unsigned`, archive references objects with the member
     /// `CF$UID`, as Apple's XML has them.
-    /// - Throws: `invalid_property_list` for anything else, for more than ``maximumBytes``, and for values deeper than
-    ///   ``StructuredValue/maximumDepth`` or beyond the bounds of ``PropertyListSurvey``.
+    /// - Throws: `invalid_property_list` for anything else, for more than ``maximumBytes`` or ``maximumValues``, and for values deeper than
+    ///   ``StructuredValue/maximumDepth``.
     public static func decode(_ bytes: [UInt8]) throws(SessionError) -> StructuredValue {
         do throws(EncodingFailure) {
-            guard bytes.count <= maximumBytes else { throw .invalidPropertyList("it has more than \(maximumBytes) bytes") }
-            let format = try PropertyListSurvey.check(bytes)
-            guard let root = node(from: bytes, as: format) else {
-                throw .invalidPropertyList("it is not well-formed")
+            guard bytes.count <= maximumBytes else {
+                throw .invalidPropertyList("it has more than \(maximumBytes) bytes")
             }
-            defer { plist_free(root) }
-            return try PropertyListReader().value(of: root, depth: 0)
+            if bytes.starts(with: "bplist0".utf8) {
+                var reader = try BinaryPropertyListReader(bytes)
+                return try reader.read()
+            }
+            var reader = XMLPropertyListReader(bytes)
+            return try reader.read()
         } catch {
             throw error.sessionError
         }
@@ -104,7 +108,8 @@ private struct PropertyListBuilder {
         case .null:
             throw .invalidPropertyList("a property list has no null", hint: "leave the member out")
         case .decimal(let text):
-            throw .invalidPropertyList("a property list has no number like \(text.prefix(40))", hint: "send it as a string")
+            throw .invalidPropertyList(
+                "a property list has no number like \(text.prefix(40))", hint: "send it as a string")
         }
     }
 
@@ -147,7 +152,9 @@ private struct PropertyListBuilder {
         let isPossible = text.utf8.allSatisfy { byte in
             byte >= 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D || (format == .binary && byte != 0)
         }
-        guard isPossible else { throw .invalidPropertyList("a text has control characters that the format cannot write") }
+        guard isPossible else {
+            throw .invalidPropertyList("a text has control characters that the format cannot write")
+        }
         return text
     }
 
@@ -159,101 +166,19 @@ private struct PropertyListBuilder {
 
     /// Through the binary form, because `plist_new_date` has whole seconds of 32 bits.
     private func date(_ seconds: Double) throws(EncodingFailure) -> plist_t {
-        let isPossible = format == .xml ? DateFormat.internet.text(forSecondsSince1970: seconds) != nil : seconds.isFinite
+        let isPossible =
+            format == .xml ? DateFormat.internet.text(forSecondsSince1970: seconds) != nil : seconds.isFinite
         guard isPossible else { throw .invalidDate(seconds) }
         // libplist would cut the fraction off towards its own epoch.
         let whole = format == .xml ? seconds.rounded(.down) : seconds
         let bits = DateValue.sinceReferenceDate(whole).bitPattern
         var list = Array("bplist00".utf8) + [0x33]
-        for shift in stride(from: UInt64(56), through: 0, by: -8) { list.append(UInt8(truncatingIfNeeded: bits >> shift)) }
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            list.append(UInt8(truncatingIfNeeded: bits >> shift))
+        }
         // The table with the one offset, 8; then the trailer: sizes of offsets and references, one object, the first, and the table's place.
         list += [8] + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + [0, 0, 0, 0, 0, 0, 0, 0]
         list += [0, 0, 0, 0, 0, 0, 0, 17]
         return try made(PropertyList.node(from: list, as: .binary))
-    }
-}
-
-/// Makes values of libplist's nodes.
-private struct PropertyListReader {
-    func value(of node: plist_t, depth: Int) throws(EncodingFailure) -> StructuredValue {
-        guard depth < StructuredValue.maximumDepth else { throw .invalidPropertyList("it is nested too deep") }
-        switch plist_get_node_type(node) {
-        case PLIST_BOOLEAN:
-            var bool: UInt8 = 0
-            plist_get_bool_val(node, &bool)
-            return .bool(bool != 0)
-        case PLIST_UINT: return integer(node)
-        case PLIST_REAL:
-            var real = 0.0
-            plist_get_real_val(node, &real)
-            return .real(real)
-        case PLIST_STRING:
-            var count: UInt64 = 0
-            return .string(String(decoding: buffer(plist_get_string_ptr(node, &count), count), as: UTF8.self))
-        case PLIST_DATA:
-            var count: UInt64 = 0
-            return .data(Array(buffer(plist_get_data_ptr(node, &count), count)))
-        case PLIST_DATE: return .date(date(node))
-        case PLIST_UID:
-            var uid: UInt64 = 0
-            plist_get_uid_val(node, &uid)
-            return .object([.init("CF$UID", Int64(exactly: uid).map { .integer($0) } ?? .unsigned(uid))])
-        case PLIST_ARRAY: return .array(try elements(node, depth: depth))
-        case PLIST_DICT: return .object(try members(node, depth: depth))
-        default: throw .invalidPropertyList("it has a value of a kind that is not known")
-        }
-    }
-
-    private func buffer(_ start: UnsafePointer<CChar>?, _ count: UInt64) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(clamping: count))
-    }
-
-    /// The 64th bit is a sign, unless libplist writes the number with 16 bytes.
-    private func integer(_ node: plist_t) -> StructuredValue {
-        var bits: UInt64 = 0
-        plist_get_uint_val(node, &bits)
-        if let small = Int64(exactly: bits) { return .integer(small) }
-        let isUnsigned = PropertyList.bytes(of: node, as: .binary).map { $0.count > 8 && $0[8] == 0x14 } ?? false
-        return isUnsigned ? .unsigned(bits) : .integer(Int64(bitPattern: bits))
-    }
-
-    /// `plist_get_date_val` has no sign for a fraction and cuts it off; the binary form of the node is the number itself.
-    private func date(_ node: plist_t) -> Double {
-        guard let list = PropertyList.bytes(of: node, as: .binary), list.count > 16, list[8] == 0x33 else { return 0 }
-        let bits = list[9...16].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return DateValue.since1970(referenceSeconds: Double(bitPattern: bits))
-    }
-
-    private func elements(_ array: plist_t, depth: Int) throws(EncodingFailure) -> [StructuredValue] {
-        var iterator: plist_array_iter?
-        plist_array_new_iter(array, &iterator)
-        defer { free(iterator) }
-        var elements: [StructuredValue] = []
-        for _ in 0..<plist_array_get_size(array) {
-            var item: plist_t?
-            plist_array_next_item(array, iterator, &item)
-            guard let item else { break }
-            elements.append(try value(of: item, depth: depth + 1))
-        }
-        return elements
-    }
-
-    private func members(_ dictionary: plist_t, depth: Int) throws(EncodingFailure) -> [StructuredValue.Member] {
-        var iterator: plist_dict_iter?
-        plist_dict_new_iter(dictionary, &iterator)
-        defer { free(iterator) }
-        var members: [StructuredValue.Member] = []
-        var names: Set<String> = []
-        for _ in 0..<plist_dict_get_size(dictionary) {
-            var key: UnsafeMutablePointer<CChar>?
-            var item: plist_t?
-            plist_dict_next_item(dictionary, iterator, &key, &item)
-            defer { free(key) }
-            guard let key, let item else { break }
-            let name = String(cString: key)
-            guard names.insert(name).inserted else { throw .invalidPropertyList("a dictionary has a key twice") }
-            members.append(.init(name, try value(of: item, depth: depth + 1)))
-        }
-        return members
     }
 }
