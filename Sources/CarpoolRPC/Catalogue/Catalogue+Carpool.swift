@@ -4,7 +4,8 @@ extension Catalogue {
     /// Everything that this version of the daemon can do.
     public static let carpool = Catalogue(
         methods: RPCMethods.all + ClientMethods.all + DaemonMethods.all + SessionMethods.all + RequestMethods.all
-            + BodyMethods.all + PoolMethods.all + EventsMethods.all, notifications: [event])
+            + BodyMethods.all + PoolMethods.all + EventsMethods.all, notifications: [event],
+        callbacks: CallbackMethods.all)
 
     private static let event = NotificationDescription(
         name: "event", summary: "Something happened that a subscription asked for.",

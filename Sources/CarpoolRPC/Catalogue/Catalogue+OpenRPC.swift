@@ -3,7 +3,7 @@ public import CarpoolJSON
 extension Catalogue {
     /// Appends the catalogue as an OpenRPC 1.3.2 document (https://spec.open-rpc.org).
     ///
-    /// What OpenRPC has no word for is told under names that begin with `x-`: roles, aliases, notifications, the table of
+    /// What OpenRPC has no word for is told under names that begin with `x-`: roles, aliases, notifications, callbacks, the table of
     /// errors.
     /// - Parameter version: The version of the daemon.
     public func openRPC(version: String, to writer: inout JSONWriter) {
@@ -18,6 +18,7 @@ extension Catalogue {
         write("methods", methods, to: &writer) { $0.write(to: &$1) }
         writeComponents(to: &writer)
         write("x-notifications", notifications, to: &writer) { $0.write(to: &$1) }
+        write("x-callbacks", callbacks, to: &writer) { $0.write(to: &$1) }
         write("x-errors", RPCErrorKind.all, to: &writer) { $0.writeDescription(to: &$1) }
         writer.endObject()
     }
@@ -32,6 +33,10 @@ extension Catalogue {
         for notification in notifications {
             notification.params.collectNamed(into: &named)
             for member in notification.types.flatMap(\.data) { member.schema.collectNamed(into: &named) }
+        }
+        for callback in callbacks {
+            callback.result.collectNamed(into: &named)
+            for member in callback.params { member.schema.collectNamed(into: &named) }
         }
         writer.key("components")
         writer.beginObject()
@@ -117,6 +122,28 @@ extension NotificationDescription {
         writer.key("example")
         writer.raw(Array(example.utf8))
         CarpoolRPC.write("types", types, to: &writer) { $0.write(to: &$1) }
+        writer.endObject()
+    }
+}
+
+extension CallbackDescription {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("name", name)
+        writer.member("summary", summary)
+        writer.member("description", description)
+        CarpoolRPC.write("params", params, to: &writer) { $0.writeDescriptor(to: &$1) }
+        writer.key("result")
+        result.write(to: &writer)
+        CarpoolRPC.write("examples", examples, to: &writer) { example, writer in
+            writer.beginObject()
+            writer.member("name", example.title)
+            writer.key("params")
+            writer.raw(Array(example.params.utf8))
+            writer.key("result")
+            writer.raw(Array(example.result.utf8))
+            writer.endObject()
+        }
         writer.endObject()
     }
 }

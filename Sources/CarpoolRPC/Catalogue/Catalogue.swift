@@ -12,12 +12,17 @@ public struct Catalogue: Sendable {
     public let methods: [Method]
     /// What the daemon sends by itself.
     public let notifications: [NotificationDescription]
+    /// What the daemon asks its clients.
+    public let callbacks: [CallbackDescription]
     private let entries: [String: Entry]
 
     /// A catalogue of these methods; of two with one name the first counts.
-    public init(methods: [Method], notifications: [NotificationDescription] = []) {
+    public init(
+        methods: [Method], notifications: [NotificationDescription] = [], callbacks: [CallbackDescription] = []
+    ) {
         self.methods = methods
         self.notifications = notifications
+        self.callbacks = callbacks
         var entries: [String: Entry] = [:]
         for method in methods {
             let entry = Entry(method: method, object: .object(method.params))
@@ -39,5 +44,12 @@ public struct Catalogue: Sendable {
     public func bind(params: JSON?, of method: Method) throws(RPCError) -> Params {
         let object = entries[method.name]?.object ?? .object(method.params)
         return try Params.bind(params, to: method.params, object: object)
+    }
+
+    /// Checks what a client has answered to a callback; paths begin with `result`.
+    /// - Throws: `JSONError` with code `schema`.
+    public func check(answer: JSON, to callback: String) throws(JSONError) {
+        guard let description = callbacks.first(where: { $0.name == callback }) else { return }
+        try description.result.validate(answer, path: "result")
     }
 }

@@ -24,6 +24,12 @@ enum ClientMethods {
             .optional(
                 "max_line_bytes", .integer(65_536...67_108_864),
                 "The longest line that it reads. Larger bodies then come inline.", absent: "65536"),
+            .optional(
+                "callbacks", .array(of: .callbackName, count: 0...64),
+                """
+                Names of callbacks that it answers on this connection, for requests whose own connection does not; they \
+                replace those that it gave before. Absent: those stay.
+                """),
         ],
         result: .answer([
             .required("protocol", .integer, "The version that is spoken."),
@@ -71,6 +77,7 @@ enum ClientMethods {
                         .required("messages", .count, "How many messages it has sent."),
                         .required("calls_in_flight", .count, "Calls that are not answered yet."),
                         .required("subscriptions", .count, "Live subscriptions."),
+                        .required("callbacks", .array(of: .callbackName), "Names of callbacks that it answers."),
                         .required("unread_bytes", .count, "Output that it has not read."),
                     ])), "In the order in which they came.")
         ]),
@@ -80,7 +87,7 @@ enum ClientMethods {
                 result: """
                     {"clients":[{"client":"c-17","name":"nightly-report","uid":1000,"pid":5012,"role":"admin",\
                     "connected":"2026-09-30T10:00:00.123456Z","messages":12,"calls_in_flight":1,"subscriptions":0,\
-                    "unread_bytes":0}]}
+                    "callbacks":["sign"],"unread_bytes":0}]}
                     """)
         ])
 

@@ -61,6 +61,10 @@ enum DaemonMethods {
             group("spool", "Bodies in files.", ["bodies", "size_bytes"]),
             group("events", "Live subscriptions, and events that were built.", ["subscriptions", "built"]),
             group("loop", "Turns of the event loop, and the longest, in microseconds.", ["turns", "longest_turn_us"]),
+            group(
+                "callbacks",
+                "Questions to clients: waiting for an answer, asked, answered, failed, and answers that came too late or to none.",
+                ["waiting", "asked", "answered", "failed", "ignored"]),
             .required("sessions", .count, "Sessions, `default` included."),
         ]),
         examples: [
@@ -70,7 +74,8 @@ enum DaemonMethods {
                     {"uptime_ms":3600000,"connections":{"open":1,"accepted":40,"refused":0},"requests":{"active":0,"known":3,\
                     "made":40,"failed":1},"transfers":{"active":0,"queued":0,"finished":41,"reused":39},\
                     "spool":{"bodies":0,"size_bytes":0},"events":{"subscriptions":0,"built":0},\
-                    "loop":{"turns":512,"longest_turn_us":830},"sessions":1}
+                    "loop":{"turns":512,"longest_turn_us":830},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
+                    "sessions":1}
                     """)
         ])
 

@@ -8,8 +8,8 @@ enum RPCMethods {
         "rpc.discover", role: .observe, "Describes every method, notification and error.",
         """
         Answers with an OpenRPC 1.3.2 document. It is made from the table that calls are checked against, so what it says \
-        is what the daemon does. Roles, aliases, notifications and the table of errors are under names that begin with \
-        `x-`. The answer is one long line: it is the one answer that may be longer than the client's line limit.
+        is what the daemon does. Roles, aliases, notifications, callbacks and the table of errors are under names that \
+        begin with `x-`. The answer is one long line: it is the one answer that may be longer than the client's line limit.
         """,
         result: .object(
             [

@@ -1,0 +1,238 @@
+internal import CarpoolJSON
+
+/// `callback.*`: what the daemon asks its clients.
+enum CallbackMethods {
+    static let all: [CallbackDescription] = [adapt, retry, redirect, validate, preprocess, serialize, refresh]
+
+    private static let adapt = CallbackDescription(
+        name: "callback.adapt", summary: "Asks for the changes that a request needs before it is sent.",
+        description: """
+            Before every attempt, each time with the fresh request, so that changes do not add up. `{}` leaves it as it is. \
+            A client that refuses fails the request: its message is in the failure `client_refused`.
+            """,
+        params: aboutRequest + [urlRequest],
+        result: .object(
+            JSONSchema.requestChange + [.optional("fail", JSONSchema.refusal, "The request is not to be sent.")]),
+        examples: [
+            .init(
+                "a signature",
+                params: """
+                    {"callback":"sign","session":"default","request":"r_k3f9_1a","attempt":1,"deadline_ms":10000,"url_request":\
+                    {"method":"POST","url":"https://example.com/a","headers":[["Accept","*/*"]],"body":{"text":"hi","size_bytes":2}}}
+                    """,
+                result: #"{"set_headers":{"X-Signature":"5d41402a"}}"#),
+            .init(
+                "no change",
+                params: """
+                    {"callback":"sign","session":"default","request":"r_k3f9_1b","attempt":1,"deadline_ms":10000,"url_request":\
+                    {"method":"GET","url":"https://example.com/b","headers":[]}}
+                    """,
+                result: "{}"),
+        ])
+
+    private static let retry = CallbackDescription(
+        name: "callback.retry", summary: "Asks whether a request that has failed is sent again.",
+        description: "The next retrier is asked after `do_not_retry`, and only then.",
+        params: aboutRequest + [
+            .required("error", .requestError, "Why it failed."),
+            .optional("response", .responseHead, "The response, if there was one."),
+            .required("retry_count", .count, "How often it was sent again so far."),
+        ],
+        result: .object([
+            .required(
+                "decision", .choice("do_not_retry", "retry", "do_not_retry_with_error"),
+                "`do_not_retry_with_error` fails the request with `request_retry_failed`, which holds the message."),
+            .optional(
+                "delay_ms", .integer(0...2_592_000_000), "With `retry`: how long to wait before it is sent.",
+                absent: "0"),
+            .optional("message", .string, "With `do_not_retry_with_error`: why not."),
+        ]),
+        examples: [
+            .init(
+                "in half a second",
+                params: """
+                    {"callback":"patience","session":"default","request":"r_k3f9_1a","attempt":1,"deadline_ms":10000,\
+                    "error":{"code":2000,"name":"session_task_failed.timed_out","message":"no byte came for 60000 ms",\
+                    "retryable":true,"timeout":"idle"},"retry_count":0}
+                    """, result: #"{"decision":"retry","delay_ms":500}"#)
+        ])
+
+    private static let redirect = CallbackDescription(
+        name: "callback.redirect", summary: "Asks whether a redirect is followed, and with which request.",
+        description: """
+            `url_request` is the request that would be sent next. `follow` sends it, with the changes that stand beside it; \
+            after `do_not_follow` the response that redirects is the final one.
+            """,
+        params: aboutRequest + [response, urlRequest],
+        result: .object(
+            [.required("decision", .choice("follow", "do_not_follow"), "What is to be done.")]
+                + JSONSchema.requestChange),
+        examples: [
+            .init(
+                "somewhere else",
+                params: """
+                    {"callback":"guide","session":"default","request":"r_k3f9_1a","attempt":1,"deadline_ms":10000,"response":\
+                    {"status":302,"http_version":"h2","headers":[["location","/b"]],"url":"https://example.com/a"},\
+                    "url_request":{"method":"GET","url":"https://example.com/b","headers":[]}}
+                    """, result: #"{"decision":"follow","url":"https://example.com/c"}"#)
+        ])
+
+    private static let validate = CallbackDescription(
+        name: "callback.validate", summary: "Asks whether a response is acceptable.",
+        description: """
+            One that is not fails the request with `response_validation_failed.custom_validation_failed`, which holds the \
+            message.
+            """,
+        params: aboutRequest + [response, body],
+        result: .object([
+            .required("valid", .boolean, "Whether it is."),
+            .optional("message", .string, "Why it is not."),
+        ]),
+        examples: [
+            .init(
+                "an empty list", params: withBody("not_empty", #"{"text":"[]","size_bytes":2}"#),
+                result: #"{"valid":false,"message":"the list is empty"}"#)
+        ])
+
+    private static let preprocess = CallbackDescription(
+        name: "callback.preprocess", summary: "Asks for the bytes that a serializer is to see instead of the body.",
+        description: "Not asked about an empty body.",
+        params: aboutRequest + [body],
+        result: .oneOf(
+            .object([.required("text", .string, "UTF-8.")]), .object([.required("base64", .string, "Any bytes.")]),
+            failing),
+        examples: [
+            .init(
+                "without a prefix",
+                params: """
+                    {"callback":"strip","session":"default","request":"r_k3f9_1a","attempt":1,"deadline_ms":10000,\
+                    "body":{"text":"while(1);[1]","size_bytes":12}}
+                    """, result: #"{"text":"[1]"}"#)
+        ])
+
+    private static let serialize = CallbackDescription(
+        name: "callback.serialize", summary: "Asks for the value of a response.",
+        description: """
+            Whatever JSON the client answers is the request's value. A client that refuses fails the request with \
+            `response_serialization_failed.custom_serialization_failed`, which holds the message.
+            """,
+        params: aboutRequest + [response, body],
+        result: .oneOf(.object([.required("value", .any, "The value.")]), failing),
+        examples: [
+            .init(
+                "a sum", params: withBody("sum", #"{"text":"1 2 3","size_bytes":5}"#), result: #"{"value":{"sum":6}}"#)
+        ])
+
+    private static let refresh = CallbackDescription(
+        name: "callback.refresh", summary: "Asks for a new credential.",
+        description: """
+            Asked once however many requests wait for it. The old refresh token stays in use if none is answered. The call is \
+            about a session and not about one request, so `request` and `attempt` are absent.
+            """,
+        params: aboutSession + [
+            .required(
+                "credential",
+                .answer([
+                    .required("access_token", .string, "What was sent as `Authorization: Bearer`."),
+                    .optional("refresh_token", .string, "What a new one is got with, if it is known."),
+                    .optional("expires", .time, "When the access token ends, if it is known."),
+                ]), "The credential that is no longer good.")
+        ],
+        result: .oneOf(
+            .object([
+                .required(
+                    "credential",
+                    .object([
+                        .required("access_token", .string(maxBytes: 32_768), "Not empty."),
+                        .optional(
+                            "refresh_token", .string(maxBytes: 32_768), "Absent: as before."),
+                        .optional(
+                            "expires_in_ms", .integer(1...3_155_760_000_000),
+                            "How long the access token is good. Absent: not known."),
+                    ]), "The new one.")
+            ]), failing),
+        examples: [
+            .init(
+                "a token for an hour",
+                params: """
+                    {"callback":"login","session":"api","deadline_ms":10000,"credential":{"access_token":"old",\
+                    "refresh_token":"r1","expires":"2026-09-30T10:00:00.000000Z"}}
+                    """,
+                result: #"{"credential":{"access_token":"new","refresh_token":"r2","expires_in_ms":3600000}}"#)
+        ])
+}
+
+// What the questions have in common.
+extension CallbackMethods {
+    private static let aboutSession: [JSONSchema.Member] = [
+        .required("callback", .callbackName, "The callback's name, as the request or its session gave it."),
+        .required("session", .sessionName, "The session that it is about."),
+        .required("deadline_ms", .integer(0...600_000), "An answer that takes longer is ignored."),
+    ]
+
+    private static let aboutRequest: [JSONSchema.Member] =
+        aboutSession + [
+            .required("request", .requestName, "The request that it is about."),
+            .required("attempt", .integer(0...Int64.max), "Which attempt, from 1; 0 before the first."),
+        ]
+
+    private static let urlRequest = JSONSchema.Member.required(
+        "url_request", JSONSchema.urlRequest, "The request as it would be sent.")
+    private static let response = JSONSchema.Member.required("response", .responseHead, "The response's head.")
+    private static let body = JSONSchema.Member.required(
+        "body", JSONSchema.callbackBody, "The response's body, decoded.")
+    private static let failing = JSONSchema.object([.required("fail", JSONSchema.refusal, "There is none.")])
+
+    private static func withBody(_ name: String, _ body: String) -> String {
+        """
+        {"callback":"\(name)","session":"default","request":"r_k3f9_1a","attempt":1,"deadline_ms":10000,"response":\
+        {"status":200,"http_version":"h2","headers":[],"url":"https://example.com/a"},"body":\(body)}
+        """
+    }
+}
+
+extension JSONSchema {
+    /// What a client says when it fails what it was asked about.
+    fileprivate static let refusal = JSONSchema.named(
+        "Refusal", .object([.required("message", .string, "Why; the first 1,024 bytes are kept.")]))
+
+    /// A body as a client sees it in a callback.
+    fileprivate static let callbackBody = JSONSchema.named(
+        "CallbackBody",
+        .answer([
+            .optional("text", .string, "The bytes, if they are UTF-8 and fit the line."),
+            .optional("base64", .string, "The bytes, if they are not UTF-8 and fit the line."),
+            .optional(
+                "file", .string, "A file with the bytes, if they do not fit; it stays until the request is over."),
+            .required("size_bytes", .count, "How many bytes there are."),
+        ]))
+
+    /// A request as a client sees it in a callback.
+    fileprivate static let urlRequest = JSONSchema.named(
+        "URLRequest",
+        .answer([
+            .required("method", .string, "Its method."),
+            .required("url", .string, "Its URL."),
+            .required("headers", .array(of: .array(of: .string, count: 2...2)), "`[name, value]` in order."),
+            .optional("body", callbackBody, "What is sent; absent if nothing is. A file is told by its size alone."),
+            .optional("truncated", .constant(true), "The fields or the URL are longer than fit the client's line."),
+        ]))
+
+    /// How a client changes a request.
+    fileprivate static let requestChange: [Member] = [
+        .optional("method", .string(maxBytes: 64), "Another method."),
+        .optional("url", .string(maxBytes: 65_536), "Another URL, absolute."),
+        .optional("headers", .headers, "These fields instead of all that are there."),
+        .optional("set_headers", .map(of: .string, maxCount: 256), "Fields to set; they replace others of their name."),
+        .optional(
+            "remove_headers", .array(of: .string(maxBytes: 256), count: 0...256), "Names of fields to take out first."),
+        .optional("body", changedBody, "Another body."),
+    ]
+
+    private static let changedBody = JSONSchema.named(
+        "ChangedBody",
+        .oneOf(
+            .object([.required("text", .string, "UTF-8.")]),
+            .object([.required("json", .any, "Sent compact; numbers and the order of members are kept.")]),
+            .object([.required("base64", .string, "Any bytes.")])))
+}
