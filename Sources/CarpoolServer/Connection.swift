@@ -77,6 +77,7 @@ final class Connection: ReadinessHandler, TurnObserver {
         case .endOfFile:
             inputHasEnded = true
             if let event = framer.finish() { handle(event) }
+            server.callbacks.lose(number)
             settle()
         case .failed:
             close()
@@ -117,9 +118,7 @@ final class Connection: ReadinessHandler, TurnObserver {
             } else {
                 send(id: id, error: error)
             }
-        case .response:
-            // The daemon asks nothing of its clients, so that this answers nothing.
-            return
+        case .response(let response): server.callbacks.answer(response, from: number)
         case .request(let request):
             if request.id != nil { batch?.expect() }
             let isDuplicate = request.id.map { calls[$0] != nil } ?? false
@@ -195,6 +194,8 @@ final class Connection: ReadinessHandler, TurnObserver {
         calls = [:]
         for subscription in subscriptions.values { server.publisher.remove(subscription) }
         subscriptions = [:]
+        // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
+        server.callbacks.lose(number)
     }
 
     /// A client that is shown out and does not read its last answers is waited for this long.
@@ -253,6 +254,21 @@ extension Connection: Client {
     }
 
     func callUnderWay(_ id: RPCID) -> Call? { calls[id] }
+
+    // MARK: Callbacks
+
+    /// Whether the client would see a question, and could answer it.
+    var canAnswer: Bool { !isClosed && !isShownOut && !inputHasEnded && output.count <= server.limits.unreadBytes }
+
+    /// Asks the client.
+    func send(_ question: CallbackQuestion, number: Int, deadlineMilliseconds: Int) {
+        server.withWriter { writer in
+            question.write(
+                number: number, deadlineMilliseconds: deadlineMilliseconds, bodyBytes: inlineBodyBytes,
+                atMost: maximumLineBytes, to: &writer)
+            writer.withBytes { send(message: $0) }
+        }
+    }
 
     // MARK: Events
 

@@ -8,6 +8,10 @@ public struct Limits: Equatable, Sendable {
     public var inlineBodyBytes = 45_056
     /// Calls under way on one connection.
     public var callsPerConnection = 256
+    /// Callbacks that one client has not answered.
+    public var callbacksPerConnection = 256
+    /// Callbacks that no client has answered, of all.
+    public var callbacks = 10_000
     /// Subscriptions on one connection.
     public var subscriptionsPerConnection = 32
     /// Connections of one user, and of all.
@@ -66,6 +70,12 @@ public struct Limits: Equatable, Sendable {
             "inline_body_bytes", \.inlineBodyBytes, 0...67_108_864,
             "a body inside a record, encoded; larger ones go to a file"),
         Field("calls_per_connection", \.callsPerConnection, 1...65_536, "calls under way on a connection"),
+        Field(
+            "callbacks_per_connection", \.callbacksPerConnection, 1...65_536,
+            "callbacks that a client has not answered: one that is slow must not pile up questions"),
+        Field(
+            "callbacks", \.callbacks, 1...1_000_000,
+            "callbacks that are not answered, of all clients: each holds a request and its body"),
         Field("subscriptions_per_connection", \.subscriptionsPerConnection, 1...1_024, "subscriptions on a connection"),
         Field(
             "connections_per_user", \.connectionsPerUser, 1...100_000,

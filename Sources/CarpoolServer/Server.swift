@@ -26,6 +26,9 @@ final class Server {
     var farewells: [ObjectIdentifier: Farewell] = [:]
     var statistics = ServerStatistics()
 
+    /// What is asked of clients.
+    private(set) lazy var callbacks = CallbackBroker(server: self)
+
     /// The name of this run: request ids and cursors begin with it.
     let epoch = Epoch.make()
     /// When the daemon came up, in microseconds since 1970.
@@ -139,6 +142,7 @@ final class Server {
 
     private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {
         client?.dependents[entry.sequence] = nil
+        callbacks.requestDidFinish(entry.request.id)
         for surplus in requests.finish(entry, at: WallClock.microseconds(), limits) {
             dismiss(surplus, keepingBody: false)
         }

@@ -6,7 +6,7 @@ struct ClientHandlers {
     unowned let server: Server
 
     /// What a client may rely on beyond protocol 1's core, by name.
-    static let capabilities = ["events", "framing-content-length", "framing-json-seq"]
+    static let capabilities = ["callbacks", "events", "framing-content-length", "framing-json-seq"]
 
     var table: [String: Handler] { ["client.hello": hello, "client.list": list, "client.disconnect": disconnect] }
 
@@ -19,11 +19,21 @@ struct ClientHandlers {
         }
         let missing = strings(call.params["required"]).filter { !ClientHandlers.capabilities.contains($0) }
         guard missing.isEmpty else { throw .capabilityMissing(missing) }
+        let callbacks = try call.params["callbacks"].map(callbackNames)
         call.client.introduce(
             name: call.params["name"]?.string, version: call.params["version"]?.string,
             maximumLineBytes: call.params["max_line_bytes"]?.int)
+        if let callbacks { server.callbacks.declare(callbacks, by: call.client.number, uid: call.client.uid) }
         let asked = strings(call.params["required"]) + strings(call.params["optional"])
         return .result { write(call.client, asked: asked, to: &$0) }
+    }
+
+    private func callbackNames(_ json: JSON) throws(RPCError) -> [String] {
+        let names = strings(json)
+        if let index = names.firstIndex(of: "") {
+            throw .invalidParams(path: "params.callbacks[\(index)]", message: "is empty", expected: "1 to 64 bytes")
+        }
+        return names
     }
 
     private func strings(_ json: JSON?) -> [String] {
@@ -82,6 +92,7 @@ struct ClientHandlers {
         writer.member("messages", connection.callCount)
         writer.member("calls_in_flight", connection.callsUnderWay)
         writer.member("subscriptions", connection.subscriptions.count)
+        writer.member("callbacks", server.callbacks.names(of: connection.number))
         writer.member("unread_bytes", connection.unreadBytes)
         writer.endObject()
     }

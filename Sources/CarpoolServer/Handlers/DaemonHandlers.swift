@@ -97,6 +97,15 @@ struct DaemonHandlers {
         writer.member("turns", server.loop.turns)
         writer.member("longest_turn_us", server.loop.longestTurnMicroseconds)
         writer.endObject()
+        let callbacks = server.callbacks.statistics
+        writer.key("callbacks")
+        writer.beginObject()
+        writer.member("waiting", server.callbacks.count)
+        writer.member("asked", callbacks.asked)
+        writer.member("answered", callbacks.answered)
+        writer.member("failed", callbacks.failed)
+        writer.member("ignored", callbacks.ignored)
+        writer.endObject()
         writer.member("sessions", server.sessions.count)
     }
 

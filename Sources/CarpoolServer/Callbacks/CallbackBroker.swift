@@ -1,0 +1,169 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// Asks clients, and sees to it that each question ends: with an answer, or with the reason why there is none, at its deadline at the latest.
+///
+/// The connection that made the call is asked, whether or not it has declared the name; when that one has gone, or the question is a session's,
+/// the newest connection of the same user that has declared it. Never another user's: a client signs with its user's keys, and nobody else
+/// may have it do so.
+final class CallbackBroker {
+    /// What has come of all questions so far.
+    struct Statistics {
+        var asked = 0
+        var answered = 0
+        var failed = 0
+        /// Responses that answer nothing: late, given twice, or to somebody else's question.
+        var ignored = 0
+    }
+
+    private struct Pending {
+        let question: CallbackQuestion
+        let timer: Timer
+        let deadline: MonotonicTime
+        /// Reads the answer, and hands it to who asks unless it is none.
+        let accept: (JSON) throws(JSONError) -> Void
+        /// Tells who asks that there is none.
+        let fail: (SessionError) -> Void
+    }
+
+    private unowned let server: Server
+    private var table = CallbackTable()
+    private var pending: [Int: Pending] = [:]
+    /// The open questions about each request.
+    private var questions: [String: Set<Int>] = [:]
+    private(set) var statistics = Statistics()
+
+    init(server: Server) { self.server = server }
+
+    /// Questions that wait for an answer.
+    var count: Int { table.count }
+
+    /// How records are written, for those who ask.
+    var record: RecordWriter { server.record }
+
+    /// Bodies up to this encoded size stand in a question, whoever is asked.
+    var inlineBodyBytes: Int { server.limits.inlineBodyBytes }
+
+    // MARK: Who answers
+
+    /// Takes over the names that a connection answers to, instead of those it had.
+    func declare(_ names: [String], by connection: Int, uid: UInt32) {
+        table.declare(names, by: connection, uid: uid)
+    }
+
+    /// The names that a connection has declared, sorted.
+    func names(of connection: Int) -> [String] { table.names(of: connection) }
+
+    /// A connection can answer no more: it is closed, or the client has shut down its side.
+    func lose(_ connection: Int) {
+        let actions = table.lose(
+            connection, perConnection: server.limits.callbacksPerConnection, isReachable: isReachable)
+        for action in actions { carryOut(action) }
+    }
+
+    private func isReachable(_ connection: Int) -> Bool { server.connections[connection]?.canAnswer ?? false }
+
+    // MARK: Questions
+
+    /// Asks.
+    /// - Parameters:
+    ///   - origin: the connection that made the call, unless the question is a session's.
+    ///   - uid: the user whose connections may be asked.
+    ///   - read: makes what is wanted of an answer that has passed its schema; throws if it is none.
+    ///   - completion: called once, now or later, unless the request that it is about ends before.
+    func ask<Value>(
+        _ question: CallbackQuestion, origin: Int?, uid: UInt32, read: @escaping (JSON) throws(JSONError) -> Value,
+        completion: @escaping (Result<Value, SessionError>) -> Void
+    ) {
+        statistics.asked &+= 1
+        let audience = CallbackTable.Audience(origin: origin, uid: uid, name: question.specification.name)
+        let (number, action) = table.ask(
+            audience, perConnection: server.limits.callbacksPerConnection, inAll: server.limits.callbacks,
+            isReachable: isReachable)
+        let timer = Timer { [weak self] in self?.expire(number) }
+        let deadline = server.loop.now.advanced(milliseconds: question.specification.deadlineMilliseconds)
+        pending[number] = Pending(question: question, timer: timer, deadline: deadline) { (json) throws(JSONError) in
+            completion(.success(try read(json)))
+        } fail: {
+            completion(.failure($0))
+        }
+        if case .send = action {
+            if let request = question.request { questions[request, default: []].insert(number) }
+            server.loop.arm(timer, at: deadline)
+        }
+        carryOut(action)
+    }
+
+    /// Forgets what is asked about a request: nobody wants to know any more.
+    func requestDidFinish(_ request: String) {
+        // Nearly always: most requests have no callbacks.
+        guard !questions.isEmpty, let open = questions[request] else { return }
+        for number in open {
+            table.close(number)
+            _ = take(number)
+        }
+    }
+
+    /// Takes in a response from a client.
+    func answer(_ response: RPCResponse, from connection: Int) {
+        guard let number = CallbackQuestion.number(ofID: response.id.bytes), table.answer(number, from: connection),
+            let answered = take(number)
+        else {
+            statistics.ignored &+= 1
+            return
+        }
+        switch response.outcome {
+        case .error(let error): fail(answered, .error, error["message"]?.string)
+        case .result(let result):
+            do throws(JSONError) {
+                try Catalogue.carpool.check(answer: result, to: answered.question.method.description)
+                try answered.accept(result)
+                statistics.answered &+= 1
+            } catch {
+                fail(answered, .rubbish, error.description)
+            }
+        }
+    }
+
+    private func expire(_ number: Int) {
+        guard table.close(number), let late = take(number) else { return }
+        fail(late, .late, nil)
+    }
+
+    private func carryOut(_ action: CallbackTable.Action) {
+        switch action {
+        case .send(let number, let connection):
+            // What an earlier action has set off may have dropped it.
+            guard let asked = pending[number] else { return }
+            let milliseconds = asked.deadline.microseconds(since: server.loop.now) / 1_000
+            server.connections[connection]?.send(asked.question, number: number, deadlineMilliseconds: milliseconds)
+        case .fail(let number, let reason):
+            guard let failed = take(number) else { return }
+            fail(failed, reason, nil)
+        }
+    }
+
+    private func take(_ number: Int) -> Pending? {
+        guard let taken = pending.removeValue(forKey: number) else { return nil }
+        server.loop.cancel(taken.timer)
+        if let request = taken.question.request {
+            questions[request]?.remove(number)
+            if questions[request]?.isEmpty == true { questions[request] = nil }
+        }
+        return taken
+    }
+
+    private func fail(_ failed: Pending, _ reason: CallbackFailure, _ message: String?) {
+        statistics.failed &+= 1
+        let error = SessionError.callbackFailed(failed.question.specification.name, reason, message: message)
+        server.log.write(
+            .debug, "callback failed",
+            [
+                ("method", failed.question.method.description), ("request", failed.question.request ?? "-"),
+                ("error", error.message),
+            ])
+        failed.fail(error)
+    }
+}

@@ -1,0 +1,77 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolSession
+
+/// Has a client adapt requests, decide about retries, or both (RI-01, RI-02).
+final class CallbackInterceptor: RequestInterceptor {
+    private let callback: ClientCallback
+    /// A client that is not there cannot say when to stop: what its absence has sent again is bounded, and spaced, as the model's own retry
+    /// policy is by default (RT-01 to RT-03).
+    private static let blindRetries = 2
+    private static let blindDelayMilliseconds = 500
+
+    init(_ callback: ClientCallback) { self.callback = callback }
+
+    func adapt(
+        _ urlRequest: TransportRequest, for request: Request,
+        completion: @escaping (Result<TransportRequest, SessionError>) -> Void
+    ) {
+        guard callback.specification.adapts else { return completion(.success(urlRequest)) }
+        let callback = callback
+        callback.ask("callback.adapt", about: request) { writer, detail in
+            writer.key("url_request")
+            CallbackBody.write(urlRequest, detail, to: &writer)
+        } read: { (answer) throws(JSONError) -> Result<TransportRequest, SessionError> in
+            if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
+            return .success(try RequestChange(answer).applied(to: urlRequest))
+        } completion: { result in
+            switch result {
+            case .success(let adapted): completion(adapted)
+            case .failure where callback.specification.fallback == .skip: completion(.success(urlRequest))
+            case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+
+    func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
+        guard callback.specification.retries else { return completion(.doNotRetry) }
+        let (callback, record) = (callback, callback.broker.record)
+        let (response, url, count) = (request.response, request.url, request.retriesSoFar)
+        callback.ask("callback.retry", about: request) { writer, detail in
+            writer.key("error")
+            record.write(error, to: &writer)
+            if let response {
+                writer.key("response")
+                record.write(response, url: url, detail.head, to: &writer)
+            }
+            writer.member("retry_count", count)
+        } read: { (answer) throws(JSONError) -> RetryResult in
+            CallbackInterceptor.decision(in: answer, of: callback.specification.name)
+        } completion: { result in
+            completion(
+                (try? result.get()) ?? CallbackInterceptor.decision(without: callback.specification, after: count))
+        }
+    }
+
+    private static func decision(in answer: JSON, of name: String) -> RetryResult {
+        switch answer["decision"]?.string {
+        case "retry":
+            let delay = answer["delay_ms"]?.int ?? 0
+            return delay > 0 ? .retryWithDelay(milliseconds: delay) : .retry
+        case "do_not_retry_with_error":
+            let message = answer["message"]?.string ?? "the client does not want it sent again"
+            return .doNotRetryWithError(.clientRefused(name, message: message))
+        default: return .doNotRetry
+        }
+    }
+
+    private static func decision(without specification: CallbackSpecification, after retries: Int) -> RetryResult {
+        guard specification.fallback == .retry, retries < blindRetries else { return .doNotRetry }
+        return .retryWithDelay(milliseconds: blindDelayMilliseconds << retries)
+    }
+}
+
+extension Request {
+    /// How often it was sent again.
+    fileprivate var retriesSoFar: Int { max(0, attempts.count - 1) }
+}

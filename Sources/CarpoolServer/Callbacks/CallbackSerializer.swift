@@ -1,0 +1,26 @@
+internal import CarpoolJSON
+internal import CarpoolSession
+
+/// Has a client make the value of a response (RS-10).
+final class CallbackSerializer: ResponseSerializer {
+    let name = "callback"
+    let isTyped = true
+    private let callback: ClientCallback
+
+    init(_ callback: ClientCallback) { self.callback = callback }
+
+    func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
+        let callback = callback
+        callback.ask("callback.serialize", about: request, members: callback.response(of: request)) {
+            (answer) throws(JSONError) -> Result<SerializedValue, SessionError> in
+            if let refusal = callback.refusal(in: answer) { return .failure(.clientRefusedBody(refusal)) }
+            return .success(answer["value"].map(SerializedValue.json) ?? .none)
+        } completion: { result in
+            switch result {
+            case .success(let value): completion(value)
+            case .failure where callback.specification.fallback == .none: completion(.success(.none))
+            case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+}

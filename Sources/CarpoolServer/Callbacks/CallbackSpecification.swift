@@ -1,0 +1,53 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+
+/// How a client is to be asked: `{"name", "deadline_ms", "on_failure", "handles"}`.
+struct CallbackSpecification: Equatable {
+    /// What happens when no answer comes.
+    enum Fallback: String {
+        /// What asks fails; of an interceptor's two questions, the retry is declined.
+        case fail
+        /// The request stays as it is, and is not sent again.
+        case skip
+        /// The request is not sent, but tried again.
+        case retry
+        /// The redirect is not followed.
+        case doNotFollow = "do_not_follow"
+        /// The redirect is followed as proposed.
+        case follow
+        /// The response is acceptable.
+        case pass
+        /// There is no value, or the bytes stay as they are.
+        case none
+    }
+
+    /// The client's own name for what it does.
+    let name: String
+    /// From the question to the answer.
+    let deadlineMilliseconds: Int
+    /// What happens when no answer comes.
+    let fallback: Fallback
+    /// Whether an interceptor is asked for changes, and whether about retries.
+    let adapts: Bool
+    let retries: Bool
+
+    static let standardDeadlineMilliseconds = 10_000
+
+    /// Reads what has passed one of the schemas of callbacks.
+    /// - Parameters:
+    ///   - standard: what happens when no answer comes and the caller does not say.
+    ///   - path: the object's place, for refusals.
+    init(_ json: JSON, standard: Fallback, path: String) throws(RPCError) {
+        let name = json["name"]?.string ?? ""
+        guard !name.isEmpty else {
+            throw .invalidParams(path: "\(path).name", message: "is empty", expected: "1 to 64 bytes")
+        }
+        self.name = name
+        deadlineMilliseconds = json["deadline_ms"]?.int ?? CallbackSpecification.standardDeadlineMilliseconds
+        fallback = json["on_failure"]?.string.flatMap(Fallback.init(rawValue:)) ?? standard
+        let handles = json["handles"]
+        let handled = (0..<(handles?.count ?? 0)).compactMap { handles?[index: $0]?.string }
+        adapts = handled.isEmpty || handled.contains("adapt")
+        retries = handled.isEmpty || handled.contains("retry")
+    }
+}

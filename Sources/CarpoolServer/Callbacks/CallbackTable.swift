@@ -1,0 +1,144 @@
+/// The questions that no client has answered yet, and the clients that answer: who is asked what, who else may be when that one goes, and
+/// whose answer counts. It decides; the broker carries out.
+///
+/// Each question ends exactly once: it is answered, dropped or expires, or an action fails it.
+struct CallbackTable {
+    /// Who may be asked.
+    struct Audience {
+        /// The connection of the call that wants to know, if a call does. It need not have declared the name.
+        var origin: Int?
+        /// Only this user's connections are asked.
+        var uid: UInt32
+        /// The callback's name.
+        var name: String
+    }
+
+    /// What the broker has to do.
+    enum Action: Equatable {
+        /// Send the question to a connection.
+        case send(Int, to: Int)
+        /// Tell who asks that there is no answer; the question is over.
+        case fail(Int, CallbackFailure)
+    }
+
+    private struct Declaration: Hashable {
+        let uid: UInt32
+        let name: String
+    }
+
+    private struct Question {
+        let audience: Audience
+        var connection: Int
+        /// Whether a first client has gone while it was asked. There is no third one.
+        var hasMoved = false
+    }
+
+    private var questions: [Int: Question] = [:]
+    private var lastQuestion = 0
+    /// The questions of each connection.
+    private var asked: [Int: Set<Int>] = [:]
+    /// The names that each connection has declared, and the connections of each name, the newest last.
+    private var declared: [Int: Set<Declaration>] = [:]
+    private var listeners: [Declaration: [Int]] = [:]
+
+    /// How many questions wait for an answer.
+    var count: Int { questions.count }
+
+    /// How many of them a connection is asked.
+    func count(of connection: Int) -> Int { asked[connection]?.count ?? 0 }
+
+    /// What a connection has declared, in alphabetical order.
+    func names(of connection: Int) -> [String] { (declared[connection] ?? []).map(\.name).sorted() }
+
+    // MARK: Who answers
+
+    /// Takes over the names that a connection answers to, instead of those it had.
+    mutating func declare(_ names: some Sequence<String>, by connection: Int, uid: UInt32) {
+        withdraw(connection)
+        let declarations = Set(names.map { Declaration(uid: uid, name: $0) })
+        guard !declarations.isEmpty else { return }
+        declared[connection] = declarations
+        for declaration in declarations {
+            // In the order of the connections' numbers, so that repeating a declaration changes nothing.
+            var numbers = listeners[declaration] ?? []
+            let place = numbers.lastIndex { $0 < connection }.map { $0 + 1 } ?? 0
+            numbers.insert(connection, at: place)
+            listeners[declaration] = numbers
+        }
+    }
+
+    private mutating func withdraw(_ connection: Int) {
+        for declaration in declared.removeValue(forKey: connection) ?? [] {
+            listeners[declaration]?.removeAll { $0 == connection }
+            if listeners[declaration]?.isEmpty == true { listeners[declaration] = nil }
+        }
+    }
+
+    // MARK: Questions
+
+    /// Opens a question: to its origin if that can be reached, else to the newest connection of the same user that has declared the name.
+    mutating func ask(
+        _ audience: Audience, perConnection: Int, inAll: Int, isReachable: (Int) -> Bool
+    ) -> (question: Int, action: Action) {
+        lastQuestion &+= 1
+        let number = lastQuestion
+        guard questions.count < inAll else { return (number, .fail(number, .tooMany)) }
+        switch choose(audience, perConnection, isReachable) {
+        case .success(let connection):
+            questions[number] = Question(audience: audience, connection: connection)
+            asked[connection, default: []].insert(number)
+            return (number, .send(number, to: connection))
+        case .failure(let reason): return (number, .fail(number, reason))
+        }
+    }
+
+    private enum Choice {
+        case success(Int)
+        case failure(CallbackFailure)
+    }
+
+    private func choose(_ audience: Audience, _ perConnection: Int, _ isReachable: (Int) -> Bool) -> Choice {
+        var isAnyoneThere = false
+        func hasRoom(_ connection: Int) -> Bool {
+            guard isReachable(connection) else { return false }
+            isAnyoneThere = true
+            return count(of: connection) < perConnection
+        }
+        if let origin = audience.origin, hasRoom(origin) { return .success(origin) }
+        let others = listeners[Declaration(uid: audience.uid, name: audience.name)] ?? []
+        if let other = others.last(where: hasRoom) { return .success(other) }
+        return .failure(isAnyoneThere ? .tooMany : .nobody)
+    }
+
+    /// Closes a question because a connection has answered it. False if it was not asked that, or is not any more.
+    mutating func answer(_ question: Int, from connection: Int) -> Bool {
+        guard questions[question]?.connection == connection else { return false }
+        return close(question)
+    }
+
+    /// Closes a question because nobody wants to know any more, or its deadline has passed. False if it was not open.
+    @discardableResult mutating func close(_ question: Int) -> Bool {
+        guard let closed = questions.removeValue(forKey: question) else { return false }
+        asked[closed.connection]?.remove(question)
+        if asked[closed.connection]?.isEmpty == true { asked[closed.connection] = nil }
+        return true
+    }
+
+    /// A connection can answer no more. What it was asked goes to another one that has declared the name, once.
+    mutating func lose(_ connection: Int, perConnection: Int, isReachable: (Int) -> Bool) -> [Action] {
+        withdraw(connection)
+        let orphans = asked.removeValue(forKey: connection) ?? []
+        return orphans.sorted().map { number in
+            guard var question = questions.removeValue(forKey: number), !question.hasMoved else {
+                return .fail(number, .disconnected)
+            }
+            let choice = choose(question.audience, perConnection) { $0 != connection && isReachable($0) }
+            guard case .success(let next) = choice else { return .fail(number, .disconnected) }
+            question.hasMoved = true
+            question.connection = next
+            questions[number] = question
+            asked[next, default: []].insert(number)
+            return .send(number, to: next)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+internal import CarpoolJSON
+internal import CarpoolSession
+
+/// Has a client judge responses (VA-07).
+final class CallbackValidator: ResponseValidator {
+    let name = "callback"
+    private let callback: ClientCallback
+
+    init(_ callback: ClientCallback) { self.callback = callback }
+
+    func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
+        let specification = callback.specification
+        callback.ask("callback.validate", about: request, members: callback.response(of: request)) {
+            (answer) throws(JSONError) -> SessionError? in
+            guard answer["valid"]?.bool != true else { return nil }
+            let message = answer["message"]?.string ?? "it is not valid"
+            return .clientRefusedResponse(.clientRefused(specification.name, message: message))
+        } completion: { result in
+            switch result {
+            case .success(let refusal): completion(refusal)
+            case .failure(let error): completion(specification.fallback == .pass ? nil : error)
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolSession
+
+/// What the handlers that ask a client have in common: whom they ask, and how.
+struct ClientCallback {
+    let broker: CallbackBroker
+    let specification: CallbackSpecification
+    /// The connection that made the call, unless a session asks.
+    let origin: Int?
+    /// The user whose connections may be asked.
+    let uid: UInt32
+
+    /// Asks about a request.
+    func ask<Value>(
+        _ method: StaticString, about request: Request,
+        members: @escaping (inout JSONWriter, CallbackQuestion.Detail) -> Void,
+        read: @escaping (JSON) throws(JSONError) -> Value,
+        completion: @escaping (Result<Value, SessionError>) -> Void
+    ) {
+        let question = CallbackQuestion(method, specification, about: request, members: members)
+        broker.ask(question, origin: origin, uid: uid, read: read, completion: completion)
+    }
+
+    /// Asks about a session.
+    func ask<Value>(
+        _ method: StaticString, about session: Session,
+        members: @escaping (inout JSONWriter, CallbackQuestion.Detail) -> Void,
+        read: @escaping (JSON) throws(JSONError) -> Value,
+        completion: @escaping (Result<Value, SessionError>) -> Void
+    ) {
+        let question = CallbackQuestion(method, specification, about: session, members: members)
+        broker.ask(question, origin: origin, uid: uid, read: read, completion: completion)
+    }
+
+    /// What the client says when it fails what it was asked about.
+    func refusal(in answer: JSON) -> SessionError? {
+        guard let message = answer["fail"]?["message"]?.string else { return nil }
+        return .clientRefused(specification.name, message: message)
+    }
+
+    /// Writes the response and its body as they are now. A body that no line can hold is moved to a file first.
+    func response(of request: Request) -> (inout JSONWriter, CallbackQuestion.Detail) -> Void {
+        // Without room in the spool the client is told the size alone.
+        try? broker.record.fit(request, maximumEncodedBytes: broker.inlineBodyBytes)
+        let (record, head, url, body) = (broker.record, request.response, request.url, request.body)
+        return { writer, detail in
+            if let head {
+                writer.key("response")
+                record.write(head, url: url, detail.head, to: &writer)
+            }
+            writer.key("body")
+            CallbackBody.write(body, atMost: detail.bodyBytes, to: &writer)
+        }
+    }
+}

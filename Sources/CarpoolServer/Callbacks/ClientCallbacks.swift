@@ -1,0 +1,44 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+/// Makes the handlers that ask a client, for one call: what it makes for a request asks the connection of the call first, what it makes for a
+/// session asks whoever has declared the name.
+struct ClientCallbacks: CallbackParts {
+    let broker: CallbackBroker
+    /// The connection of the call; `nil` for a session's callbacks, which outlive it.
+    let origin: Int?
+    /// The caller's user: only its connections are asked.
+    let uid: UInt32
+
+    func interceptor(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor {
+        CallbackInterceptor(try callback(json, .fail, path))
+    }
+
+    func redirectDecider(_ json: JSON, path: String) throws(RPCError) -> any RedirectDecider {
+        CallbackRedirectDecider(try callback(json, .doNotFollow, path))
+    }
+
+    func validator(_ json: JSON, path: String) throws(RPCError) -> any ResponseValidator {
+        CallbackValidator(try callback(json, .fail, path))
+    }
+
+    func serializer(_ json: JSON, path: String) throws(RPCError) -> any ResponseSerializer {
+        CallbackSerializer(try callback(json, .fail, path))
+    }
+
+    func preprocessor(_ json: JSON, path: String) throws(RPCError) -> any ResponsePreprocessor {
+        CallbackPreprocessor(try callback(json, .fail, path))
+    }
+
+    func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher {
+        CallbackRefresher(try callback(json, .fail, path))
+    }
+
+    private func callback(
+        _ json: JSON, _ standard: CallbackSpecification.Fallback, _ path: String
+    ) throws(RPCError) -> ClientCallback {
+        let specification = try CallbackSpecification(json, standard: standard, path: path)
+        return ClientCallback(broker: broker, specification: specification, origin: origin, uid: uid)
+    }
+}

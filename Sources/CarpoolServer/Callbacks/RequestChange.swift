@@ -1,0 +1,109 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolSession
+
+/// The changes to a request that a client has answered: `method`, `url`, `headers`, `set_headers`, `remove_headers`, `body`.
+struct RequestChange {
+    private let json: JSON
+
+    /// Takes an answer that has passed its schema; other members do not matter.
+    init(_ json: JSON) { self.json = json }
+
+    /// The request with the changes.
+    /// - Throws: `JSONError` with the place of the first one that no request can have.
+    func applied(to request: TransportRequest) throws(JSONError) -> TransportRequest {
+        var changed = request
+        if let text = json["method"]?.string {
+            guard let method = HTTPMethod(text) else {
+                throw .refused("no request method", path: "result.method", expected: "a token other than CONNECT")
+            }
+            changed.method = method
+        }
+        if let text = json["url"]?.string {
+            changed.url = try url(text)
+            // It stood for the authority of the other URL.
+            changed.fields.removeAll { $0.isNamed("host") }
+        }
+        try changeFields(of: &changed)
+        if let body = json["body"] { changed.body = .bytes(try bytes(of: body)) }
+        return changed
+    }
+
+    private func url(_ text: String) throws(JSONError) -> HTTPURL {
+        do throws(TransportError) {
+            return try HTTPURL(text)
+        } catch {
+            throw .refused(error.message, path: "result.url", expected: "an absolute http or https URL")
+        }
+    }
+
+    private func bytes(of body: JSON) throws(JSONError) -> [UInt8] {
+        if let text = body["text"]?.withUTF8({ Array($0) }) { return text }
+        if let base64 = body["base64"] { return try Base64Text.decode(base64, path: "result.body.base64") }
+        var writer = JSONWriter()
+        if let value = body["json"] { writer.value(value) }
+        return writer.bytes
+    }
+
+    // MARK: Fields
+
+    private func changeFields(of request: inout TransportRequest) throws(JSONError) {
+        if let headers = json["headers"] { request.fields = try fields(headers) }
+        for index in 0..<(json["remove_headers"]?.count ?? 0) {
+            guard let name = json["remove_headers"]?[index: index]?.string else { continue }
+            request.fields.removeAll { $0.hasName(name) }
+        }
+        try json["set_headers"]?.forEachMember { (name: String, value: JSON) throws(JSONError) in
+            let new = try field(name, value, path: "result.set_headers")
+            request.fields.removeAll { $0.hasName(name) }
+            request.fields.append(new)
+        }
+        try checkHost(of: request)
+    }
+
+    /// Fields from an object, whose values are strings or lists of strings, or from a list of pairs.
+    private func fields(_ headers: JSON) throws(JSONError) -> [HTTPField] {
+        let path = "result.headers"
+        var fields: [HTTPField] = []
+        try headers.forEachElement { pair throws(JSONError) in
+            guard let name = pair[index: 0]?.string, let value = pair[index: 1] else { return }
+            fields.append(try field(name, value, path: path))
+        }
+        try headers.forEachMember { (name: String, value: JSON) throws(JSONError) in
+            if value.kind == .string { return fields.append(try field(name, value, path: path)) }
+            try value.forEachElement { value throws(JSONError) in
+                fields.append(try field(name, value, path: path))
+            }
+        }
+        return fields
+    }
+
+    private func field(_ name: String, _ value: JSON, path: String) throws(JSONError) -> HTTPField {
+        do throws(HTTPField.Refusal) {
+            return try HTTPField(name: name, value: value.string ?? "")
+        } catch {
+            throw .refused(error.description, path: path, expected: "header fields that a client may send")
+        }
+    }
+
+    /// `Host` is the transport's: a different one would reach another site over a connection that others share.
+    private func checkHost(of request: TransportRequest) throws(JSONError) {
+        guard let host = request.fields.first(where: { $0.isNamed("host") })?.value.lowercased() else { return }
+        let origin = request.url.origin
+        let isDefault = origin.port == (origin.scheme == "https" ? 443 : 80)
+        if host == "\(origin.host):\(origin.port)" || isDefault && host == origin.host { return }
+        throw .refused("Host is not the URL's authority", path: "result", expected: "the URL's authority, or no Host")
+    }
+}
+
+/// Base64 in answers.
+enum Base64Text {
+    /// The bytes of a string of base64.
+    static func decode(_ json: JSON, path: String) throws(JSONError) -> [UInt8] {
+        do throws(JSONError) {
+            return try json.withUTF8 { (text) throws(JSONError) in try Base64.decode(text) } ?? []
+        } catch {
+            throw .refused(error.message, path: path, expected: "base64 with padding (RFC 4648, section 4)")
+        }
+    }
+}

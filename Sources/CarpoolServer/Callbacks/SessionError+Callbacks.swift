@@ -1,0 +1,60 @@
+internal import CarpoolSession
+
+// Failures that clients have a part in.
+extension SessionError {
+    /// A client's own words are kept up to this length: several of them may stand in one record.
+    private static let messageBytes = 1_024
+
+    /// A client that was asked has not answered. Details: `callback`, `reason`, and the client's `message` if it has answered with an error.
+    static func callbackFailed(_ name: String, _ reason: CallbackFailure, message: String? = nil) -> SessionError {
+        let message = message.map { BoundedText.of($0, bytes: messageBytes) }
+        var details = [Detail("callback", .string(name)), Detail("reason", .string(reason.rawValue))]
+        if let message, reason == .error { details.append(Detail("message", .string(message))) }
+        let words = "the callback \(name) \(description(of: reason))\(message.map { ": \($0)" } ?? "")"
+        return SessionError("callback_failed", words, hint: hint(for: reason), details: details)
+    }
+
+    /// A client has answered that what it was asked about is not to go on.
+    static func clientRefused(_ name: String, message: String) -> SessionError {
+        SessionError(
+            "client_refused", BoundedText.of(message, bytes: messageBytes), details: [Detail("callback", .string(name))]
+        )
+    }
+
+    /// A client does not accept the response (VA-07).
+    static func clientRefusedResponse(_ refusal: SessionError) -> SessionError {
+        SessionError(
+            "response_validation_failed.custom_validation_failed",
+            "the client does not accept the response: \(refusal.message)",
+            details: [Detail("underlying", .error(refusal))])
+    }
+
+    /// A client could make no value of the response (RS-10).
+    static func clientRefusedBody(_ refusal: SessionError) -> SessionError {
+        SessionError(
+            "response_serialization_failed.custom_serialization_failed",
+            "the client makes no value of the response: \(refusal.message)",
+            details: [Detail("underlying", .error(refusal))])
+    }
+
+    private static func description(of reason: CallbackFailure) -> String {
+        switch reason {
+        case .nobody: "has nobody to answer it"
+        case .late: "was not answered in time"
+        case .disconnected: "lost the client that was asked"
+        case .error: "was answered with an error"
+        case .rubbish: "was answered with something else"
+        case .tooMany: "is one question too many"
+        }
+    }
+
+    private static func hint(for reason: CallbackFailure) -> String? {
+        switch reason {
+        case .nobody: "keep the calling connection open both ways, or give the name to client.hello on one that stays"
+        case .late: "raise deadline_ms, or answer sooner"
+        case .disconnected, .error: nil
+        case .rubbish: "see the page of this callback for the answers that it may have"
+        case .tooMany: "answer sooner, have fewer requests under way, or raise limits.callbacks_per_connection"
+        }
+    }
+}

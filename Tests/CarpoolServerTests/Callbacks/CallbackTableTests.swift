@@ -1,0 +1,158 @@
+@testable import CarpoolServer
+import Testing
+
+final class CallbackTableTests {
+    private var table = CallbackTable()
+    private var live: Set<Int> = [1, 2, 3, 4]
+
+    private func ask(
+        origin: Int? = nil, uid: UInt32 = 1_000, _ name: String = "sign", perConnection: Int = 256, inAll: Int = 10_000
+    ) -> (question: Int, action: CallbackTable.Action) {
+        let live = live
+        return table.ask(
+            CallbackTable.Audience(origin: origin, uid: uid, name: name), perConnection: perConnection, inAll: inAll,
+            isReachable: live.contains)
+    }
+
+    private func lose(_ connection: Int) -> [CallbackTable.Action] {
+        live.remove(connection)
+        let live = live
+        return table.lose(connection, perConnection: 256, isReachable: live.contains)
+    }
+
+    private func answer(_ question: Int, from connection: Int) -> Bool { table.answer(question, from: connection) }
+
+    @Test("The connection that made the call is asked, whether or not it has declared the name")
+    func origin() {
+        table.declare(["sign"], by: 2, uid: 1_000)
+        let (question, action) = ask(origin: 1)
+        #expect(action == .send(question, to: 1))
+        #expect(table.count(of: 1) == 1)
+    }
+
+    @Test("Without it, the newest connection that has declared the name is asked, however often others repeat theirs")
+    func newest() {
+        for connection in [3, 1, 2, 1] { table.declare(["sign", "sign"], by: connection, uid: 1_000) }
+        table.declare(["other"], by: 4, uid: 1_000)
+        for expected in [3, 2, 1] {
+            let (question, action) = ask()
+            #expect(action == .send(question, to: expected))
+            table.close(question)
+            live.remove(expected)
+        }
+        let (question, action) = ask()
+        #expect(action == .fail(question, .nobody))
+        #expect(table.count == 0)
+    }
+
+    @Test("Another user's connections are never asked")
+    func otherUsers() {
+        table.declare(["sign"], by: 1, uid: 0)
+        table.declare(["sign"], by: 2, uid: 7)
+        #expect(ask().action == .fail(1, .nobody))
+        #expect(ask(uid: 7).action == .send(2, to: 2))
+    }
+
+    @Test("A declaration replaces the one before, and goes with its connection")
+    func declarations() {
+        table.declare(["b", "a"], by: 1, uid: 1_000)
+        #expect(table.names(of: 1) == ["a", "b"])
+        table.declare(["c"], by: 1, uid: 1_000)
+        #expect(table.names(of: 1) == ["c"])
+        #expect(ask("a").action == .fail(1, .nobody))
+        #expect(lose(1) == [])
+        #expect(table.names(of: 1) == [])
+    }
+
+    @Test("Only the connection that was asked answers, once")
+    func answers() {
+        let (question, _) = ask(origin: 1)
+        #expect(!answer(question, from: 2))
+        #expect(!answer(question + 1, from: 1))
+        #expect(answer(question, from: 1))
+        #expect(!answer(question, from: 1))
+        #expect(table.count == 0)
+        #expect(table.count(of: 1) == 0)
+    }
+
+    @Test("When a client goes, its questions go to another one, once")
+    func moves() {
+        table.declare(["sign"], by: 2, uid: 1_000)
+        table.declare(["sign"], by: 3, uid: 1_000)
+        let (first, _) = ask(origin: 1)
+        let (other, _) = ask(origin: 1, "else")
+        #expect(lose(1) == [.send(first, to: 3), .fail(other, .disconnected)])
+        #expect(!answer(first, from: 1), "it is not asked any more")
+        #expect(lose(3) == [.fail(first, .disconnected)])
+        #expect(table.count == 0)
+    }
+
+    @Test("Bounds: a full connection is passed over, and above them all there is no question")
+    func bounds() {
+        table.declare(["sign"], by: 2, uid: 1_000)
+        #expect(ask(origin: 1, perConnection: 1).action == .send(1, to: 1))
+        #expect(ask(origin: 1, perConnection: 1).action == .send(2, to: 2))
+        #expect(ask(origin: 1, perConnection: 1).action == .fail(3, .tooMany))
+        #expect(ask(origin: 1, inAll: 2).action == .fail(4, .tooMany))
+        table.close(1)
+        #expect(ask(origin: 1, perConnection: 1).action == .send(5, to: 1))
+    }
+
+    /// Every question that was asked, and how often it has ended.
+    private struct Ledger {
+        var ends: [Int: Int] = [:]
+        var open: Set<Int> { Set(ends.filter { $0.value == 0 }.keys) }
+
+        mutating func note(_ actions: [CallbackTable.Action]) {
+            for case .fail(let question, _) in actions { ends[question, default: 0] += 1 }
+        }
+    }
+
+    @Test("Whatever happens in whatever order, each question ends exactly once", arguments: 0..<40)
+    func interleavings(_ seed: UInt64) {
+        var random = SplitMix(state: seed)
+        var ledger = Ledger()
+        let names = ["a", "b", "c"]
+        var newest = 4
+        for _ in 0..<500 {
+            let connection = Int.random(in: 1...newest, using: &random)
+            let question = Int.random(in: 1...max(1, ledger.ends.count), using: &random)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+                newest += 1
+                live.insert(newest)
+            case 1:
+                table.declare(
+                    names.filter { _ in Bool.random(using: &random) }, by: connection, uid: UInt32(connection % 2))
+            case 2: ledger.note(lose(connection))
+            case 3: if table.close(question) { ledger.ends[question, default: 0] += 1 }
+            case 4...6:
+                let origin = Bool.random(using: &random) ? connection : nil
+                let asked = ask(
+                    origin: origin, uid: UInt32(connection % 2), names.randomElement(using: &random) ?? "",
+                    perConnection: 3, inAll: 20)
+                ledger.ends[asked.question] = 0
+                ledger.note([asked.action])
+            default: if answer(question, from: connection) { ledger.ends[question, default: 0] += 1 }
+            }
+            #expect(table.count == ledger.open.count)
+            #expect(table.count <= 20)
+        }
+        for connection in 1...newest { ledger.note(lose(connection)) }
+        #expect(ledger.ends.values.allSatisfy { $0 == 1 })
+        #expect(table.count == 0)
+    }
+}
+
+/// The same numbers for the same seed (Steele, Lea and Flood's SplitMix64).
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
