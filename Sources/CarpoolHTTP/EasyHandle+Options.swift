@@ -75,13 +75,13 @@ extension EasyHandle {
 
 extension TransportRequest {
     /// Whether the head says how long the body is: if there is one, and also for methods that are about giving one (RFC 9110, section 8.6).
-    var sendsLength: Bool {
+    public var sendsLength: Bool {
         if case .none = body {} else { return method != .head }
         return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
     }
 
     /// Whether libcurl asks for encodings and decodes: not if the request asks for encodings itself, as it wants the bytes then.
-    var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
+    public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
 }
 
 extension RequestBody {

@@ -46,9 +46,17 @@ public enum RequestBody {
 /// An open file that several attempts may send.
 public final class BodyFile {
     let descriptor: FileDescriptor
+    /// Where it was opened, if it has a name that others can open.
+    public let path: String?
+    /// How long it was then, if that is known.
+    public let sizeBytes: Int64?
 
     /// Takes over a descriptor that can be read at any position (pread).
-    public init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    public init(_ descriptor: consuming FileDescriptor, path: String? = nil, sizeBytes: Int64? = nil) {
+        self.descriptor = descriptor
+        self.path = path
+        self.sizeBytes = sizeBytes
+    }
 }
 
 /// Which versions of HTTP a request may speak.

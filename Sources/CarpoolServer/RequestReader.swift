@@ -13,7 +13,9 @@ struct RequestReader {
 
     func parameters(_ params: Params) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params["url"]?.string ?? "")
-        if let method = params["method"]?.string { parameters.method = try RequestReader.method(method) }
+        if let method = params["method"]?.string {
+            parameters.method = try RequestReader.method(method, path: "params.method")
+        }
         if let headers = params["headers"] {
             parameters.fields = try RequestReader.fields(headers, path: "params.headers")
         }
@@ -68,7 +70,7 @@ struct RequestReader {
         return configuration
     }
 
-    private static func method(_ text: String) throws(RPCError) -> HTTPMethod {
+    static func method(_ text: String, path: String) throws(RPCError) -> HTTPMethod {
         switch text {
         case "GET": return .get
         case "POST": return .post
@@ -76,7 +78,7 @@ struct RequestReader {
         default:
             guard let method = HTTPMethod(text) else {
                 throw .invalidParams(
-                    path: "params.method", message: "not a request method: \(text.prefix(64).debugDescription)",
+                    path: path, message: "not a request method: \(text.prefix(64).debugDescription)",
                     expected: "a token of RFC 9110 other than CONNECT, such as GET, POST or PROPFIND")
             }
             return method
@@ -84,7 +86,7 @@ struct RequestReader {
     }
 
     /// Fields from an object, whose values are strings or lists of strings, or from an ordered list of pairs.
-    private static func fields(_ headers: JSON, path: String) throws(RPCError) -> [HTTPField] {
+    static func fields(_ headers: JSON, path: String) throws(RPCError) -> [HTTPField] {
         var fields: [HTTPField] = []
         if headers.kind == .array {
             for i in 0..<headers.count {
@@ -132,7 +134,9 @@ struct RequestReader {
 
     private static func redirect(_ json: JSON) -> RedirectHandler {
         if let text = json.string { return text == "do_not_follow" ? .doNotFollow : .follow }
-        return RedirectHandler(follows: true, maximumHops: json["max_hops"]?.int ?? RedirectHandler.follow.maximumHops)
+        var handler = RedirectHandler.follow
+        if let value = json["max_hops"]?.int { handler.maximumHops = value }
+        return handler
     }
 
     // MARK: Bodies and files
@@ -160,7 +164,7 @@ struct RequestReader {
         let path = json["file"]?.string ?? ""
         let offset = json["offset"]?.integer ?? 0
         let file = try open(path, at: "params.body.file")
-        let size = file.size
+        let (real, size) = (file.path, file.size)
         guard offset <= size else {
             throw .invalidParams(
                 path: "params.body.offset", message: "the file has only \(size) bytes", expected: "0 to \(size)")
@@ -171,7 +175,7 @@ struct RequestReader {
                 path: "params.body.length_bytes", message: "the file has only \(size - offset) bytes from there",
                 expected: "0 to \(size - offset)")
         }
-        return .file(BodyFile(file.descriptor), offset: offset, length: length)
+        return .file(BodyFile(file.descriptor, path: real, sizeBytes: size), offset: offset, length: length)
     }
 
     private func trust(_ json: JSON, path: String) throws(RPCError) -> ConnectionPartition.Trust {

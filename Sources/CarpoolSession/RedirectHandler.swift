@@ -1,22 +1,49 @@
 internal import CarpoolHTTP
 
-/// What a session does when an origin redirects. A pure decision: the response and the request in, the next step out.
-public struct RedirectHandler: Sendable, Equatable {
-    /// Whether redirects are followed at all; if not, the response that redirects is the final one.
-    public var follows: Bool
-    /// The most hops after the first.
-    public var maximumHops: Int
-
-    /// Follows up to 16 hops, as URLSession does.
-    public static let follow = RedirectHandler(follows: true, maximumHops: 16)
-    /// Gives the response that redirects to the caller.
-    public static let doNotFollow = RedirectHandler(follows: false, maximumHops: 0)
-
-    /// Makes a handler.
-    public init(follows: Bool, maximumHops: Int) {
-        self.follows = follows
-        self.maximumHops = maximumHops
+/// What a session does when an origin redirects (RH-01 to RH-05). A pure decision: the response and the request in, the next step out.
+public struct RedirectHandler {
+    /// Who decides what comes after a response that redirects.
+    public enum Behaviour {
+        /// The rules of RFC 9110 (RH-01).
+        case follow
+        /// Nobody: the response that redirects is the final one (RH-02).
+        case doNotFollow
+        /// The rules of RFC 9110, and then a change of our own (RH-03).
+        case modify(RedirectModification)
+        /// Somebody who is shown what the rules make of it (RH-03).
+        case ask(any RedirectDecider)
     }
+
+    /// How far `Authorization` goes with a redirect.
+    public enum Authorization: String, Sendable {
+        /// No redirected request has it, as the model's platform does it.
+        case never
+        /// It stays with its origin (RFC 9110, section 15.4).
+        case sameOrigin = "same_origin"
+        /// It goes wherever the origin points to. Only on somebody's explicit request.
+        case always
+    }
+
+    /// Who decides.
+    public var behaviour: Behaviour
+    /// The most hops after the first; 16, as the model has it.
+    public var maximumHops = 16
+    /// Whether 301, 302 and 303 keep method and body too, as 307 and 308 do.
+    public var keepsMethod = false
+    /// How far `Authorization` goes.
+    public var authorization = Authorization.sameOrigin
+    /// Whether https may be left for http.
+    public var allowsDowngrade = false
+    /// Further names of fields that stay with their origin, whatever their case.
+    public var strippedFields: [String] = []
+
+    /// Follows by the rules of RFC 9110, up to 16 hops.
+    public static var follow: RedirectHandler { RedirectHandler(.follow) }
+    /// Gives the response that redirects to the caller.
+    public static var doNotFollow: RedirectHandler { RedirectHandler(.doNotFollow) }
+
+    /// Makes a handler with the usual limits.
+    public init(_ behaviour: Behaviour) { self.behaviour = behaviour }
 
     /// What comes after a response.
     enum Step {
@@ -26,33 +53,57 @@ public struct RedirectHandler: Sendable, Equatable {
         case decline(HTTPURL)
         /// This request comes next.
         case follow(TransportRequest)
+        /// The decider says what comes next, when it has seen what would.
+        case ask(any RedirectDecider, TransportRequest)
         /// The request has failed.
         case fail(SessionError)
     }
 
-    /// Fields that speak for one origin and are not shown to another (RFC 9110, section 15.4).
-    private static let credentials: Set<String> = ["authorization", "cookie"]
-    /// Fields that describe a body, and go with it.
-    private static let content: Set<String> = [
-        "content-type", "content-encoding", "content-language", "content-location",
-    ]
-
-    /// Decides (RFC 9110, sections 15.4.2 to 15.4.9): 303 makes everything but HEAD a GET, 301 and 302 make a POST a GET, 307 and 308 keep
-    /// method and body; credentials stay with their origin; https is not left for http.
+    /// Decides. `hop` counts from 1, the first request.
     func step(after head: ResponseHead, to request: TransportRequest, hop: Int) -> Step {
         guard let location = RedirectHandler.location(in: head) else { return .deliver }
         let target: HTTPURL
         do throws(TransportError) {
-            target = try request.url.resolving(location)
+            target = try RedirectHandler.target(location, from: request.url)
         } catch {
-            return follows ? .fail(.sessionTaskFailed(error)) : .deliver
+            // Where nobody follows, a broken target matters to nobody.
+            if case .doNotFollow = behaviour { return .deliver }
+            return .fail(.sessionTaskFailed(error))
         }
-        guard follows else { return .decline(target) }
-        guard hop <= maximumHops else { return .fail(.tooManyRedirects(maximumHops)) }
-        guard request.url.origin.scheme != "https" || target.origin.scheme == "https" else {
+        switch behaviour {
+        case .doNotFollow: return .decline(target)
+        case _ where hop > maximumHops: return .fail(.tooManyRedirects(maximumHops))
+        case .ask(let decider): return .ask(decider, proposal(after: head.status, request, target))
+        case .modify(let modification):
+            guard modification.url != nil || allows(target, after: request.url) else {
+                return .fail(.insecureRedirect(target.description))
+            }
+            return .follow(modification.apply(to: proposal(after: head.status, request, modification.url ?? target)))
+        case .follow:
+            guard allows(target, after: request.url) else { return .fail(.insecureRedirect(target.description)) }
+            return .follow(proposal(after: head.status, request, target))
+        }
+    }
+
+    /// Takes a decider's answer. What it left as it was proposed is under the same rules as without a decider; what it set itself is meant.
+    func step(
+        answer: TransportRequest?, target: HTTPURL, from request: TransportRequest, after head: ResponseHead
+    ) -> Step {
+        guard var next = answer else { return .decline(target) }
+        guard next.url.description != target.description || allows(target, after: request.url) else {
             return .fail(.insecureRedirect(target.description))
         }
-        return .follow(next(after: head.status, request, target))
+        let proposed = proposal(after: head.status, request, target)
+        let isOwn = { (field: HTTPField) in
+            !proposed.fields.contains { $0.hasName(field.name) && $0.value == field.value }
+        }
+        next.fields.removeAll { field in
+            field.isNamed("host") || !isOwn(field) && withholds(field, from: request.url, at: next.url)
+        }
+        // User information that stood in the origin's own Location is not used.
+        if next.url !== target { next.authorize(unless: isOwn) }
+        if next.method != proposed.method, next.method == .get || next.method == .head { next.dropBody() }
+        return .follow(next)
     }
 
     private static func location(in head: ResponseHead) -> String? {
@@ -62,21 +113,59 @@ public struct RedirectHandler: Sendable, Equatable {
         }
     }
 
-    private func next(after status: Int, _ request: TransportRequest, _ target: HTTPURL) -> TransportRequest {
+    /// Resolves the reference; a target without a fragment inherits the one of the request (RFC 9110, section 10.2.2).
+    private static func target(_ location: String, from url: HTTPURL) throws(TransportError) -> HTTPURL {
+        let target = try url.resolving(location)
+        guard !location.utf8.contains(UInt8(ascii: "#")),
+            let fragment = url.description.utf8.firstIndex(of: UInt8(ascii: "#"))
+        else { return target }
+        return try HTTPURL(target.description + url.description[fragment...])
+    }
+
+    private func allows(_ target: HTTPURL, after url: HTTPURL) -> Bool {
+        allowsDowngrade || url.origin.scheme != "https" || target.origin.scheme == "https"
+    }
+
+    /// What the rules make of it (RFC 9110, sections 15.4.2 to 15.4.9): 303 makes everything but HEAD a GET, 301 and 302 make a POST a GET,
+    /// 307 and 308 keep method and body; credentials stay with their origin.
+    private func proposal(after status: Int, _ request: TransportRequest, _ target: HTTPURL) -> TransportRequest {
         var next = request
         next.url = target
         let becomesGet = status == 303 ? request.method != .head : status <= 302 && request.method == .post
-        if becomesGet {
+        if becomesGet, !keepsMethod {
             next.method = .get
-            next.body = .none
+            next.dropBody()
         }
-        let leaves = target.origin != request.url.origin
-        next.fields.removeAll { field in
-            let name = field.name.lowercased()
-            return (becomesGet && RedirectHandler.content.contains(name))
-                || (leaves && RedirectHandler.credentials.contains(name))
-                || (leaves && name == "host")
-        }
+        next.fields.removeAll { $0.isNamed("host") || withholds($0, from: request.url, at: target) }
         return next
+    }
+
+    /// Whether a field speaks for one origin and is not shown to this one. `Proxy-Authorization` is no field of a request at all.
+    private func withholds(_ field: HTTPField, from origin: HTTPURL, at target: HTTPURL) -> Bool {
+        let leaves = target.origin != origin.origin
+        if leaves, strippedFields.contains(where: field.hasName) { return true }
+        guard field.isNamed("authorization") else {
+            return leaves && (field.isNamed("cookie") || field.isNamed("cookie2"))
+        }
+        switch authorization {
+        case .never: return true
+        case .sameOrigin: return leaves
+        case .always: return false
+        }
+    }
+}
+
+extension RedirectHandler: Equatable {
+    /// Whether two handlers decide the same.
+    public static func == (left: RedirectHandler, right: RedirectHandler) -> Bool {
+        let same =
+            switch (left.behaviour, right.behaviour) {
+            case (.follow, .follow), (.doNotFollow, .doNotFollow): true
+            case (.ask(let one), .ask(let other)): one === other
+            default: false
+            }
+        return same && left.maximumHops == right.maximumHops && left.keepsMethod == right.keepsMethod
+            && left.authorization == right.authorization && left.allowsDowngrade == right.allowsDowngrade
+            && left.strippedFields == right.strippedFields
     }
 }

@@ -24,6 +24,9 @@ final class SessionDelegate: TransferDelegate {
             monitor.request(request, taskWillRedirectTo: target)
             monitor.request(request, taskDidReceive: head)
         case .follow(let next): monitor.request(request, taskWillRedirectTo: next.url)
+        case .ask(_, let proposed):
+            monitor.request(request, taskWillRedirectTo: proposed.url)
+            monitor.request(request, taskDidReceive: head)
         case .fail: return
         }
     }
@@ -34,7 +37,7 @@ final class SessionDelegate: TransferDelegate {
         case .follow, .fail:
             request.discardedBytes += bytes.count
             return request.discardedBytes > SessionDelegate.discardLimitBytes ? .stop : .accept
-        case .deliver, .decline: break
+        case .deliver, .decline, .ask: break
         }
         request.session.eventMonitor.request(request, taskDidReceiveBytes: bytes.count)
         do throws(SessionError) {
@@ -78,7 +81,7 @@ final class SessionDelegate: TransferDelegate {
         request.discardedBytes = 0
         guard request.error == nil, isWhole, let sent = request.current else { return false }
         switch step {
-        case .deliver, .decline: return false
+        case .deliver, .decline, .ask: return false
         case .fail(let error):
             request.fail(error)
             return false

@@ -96,22 +96,8 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
             transport: error)
     }
 
-    /// More redirects than allowed.
-    static func tooManyRedirects(_ limit: Int) -> SessionError {
-        SessionError(
-            "session_task_failed.http_too_many_redirects", "more than \(limit) redirects",
-            hint: "raise redirect.max_hops if they are meant")
-    }
-
-    /// A redirect that would have left TLS.
-    static func insecureRedirect(_ target: String) -> SessionError {
-        SessionError(
-            "session_task_failed.insecure_redirect", "the origin redirects from https to \(beginning(of: target))",
-            hint: "request the http URL yourself if that is what you want")
-    }
-
     /// What fits a message. By scalars: one character may be as long as the text.
-    private static func beginning(of text: String) -> String {
+    static func beginning(of text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(200)))
     }
 

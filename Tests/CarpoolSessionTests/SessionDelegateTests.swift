@@ -56,7 +56,7 @@ struct SessionDelegateTests {
     @Test("RH-05: one hop too many fails with the last response's head")
     func tooMany() throws {
         let stage = try Stage()
-        let request = stage.send { $0.redirect = RedirectHandler(follows: true, maximumHops: 2) }
+        let request = stage.send { $0.redirect = .limited(to: 2) }
         for _ in 0..<3 { stage.transport.respond(302, [("Location", "/again")], body: "moved") }
         #expect(request.error?.name == "session_task_failed.http_too_many_redirects")
         #expect(request.response?.status == 302)

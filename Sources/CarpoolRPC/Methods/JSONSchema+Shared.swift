@@ -42,13 +42,6 @@ extension JSONSchema {
             .object([.required("ca_file", .string(maxBytes: 4_096), "A PEM file: these authorities and no others.")]),
             .object([.required("verify", .constant(false), "false: any certificate of any host. Only for tests.")])))
 
-    /// What is done with a redirect.
-    static let redirect = JSONSchema.named(
-        "Redirect",
-        .oneOf(
-            .choice("follow", "do_not_follow").described("`follow` goes up to 16 hops."),
-            .object([.required("max_hops", .integer(0...100), "Follow at most so many; one more fails the request.")])))
-
     /// Which versions of HTTP are spoken.
     static let httpVersion = JSONSchema.choice("auto", "1.1", "2")
 

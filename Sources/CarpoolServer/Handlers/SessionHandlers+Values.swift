@@ -19,17 +19,10 @@ extension SessionHandlers {
     }
 
     func write(_ redirect: RedirectHandler, to writer: inout JSONWriter) {
-        guard redirect.follows else { return writer.string(static: "do_not_follow") }
+        if case .doNotFollow = redirect.behaviour { return writer.string(static: "do_not_follow") }
         guard redirect != .follow else { return writer.string(static: "follow") }
         writer.beginObject()
         writer.member("max_hops", redirect.maximumHops)
         writer.endObject()
-    }
-}
-
-extension HTTPField {
-    /// Whether the value is a secret that only its owner should read again.
-    var carriesSecret: Bool {
-        hasName("authorization") || hasName("cookie") || hasName("x-api-key") || hasName("x-auth-token")
     }
 }

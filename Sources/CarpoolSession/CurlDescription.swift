@@ -1,0 +1,99 @@
+public import CarpoolHTTP
+
+/// A request as a command line for curl that any POSIX shell takes, and that sends the same request (CU-01 to CU-08).
+///
+/// The model's form: options on lines of their own. Better than the model's: quoted for the shell whatever the bytes are, bodies of every
+/// kind, and curl's own ideas (fields, proxies, its configuration file) switched off. It does not show what cannot be written as one command:
+/// redirects that are changed or asked about, an `Authorization` that every redirect drops, and a 303 after a method other than GET, HEAD and
+/// POST, to which curl answers with the same method again.
+public enum CurlDescription {
+    /// The line. Values that are secrets are masked unless `reveal` is true; bodies are shown as they are.
+    ///
+    /// As long as the body: up to four bytes for one. A file is told by its path; one without a path is read from standard input.
+    /// - Parameter redirect: what is done with redirects; `nil` shows the first hop alone.
+    public static func text(
+        for request: TransportRequest, reveal: Bool = false, redirect: RedirectHandler? = nil
+    ) -> String {
+        let body = CurlBody(of: request)
+        // First of all: no ~/.curlrc; then what was typed is taken literally: brackets and braces of the URL stand for themselves.
+        var lines = ["\(body.source.map { "\($0) | " } ?? "")curl -q -v -g"]
+        lines += connection(request)
+        if let redirect { lines += redirection(redirect, request) }
+        lines += limits(request)
+        lines += method(request)
+        lines += fields(request, reveal: reveal)
+        if let argument = body.argument { lines.append(argument) }
+        // Without --path-as-is: the daemon takes dot segments out of the path, and so does curl.
+        lines.append(ShellText.quoted(request.url.description))
+        return lines.joined(separator: " \\\n\t")
+    }
+
+    private static func connection(_ request: TransportRequest) -> [String] {
+        // Requests go where their URL says, whatever the environment has for a proxy.
+        var lines = ["--noproxy '*'"]
+        if request.httpVersion == .http1 { lines.append("--http1.1") }
+        switch request.partition.trust {
+        case .system: break
+        case .authorities(let path, _): lines.append("--cacert \(ShellText.quoted(path))")
+        case .none: lines.append("--insecure")
+        }
+        return lines
+    }
+
+    private static func redirection(_ redirect: RedirectHandler, _ request: TransportRequest) -> [String] {
+        guard case .follow = redirect.behaviour else { return [] }
+        // With --location-trusted curl shows its credentials to every origin.
+        var lines = [
+            "\(redirect.authorization == .always ? "--location-trusted" : "-L") --max-redirs \(redirect.maximumHops)"
+        ]
+        let staysSecure = request.url.origin.scheme == "https" && !redirect.allowsDowngrade
+        lines.append("--proto-redir \(staysSecure ? "=https" : "=http,https")")
+        guard request.sendsLength else { return lines }
+        if redirect.keepsMethod {
+            lines.append("--post301 --post302 --post303")
+        } else if request.method != .post {
+            // Only a POST becomes a GET; without these, curl would send the method again, but not the body.
+            lines.append("--post301 --post302")
+        }
+        return lines
+    }
+
+    private static func limits(_ request: TransportRequest) -> [String] {
+        let usual = TransportRequest(method: request.method, url: request.url)
+        var lines: [String] = []
+        if request.connectTimeoutMilliseconds != usual.connectTimeoutMilliseconds {
+            lines.append("--connect-timeout \(seconds(request.connectTimeoutMilliseconds))")
+        }
+        if request.resourceTimeoutMilliseconds != usual.resourceTimeoutMilliseconds {
+            lines.append("--max-time \(seconds(request.resourceTimeoutMilliseconds))")
+        }
+        return lines
+    }
+
+    private static func seconds(_ milliseconds: Int) -> String {
+        let (whole, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+        guard rest > 0 else { return "\(whole)" }
+        return "\(whole).\(String(repeating: "0", count: 3 - "\(rest)".utf8.count))\(rest)"
+    }
+
+    /// `-X` only where curl would not choose the method itself: it would use it on redirects too, and wait for the body of a HEAD.
+    private static func method(_ request: TransportRequest) -> [String] {
+        if request.method == .head { return ["-I"] }
+        if request.method == (request.sendsLength ? .post : .get) { return [] }
+        return ["-X \(ShellText.quoted(request.method.rawValue))"]
+    }
+
+    private static func fields(_ request: TransportRequest, reveal: Bool) -> [String] {
+        let fields = request.fields.filter { !$0.isNamed("host") }
+        var lines = request.isDecoded ? ["--compressed"] : []
+        var own: [StaticString] = ["Accept", "User-Agent"]
+        if request.sendsLength { own += ["Content-Type", "Expect"] }
+        for name in own where !fields.contains(where: { $0.isNamed(name) }) { lines.append("-H '\(name):'") }
+        for field in fields {
+            let value = field.carriesSecret && !reveal ? "(hidden)" : field.value
+            // curl's form for a field without a value; `Name:` would take the field away.
+            lines.append("-H \(ShellText.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"))")
+        }
+        return lines
+    }
+}

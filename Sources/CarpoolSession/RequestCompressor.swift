@@ -1,0 +1,98 @@
+public import CarpoolHTTP
+internal import CZlib
+
+/// Compresses the bodies of requests (CO-01 to CO-07). Bodies in memory only: others pass unchanged.
+///
+/// The work is done on the session's loop; the limit on messages keeps it to a few milliseconds.
+public final class RequestCompressor: RequestAdapter {
+    /// The format, under the name that `Content-Encoding` gives it.
+    public enum Format: String, Sendable {
+        /// DEFLATE in zlib's wrapping (RFC 1950; RFC 9110, section 8.4.1.2).
+        case deflate
+        /// DEFLATE in gzip's wrapping (RFC 1952).
+        case gzip
+    }
+
+    /// What is done with a request that has a `Content-Encoding` already.
+    public enum Duplicate: String, Sendable {
+        /// The adaptation fails with `duplicate_header` (CO-04).
+        case error
+        /// The body is compressed and the field replaced (CO-05).
+        case replace
+        /// The request passes unchanged (CO-06).
+        case skip
+    }
+
+    private let format: Format
+    private let duplicate: Duplicate
+    private let minimumBytes: Int
+
+    /// The level that the model's two bytes `78 5E` stand for (CO-07; RFC 1950, section 2.2).
+    private static let level: Int32 = 5
+
+    /// Makes a compressor. Bodies of fewer than `minimumBytes` pass unchanged (CO-03).
+    public init(format: Format = .deflate, duplicate: Duplicate = .error, minimumBytes: Int = 0) {
+        self.format = format
+        self.duplicate = duplicate
+        self.minimumBytes = minimumBytes
+    }
+
+    /// Gives the request with its body compressed.
+    public func adapt(
+        _ urlRequest: TransportRequest, for request: Request,
+        completion: @escaping (Result<TransportRequest, SessionError>) -> Void
+    ) {
+        do throws(SessionError) {
+            completion(.success(try compressed(urlRequest)))
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
+    func compressed(_ request: TransportRequest) throws(SessionError) -> TransportRequest {
+        guard case .bytes(let body) = request.body, body.count >= minimumBytes else { return request }
+        if request.fields.contains(where: { $0.isNamed("content-encoding") }) {
+            switch duplicate {
+            case .error: throw .duplicateHeader("Content-Encoding")
+            case .skip: return request
+            case .replace: break
+            }
+        }
+        var next = request
+        next.body = .bytes(try RequestCompressor.deflate(body, format))
+        next.fields.removeAll { $0.isNamed("content-encoding") }
+        do throws(HTTPField.Refusal) {
+            next.fields.append(try HTTPField(name: "Content-Encoding", value: format.rawValue))
+        } catch {
+            throw .compressionFailed(error.description)
+        }
+        return next
+    }
+
+    static func deflate(_ bytes: [UInt8], _ format: Format) throws(SessionError) -> [UInt8] {
+        // zlib counts in 32 bits.
+        guard let length = UInt32(exactly: bytes.count) else { throw .compressionFailed("the body is too long") }
+        var stream = z_stream()
+        guard CZlib_deflateInit(&stream, level, format == .gzip ? 31 : 15) == Z_OK else {
+            throw .compressionFailed("out of memory")
+        }
+        defer { deflateEnd(&stream) }
+        guard let bound = UInt32(exactly: deflateBound(&stream, UInt(length))) else {
+            throw .compressionFailed("the body is too long")
+        }
+        var input = bytes
+        var code = Z_STREAM_ERROR
+        let output = [UInt8](unsafeUninitializedCapacity: Int(bound)) { buffer, count in
+            input.withUnsafeMutableBufferPointer { input in
+                stream.next_in = input.baseAddress
+                stream.avail_in = length
+                stream.next_out = buffer.baseAddress
+                stream.avail_out = bound
+                code = CZlib.deflate(&stream, Z_FINISH)
+            }
+            count = Int(bound &- stream.avail_out)
+        }
+        guard code == Z_STREAM_END else { throw .compressionFailed("zlib answered \(code)") }
+        return output
+    }
+}

@@ -1,0 +1,16 @@
+// Failures of redirects.
+extension SessionError {
+    /// More redirects than allowed.
+    static func tooManyRedirects(_ limit: Int) -> SessionError {
+        SessionError(
+            "session_task_failed.http_too_many_redirects", "more than \(limit) redirects",
+            hint: "raise redirect.max_hops if they are meant", details: [Detail("limit", .integer(limit))])
+    }
+
+    /// A redirect that would have left TLS.
+    static func insecureRedirect(_ target: String) -> SessionError {
+        SessionError(
+            "session_task_failed.insecure_redirect", "the origin redirects from https to \(beginning(of: target))",
+            hint: "set redirect.allow_downgrade if that is what you want")
+    }
+}

@@ -1,0 +1,10 @@
+import CarpoolSession
+
+extension RedirectHandler {
+    /// Follows so many hops.
+    static func limited(to hops: Int) -> RedirectHandler {
+        var handler = RedirectHandler.follow
+        handler.maximumHops = hops
+        return handler
+    }
+}
