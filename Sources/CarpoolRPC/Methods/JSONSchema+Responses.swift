@@ -53,7 +53,7 @@ extension JSONSchema {
             .required(
                 "as", .choice(kinds),
                 """
-                `data`: the bytes. `string`: the text. `json`: the JSON value. \
+                `data`: the bytes. `string`: the text. `json`: the JSON value. `plist`: the property list, XML or binary. \
                 `none`: no value, the body is the result.
                 """),
             .optional(
@@ -80,7 +80,7 @@ extension JSONSchema {
         ]),
         .object([.required("callback", .serializerCallback, "Asks a client, as `callback.serialize`.")]))
 
-    private static let kinds: [StaticString] = ["data", "string", "json", "none"]
+    private static let kinds: [StaticString] = ["data", "string", "json", "plist", "none"]
 
     private static let encodings: [StaticString] = [
         "auto", "utf-8", "us-ascii", "iso-8859-1", "windows-1252", "utf-16", "utf-16le", "utf-16be", "utf-32",

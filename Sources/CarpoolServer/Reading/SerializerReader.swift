@@ -28,6 +28,7 @@ struct SerializerReader {
         switch kind {
         case "data": return DataResponseSerializer(input: input)
         case "json": return JSONResponseSerializer(input: input)
+        case "plist": return PropertyListResponseSerializer(input: input)
         case "string": return StringResponseSerializer(encoding: Self.encoding(json["encoding"]), input: input)
         default: return UnserializedResponse()
         }

@@ -31,7 +31,7 @@ struct SerializerReaderTests {
         return try #require(answers.first).get()
     }
 
-    @Test("Each kind by its name alone, and as an object", arguments: ["data", "string", "json", "none"])
+    @Test("Each kind by its name alone, and as an object", arguments: ["data", "string", "json", "plist", "none"])
     func kinds(_ kind: String) throws {
         for text in [#""\#(kind)""#, #"{"as":"\#(kind)"}"#] {
             let (serializers, isList) = try Self.read(text)

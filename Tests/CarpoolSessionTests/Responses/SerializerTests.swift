@@ -8,13 +8,13 @@ struct SerializerTests {
     private static func typed(_ input: SerializerInput = SerializerInput()) -> [any ResponseSerializer] {
         [
             DataResponseSerializer(input: input), StringResponseSerializer(input: input),
-            JSONResponseSerializer(input: input),
+            JSONResponseSerializer(input: input), PropertyListResponseSerializer(input: input),
         ]
     }
 
     @Test("The names of records and events, and whom a failure asks (RL-16)")
     func names() {
-        #expect(Self.typed().map(\.name) == ["data", "string", "json"])
+        #expect(Self.typed().map(\.name) == ["data", "string", "json", "plist"])
         #expect(!Self.typed().map(\.isTyped).contains(false))
         #expect(UnserializedResponse().name == "none")
         #expect(!UnserializedResponse().isTyped)
@@ -54,6 +54,7 @@ struct SerializerTests {
         #expect(try answered.value(DataResponseSerializer()).bytes == [])
         #expect(try answered.value(StringResponseSerializer()).text == "")
         #expect(try answered.value(JSONResponseSerializer()).json?.isNull == true)
+        #expect(try answered.value(PropertyListResponseSerializer()).structured == .null)
     }
 
     @Test("The bytes as they came, from memory and from a file", arguments: [45_056, 0])
@@ -88,6 +89,8 @@ struct SerializerTests {
         #expect(try answered.value(StringResponseSerializer(input: input)).text == "")
         let json = try answered.failure(JSONResponseSerializer(input: input))
         #expect(json.name == "response_serialization_failed.json_serialization_failed")
+        let list = try answered.failure(PropertyListResponseSerializer(input: input))
+        #expect(list.name == "response_serialization_failed.decoding_failed")
         let silent = SerializerInput(preprocessor: LatePreprocessor())
         #expect(try Answered(204).value(DataResponseSerializer(input: silent)).bytes == [])
     }

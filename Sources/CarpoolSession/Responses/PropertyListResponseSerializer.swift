@@ -1,0 +1,24 @@
+/// Makes the property list in a body, XML or binary, the value (RS-06).
+public struct PropertyListResponseSerializer: ResponseSerializer {
+    private let input: SerializerInput
+
+    /// Makes the serializer.
+    public init(input: SerializerInput = SerializerInput()) { self.input = input }
+
+    /// `plist`
+    public var name: String { "plist" }
+    /// A failure asks the retriers.
+    public var isTyped: Bool { true }
+
+    /// Gives the value; nothing for an empty body that is allowed. Fails with `response_serialization_failed.decoding_failed`.
+    public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
+        input.serialize(request, completion: completion) { (bytes) throws(SessionError) in
+            guard let bytes else { return .structured(.null) }
+            do throws(SessionError) {
+                return .structured(try PropertyList.decode(bytes))
+            } catch {
+                throw .decodingFailed(error)
+            }
+        }
+    }
+}
