@@ -15,7 +15,7 @@ final class CallbackPreprocessor: ResponsePreprocessor {
             writer.key("body")
             CallbackBody.write(body, atMost: detail.bodyBytes, to: &writer)
         } read: { (answer) throws(JSONError) -> Result<[UInt8], SessionError> in
-            if let refusal = callback.refusal(in: answer) { return .failure(.clientRefusedBody(refusal)) }
+            if let refusal = callback.refusal(in: answer) { return .failure(.customSerializationFailed(refusal)) }
             if let text = answer["text"]?.withUTF8({ Array($0) }) { return .success(text) }
             return .success(try answer["base64"].map(CallbackPreprocessor.decode) ?? [])
         } completion: { result in

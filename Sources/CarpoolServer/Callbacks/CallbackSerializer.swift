@@ -13,7 +13,7 @@ final class CallbackSerializer: ResponseSerializer {
         let callback = callback
         callback.ask("callback.serialize", about: request, members: callback.response(of: request)) {
             (answer) throws(JSONError) -> Result<SerializedValue, SessionError> in
-            if let refusal = callback.refusal(in: answer) { return .failure(.clientRefusedBody(refusal)) }
+            if let refusal = callback.refusal(in: answer) { return .failure(.customSerializationFailed(refusal)) }
             return .success(answer["value"].map(SerializedValue.json) ?? .none)
         } completion: { result in
             switch result {

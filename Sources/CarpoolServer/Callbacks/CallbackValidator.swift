@@ -14,7 +14,7 @@ final class CallbackValidator: ResponseValidator {
             (answer) throws(JSONError) -> SessionError? in
             guard answer["valid"]?.bool != true else { return nil }
             let message = answer["message"]?.string ?? "it is not valid"
-            return .clientRefusedResponse(.clientRefused(specification.name, message: message))
+            return .customValidationFailed(.clientRefused(specification.name, message: message))
         } completion: { result in
             switch result {
             case .success(let refusal): completion(refusal)

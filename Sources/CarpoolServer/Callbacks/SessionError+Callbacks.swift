@@ -21,22 +21,6 @@ extension SessionError {
         )
     }
 
-    /// A client does not accept the response (VA-07).
-    static func clientRefusedResponse(_ refusal: SessionError) -> SessionError {
-        SessionError(
-            "response_validation_failed.custom_validation_failed",
-            "the client does not accept the response: \(refusal.message)",
-            details: [Detail("underlying", .error(refusal))])
-    }
-
-    /// A client could make no value of the response (RS-10).
-    static func clientRefusedBody(_ refusal: SessionError) -> SessionError {
-        SessionError(
-            "response_serialization_failed.custom_serialization_failed",
-            "the client makes no value of the response: \(refusal.message)",
-            details: [Detail("underlying", .error(refusal))])
-    }
-
     private static func description(of reason: CallbackFailure) -> String {
         switch reason {
         case .nobody: "has nobody to answer it"
