@@ -47,7 +47,7 @@ public enum CurlDescription {
             "\(redirect.authorization == .always ? "--location-trusted" : "-L") --max-redirs \(redirect.maximumHops)"
         ]
         let staysSecure = request.url.origin.scheme == "https" && !redirect.allowsDowngrade
-        lines.append("--proto-redir \(staysSecure ? "=https" : "=http,https")")
+        lines.append("--proto-redir \(staysSecure ? "'=https'" : "'=http,https'")")
         guard request.sendsLength else { return lines }
         if redirect.keepsMethod {
             lines.append("--post301 --post302 --post303")
@@ -80,7 +80,9 @@ public enum CurlDescription {
     private static func method(_ request: TransportRequest) -> [String] {
         if request.method == .head { return ["-I"] }
         if request.method == (request.sendsLength ? .post : .get) { return [] }
-        return ["-X \(ShellText.quoted(request.method.rawValue))"]
+        let name = request.method.rawValue
+        let isWord = name.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+        return ["-X \(isWord ? name : ShellText.quoted(name))"]
     }
 
     private static func fields(_ request: TransportRequest, reveal: Bool) -> [String] {
