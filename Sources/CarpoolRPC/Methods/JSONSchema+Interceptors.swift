@@ -8,7 +8,8 @@ extension JSONSchema {
     private static let interceptorElement = JSONSchema.named(
         "InterceptorElement",
         .oneOf(
-            .choice("retry_policy", "connection_lost").described("The interceptor of that name with its defaults."),
+            .choice("retry_policy", "connection_lost", "compress").described(
+                "The interceptor of that name with its defaults."),
             .object([.required("set_header", setHeader, "Sets a header field.")]),
             .object([.required("rewrite", rewrite, "Replaces parts of the URL.")]),
             .object([
@@ -27,6 +28,7 @@ extension JSONSchema {
             .object([.required("retry_policy", retryPolicy, "Retries failures that pass.")]),
             .object([.required("connection_lost", connectionLost, "Retries when a connection is lost.")]),
             .object([.required("oauth2", oauth2, "Keeps a credential, and refreshes it once for all who wait.")]),
+            .object([.required("compress", .compress, "Compresses the request's body.")]),
             .object([.required("callback", .interceptorCallback, "A client is asked.")])))
 
     private static let setHeader = JSONSchema.object([

@@ -62,7 +62,8 @@ public final class RewriteAdapter: RequestInterceptor {
     }
 
     private func query(_ old: Substring) -> [String] {
-        let new = parts.query.map { (PercentEncoding.encode($0.name), PercentEncoding.encode($0.value)) }
+        let plain = AllowedCharacters.unreserved
+        let new = parts.query.map { (plain.percentEncode($0.name), plain.percentEncode($0.value)) }
         let kept = old.split(separator: "&").filter { pair in
             let name = pair.prefix { $0 != "=" }
             return !new.contains { $0.0 == name }

@@ -87,7 +87,8 @@ public final class TokenEndpointRefresher: CredentialRefresher {
             ("grant_type", "refresh_token"), ("refresh_token", refreshToken), ("client_id", client.identifier),
             ("client_secret", client.secret), ("scope", client.scope),
         ]
-        let pairs = all.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
+        let plain = AllowedCharacters.unreserved
+        let pairs = all.compactMap { name, value in value.map { "\(name)=\(plain.percentEncode($0))" } }
         return Array(pairs.joined(separator: "&").utf8)
     }
 

@@ -57,7 +57,7 @@ struct InterceptorReaderTests {
         #expect(try read("[]") == nil)
         let all = try read(
             """
-            ["retry_policy","connection_lost",{"retry_policy":{}},{"connection_lost":{"limit":1}},
+            ["retry_policy","connection_lost","compress",{"compress":{"format":"gzip"}},{"retry_policy":{}},{"connection_lost":{"limit":1}},
             {"set_header":{"name":"A","value":"b","mode":"if_absent"}},
             {"rewrite":{"scheme":"https","host":"[::1]","port":1,"path_prefix":"/v2","query":{"set":{"a":"b"}}}},
             {"basic_auth":{"username":"u","password":"p"}},{"bearer":{"token":"t"}},
@@ -70,7 +70,7 @@ struct InterceptorReaderTests {
         #expect(credential.accessToken == "a" && credential.refreshToken == "r")
         let left = try #require(credential.expires) - WallClock.microseconds()
         #expect(left <= 1_000 && left > -60_000_000)
-        #expect(callbacks.paths == ["params.interceptor[8].callback"])
+        #expect(callbacks.paths == ["params.interceptor[10].callback"])
         let other = try read(#"[{"oauth2":{"callback":{"name":"c"},"credential":null,"window":null}}]"#)
         #expect(other?.authentication?.credential == nil)
         #expect(other?.authentication != nil)
@@ -143,6 +143,7 @@ struct InterceptorReaderTests {
             (#"[{"rewrite":{"path_prefix":"/v 2"}}]"#, "[0].rewrite.path_prefix"),
             (#"[{"rewrite":{"path_prefix":"/?"}}]"#, "[0].rewrite.path_prefix"),
             (#"[{"basic_auth":{"username":"a:b","password":""}}]"#, "[0].basic_auth"),
+            (#"[{"compress":{"format":"br"}}]"#, "[0].compress.format"),
             (#"[{"bearer":{"token":"a b"}}]"#, "[0].bearer.token"),
             (#"[{"oauth2":{}}]"#, "[0].oauth2"), (#"[{"oauth2":{"token_url":"x"}}]"#, "[0].oauth2.token_url"),
             (#"[{"oauth2":{"token_url":"http://a/","headers":{"A":"\n"}}}]"#, "[0].oauth2.headers.A"),
