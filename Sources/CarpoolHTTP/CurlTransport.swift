@@ -76,6 +76,9 @@ public final class CurlTransport: Transport {
         observeTurn()
     }
 
+    /// Has no silence of the peer counted as idle time any more, until ``resumeReceiving(_:)``.
+    public func stopIdleTime(_ transfer: Transfer) { transfer.deadlines.paused() }
+
     /// Lets a paused transfer go on when the turn ends.
     public func resumeReceiving(_ transfer: Transfer) {
         guard !transfer.hasEnded, transfer.transport === self else { return }
@@ -178,8 +181,9 @@ public final class CurlTransport: Transport {
     }
 
     private func resume(_ transfer: Transfer) {
-        guard case .running(let easy) = transfer.phase, transfer.deadlines.isPaused else { return }
+        guard transfer.deadlines.isPaused else { return }
         transfer.deadlines.resumed(at: loop.now)
+        guard case .running(let easy) = transfer.phase else { return }
         watch(transfer)
         transfer.pool?.multi.resume(easy)
     }

@@ -13,6 +13,10 @@ public protocol Transport: AnyObject {
     /// from inside this call. Does nothing if it has ended. May be called from a delegate's method.
     func cancel(_ transfer: Transfer)
 
+    /// Has no silence of the peer counted as idle time any more, until ``resumeReceiving(_:)``: whoever holds a transfer up answers the next
+    /// piece of its body with ``BodyDisposition/pause``.
+    func stopIdleTime(_ transfer: Transfer)
+
     /// Goes on with a transfer whose delegate answered ``BodyDisposition/pause``.
     func resumeReceiving(_ transfer: Transfer)
 

@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 
@@ -74,6 +75,8 @@ protocol Client: AnyObject, EventSink {
     var role: Role { get }
     /// Whose quotas count, and what `mine` means.
     var identity: ClientIdentity { get }
+    /// What its requests say in `User-Agent`, unless they or their session say something else.
+    var userAgent: HTTPField? { get }
     /// The encoded size up to which a body may stand in a record.
     var inlineBodyBytes: Int { get }
     /// How long a record may be, so that the line with it is one that the client takes.

@@ -20,7 +20,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     /// The owner of a request, as the registry knows it.
     var ownerOfRequest: (String) -> RequestEntry? = { _ in nil }
     private let epoch: String
-    private let record: RecordWriter
+    let record: RecordWriter
     private var subscribers: [Subscriber] = []
     private var sequence = 0
     private var lastSubscription = 0
@@ -136,50 +136,23 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         publish("task.did_send_body_data", request: request) { $0.member("size_bytes", count) }
     }
 
-    func request(_ request: Request, taskDidCollect metrics: TransferMetrics) {
-        publish("task.did_collect_metrics", request: request) { record.write(metrics, to: &$0) }
+    func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {
+        publish("task.did_collect_metrics", request: request) { write(hops, &$0) }
     }
 
     func request(_ request: Request, taskDidCompleteWith error: TransportError?) {
         publish("task.did_complete", request: request) { $0.member("error", error?.code.rawValue) }
     }
 
-    func requestDidCreateInitialURLRequest(_ request: Request) {
-        publish("request.did_create_initial_url_request", request: request) { writeTarget(request, &$0) }
-    }
-
-    func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError) {
-        publish("request.did_fail_to_create_url_request", request: request) { writer in
-            writer.key("error")
-            record.write(error, to: &writer)
-        }
-    }
-
-    func requestDidCreateURLRequest(_ request: Request) {
-        publish("request.did_create_url_request", request: request) { writeTarget(request, &$0) }
-    }
 
     func requestDidCreateTask(_ request: Request) { publish("request.did_create_task", request: request) }
 
-    func request(_ request: Request, didGather metrics: TransferMetrics) {
-        publish("request.did_gather_metrics", request: request) { record.write(metrics, to: &$0) }
+    func request(_ request: Request, didGatherMetricsOf hops: [Hop]) {
+        publish("request.did_gather_metrics", request: request) { write(hops, &$0) }
     }
 
     func request(_ request: Request, didCompleteTaskWith error: TransportError?) {
         publish("request.did_complete_task", request: request) { $0.member("error", error?.code.rawValue) }
-    }
-
-    func requestDidFinish(_ request: Request) {
-        publish("request.did_finish", request: request) { writer in
-            writer.member("state", request.state.rawValue)
-            writer.member("ok", request.error == nil)
-            writer.member("status", request.response?.status)
-            writer.member("size_bytes", request.body.count)
-            if let error = request.error {
-                writer.key("error")
-                record.write(error, to: &writer)
-            }
-        }
     }
 
     func requestDidResume(_ request: Request) {
@@ -187,15 +160,10 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     }
 
     func requestDidResumeTask(_ request: Request) { publish("request.did_resume_task", request: request) }
+    func requestDidSuspend(_ request: Request) { publish("request.did_suspend", request: request) }
+    func requestDidSuspendTask(_ request: Request) { publish("request.did_suspend_task", request: request) }
     func requestDidCancel(_ request: Request) { publish("request.did_cancel", request: request) }
     func requestDidCancelTask(_ request: Request) { publish("request.did_cancel_task", request: request) }
-
-    /// Method and URL; what the URL says of a user is left out.
-    private func writeTarget(_ request: Request, _ writer: inout JSONWriter) {
-        let url = URLRedaction.withoutUserInformation(request.parameters.url)
-        writer.member("method", request.parameters.method.rawValue)
-        record.write(url: url, record.eventDetail, to: &writer)
-    }
 
     // MARK: The pool's steps
 
@@ -212,18 +180,5 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
             writer.member("origin", origin.description)
             writer.member("transfers", transfers)
         }
-    }
-}
-
-/// Keeps passwords out of what others may read.
-enum URLRedaction {
-    /// The URL without `user:password@`; works on any text, since a URL that cannot be parsed is told too. What parses with one slash, three or
-    /// none is taken for a URL here as well.
-    static func withoutUserInformation(_ url: String) -> String {
-        guard url.utf8.contains(UInt8(ascii: "@")), let colon = url.firstIndex(of: ":") else { return url }
-        let start = url[colon...].dropFirst().drop { $0 == "/" }.startIndex
-        let authority = url[start...].prefix { !"/?#".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return url }
-        return String(url[..<start] + url[url.index(after: at)...])
     }
 }

@@ -15,16 +15,23 @@ struct RecordWriter {
         var headerBytes = Int.max
         /// Bytes of each URL.
         var urlBytes = Int.max
-        /// Hops of an attempt, from the last one back.
+        /// Hops of all attempts, from the last one back.
         var hops = Int.max
 
-        /// All of it.
+        /// Bytes of each value that a serializer made.
+        var valueBytes = Int.max
+        /// Whether the fields of what was sent, each attempt's response and the timeline are told too.
+        var isFull = false
+
+        /// All of it that is usually wanted.
         static let whole = Detail()
 
         /// What fits a line, whatever comes: a quarter for the fields, and for the hops, which have at most 1 KiB besides their URL, what is
         /// surely less than a half.
         static func fitting(_ lineBytes: Int) -> Detail {
-            Detail(headerBytes: lineBytes / 4, urlBytes: min(512, lineBytes / 16), hops: max(1, lineBytes / 4_096))
+            Detail(
+                headerBytes: lineBytes / 4, urlBytes: min(512, lineBytes / 16), hops: max(1, lineBytes / 4_096),
+                valueBytes: lineBytes / 4)
         }
     }
 
@@ -33,28 +40,40 @@ struct RecordWriter {
 
     /// Writes the record of a request in any state. One that would be longer than the limit is written again with its body in a file, the
     /// fields that fit, and the beginnings of its URLs.
-    func write(_ request: Request, atMost limit: Int, to writer: inout JSONWriter) {
+    /// Other results than the request's own are what serializers made later.
+    func write(
+        _ request: Request, results: [SerializedResponse]? = nil, isFull: Bool = false, atMost limit: Int,
+        to writer: inout JSONWriter
+    ) {
+        // Serializers that worked later tell their own failures, and not those of the request's.
+        let failure = results.map { request.responseFailure ?? $0.lazy.compactMap(\.error).first } ?? request.error
         let start = writer.count
         writer.reserve(RecordWriter.usualBytes)
-        write(request, .whole, to: &writer)
+        var detail = Detail.whole
+        detail.isFull = isFull
+        write(request, failure, results ?? request.results, detail, to: &writer)
         guard writer.count - start > limit else { return }
         // If the spool is full, the body is told to be gone: a line that the client cannot read would be worse.
         do throws(SessionError) { try request.spillBody() } catch { request.discardBody() }
         writer.rewind(to: start)
-        write(request, .fitting(limit), to: &writer)
+        write(request, failure, results ?? request.results, .fitting(limit), to: &writer)
     }
 
-    private func write(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+    private func write(
+        _ request: Request, _ failure: SessionError?, _ results: [SerializedResponse], _ detail: Detail,
+        to writer: inout JSONWriter
+    ) {
+        var detail = detail
         writer.beginObject()
         writer.member("request", request.id)
         writer.member("state", request.state.rawValue)
         guard request.isFinished else {
-            writer.member("finished", false)
+            writeProgress(request, detail, to: &writer)
             writer.endObject()
             return
         }
         writer.key("outcome")
-        writeOutcome(request, to: &writer)
+        writeOutcome(failure, results, detail, to: &writer)
         writer.key("response")
         if let response = request.response {
             write(response, url: request.url, detail, to: &writer)
@@ -67,8 +86,37 @@ struct RecordWriter {
         writeSummary(request, to: &writer)
         writer.key("attempts")
         writer.beginArray()
-        for attempt in request.attempts { write(attempt, detail, to: &writer) }
+        // The room for hops is shared by all attempts; the last ones tell most.
+        let attempts = request.attempts.suffix(detail.hops)
+        detail.hops = max(1, detail.hops / max(1, attempts.count))
+        for attempt in attempts { write(attempt, detail, to: &writer) }
         writer.endArray()
+        if attempts.count < request.attempts.count { writer.member("truncated", true) }
+        if detail.isFull { write(request.timeline, to: &writer) }
+        writer.endObject()
+    }
+
+    /// What is known of a request that is under way.
+    private func writeProgress(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
+        writer.member("finished", false)
+        if request.isHeld { writer.member("held", true) }
+        if request.retryCount > 0 { writer.member("retry_count", request.retryCount) }
+        guard let response = request.response else { return }
+        writer.key("response")
+        write(response, url: request.url, detail, to: &writer)
+    }
+
+    private func write(_ timeline: Timeline, to writer: inout JSONWriter) {
+        writer.key("timeline")
+        writer.beginObject()
+        if let time = timeline.requestStart { writer.member("request_start", time: time) }
+        if let time = timeline.initialResponse { writer.member("initial_response", time: time) }
+        if let time = timeline.requestCompleted { writer.member("request_completed", time: time) }
+        if let time = timeline.serializationCompleted { writer.member("serialization_completed", time: time) }
+        writer.member("latency_us", timeline.latency)
+        writer.member("request_duration_us", timeline.requestDuration)
+        writer.member("serialization_duration_us", timeline.serializationDuration)
+        writer.member("total_duration_us", timeline.totalDuration)
         writer.endObject()
     }
 
@@ -82,40 +130,6 @@ struct RecordWriter {
         }
         guard encoded > maximumEncodedBytes else { return }
         try request.spillBody()
-    }
-
-    private func writeOutcome(_ request: Request, to writer: inout JSONWriter) {
-        writer.beginObject()
-        if let error = request.error {
-            writer.member("ok", false)
-            writer.key("error")
-            write(error, to: &writer)
-        } else {
-            writer.member("ok", true)
-        }
-        writer.endObject()
-    }
-
-    /// The one form of a failure, here and in events.
-    func write(_ error: SessionError, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("code", error.code)
-        writer.member("name", error.name)
-        writer.member("message", error.message)
-        writer.member("retryable", error.isRetryable)
-        if let hint = error.hint { writer.member("hint", hint) }
-        if let transport = error.transport {
-            if let timeout = transport.timeout { writer.member("timeout", timeout) }
-            if let code = transport.curlCode {
-                writer.key("curl")
-                writer.beginObject()
-                writer.member("code", Int(code))
-                if let text = transport.curlText { writer.member("text", text) }
-                writer.endObject()
-            }
-            if let code = transport.systemCode { writer.member("errno", Int(code)) }
-        }
-        writer.endObject()
     }
 
     /// Status, version, fields in order, and where they came from.
@@ -197,76 +211,5 @@ struct RecordWriter {
         writer.member("redirects", max(0, hops - request.attempts.count))
         writer.member("reused", isReused)
         writer.endObject()
-    }
-
-    private func write(_ attempt: Attempt, _ detail: Detail, to writer: inout JSONWriter) {
-        writer.beginObject()
-        if let hop = attempt.hops.first {
-            writer.key("request")
-            writer.beginObject()
-            writer.member("method", hop.method.rawValue)
-            write(url: hop.url.description, detail, to: &writer)
-            writer.endObject()
-        }
-        if let error = attempt.error { writer.member("error", error.name) }
-        writer.key("metrics")
-        writer.beginArray()
-        for hop in attempt.hops.suffix(detail.hops) {
-            if let metrics = hop.metrics { write(metrics, of: hop, detail, to: &writer) }
-        }
-        writer.endArray()
-        if attempt.hops.count > detail.hops { writer.member("truncated", true) }
-        writer.endObject()
-    }
-
-    /// One hop: times in microseconds from its start, null where a step did not happen.
-    private func write(_ metrics: TransferMetrics, of hop: Hop, _ detail: Detail, to writer: inout JSONWriter) {
-        writer.beginObject()
-        write(url: hop.url.description, detail, to: &writer)
-        if let status = hop.response?.status { writer.member("status", status) }
-        write(metrics, to: &writer)
-        writer.endObject()
-    }
-
-    /// The members of one hop's metrics.
-    func write(_ metrics: TransferMetrics, to writer: inout JSONWriter) {
-        writer.member("fetch_start", time: metrics.fetchStart)
-        writer.member("queued_us", metrics.queuedMicroseconds)
-        write("dns_us", metrics.resolvedMicroseconds, to: &writer)
-        write("connect_us", metrics.connectedMicroseconds, to: &writer)
-        write("tls_us", metrics.securedMicroseconds, to: &writer)
-        write("request_us", metrics.requestMicroseconds, to: &writer)
-        write("first_byte_us", metrics.firstByteMicroseconds, to: &writer)
-        writer.member("end_us", metrics.endMicroseconds)
-        writer.member("reused", metrics.isReused)
-        write("connection", metrics.connection, to: &writer)
-        if let version = metrics.httpVersion { writer.member("http_version", version) }
-        if let version = metrics.tlsVersion {
-            writer.key("tls")
-            writer.beginObject()
-            writer.member("version", version)
-            if let cipher = metrics.tlsCipher { writer.member("cipher", cipher) }
-            writer.endObject()
-        }
-        write("remote", metrics.remoteAddress, metrics.remotePort, to: &writer)
-        write("local", metrics.localAddress, metrics.localPort, to: &writer)
-        writer.member("request_header_bytes", metrics.requestHeaderBytes)
-        writer.member("request_body_bytes", metrics.requestBodyBytes)
-        writer.member("response_header_bytes", metrics.responseHeaderBytes)
-        writer.member("response_body_bytes", metrics.responseBodyBytes)
-        writer.member("decoded_body_bytes", metrics.decodedBodyBytes)
-    }
-
-    private func write(_ name: StaticString, _ value: Int?, to writer: inout JSONWriter) {
-        writer.key(name)
-        if let value { writer.integer(value) } else { writer.null() }
-    }
-
-    private func write(_ name: StaticString, _ address: String?, _ port: UInt16, to writer: inout JSONWriter) {
-        guard let address else { return }
-        writer.key(name)
-        // An IPv6 address is told by its colons; the first comes within five bytes (RFC 4291, section 2.2).
-        let isIPv6 = address.utf8.prefix(5).contains(UInt8(ascii: ":"))
-        writer.string(isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)")
     }
 }

@@ -3,25 +3,66 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
-internal import Glibc
 
 /// Makes the session's parameters from a call's: what the schema cannot check is checked here, and every refusal names its place, before
 /// anything has happened.
 struct RequestReader {
     let client: any Client
+    /// Whose files may be read: the daemon's user.
     let owner: UInt32
+    /// Makes what asks the client.
+    let callbacks: any CallbackParts
+    /// For sessions that name none of their own.
+    let languages: [String]
+    /// Keeps the time of refreshes.
+    let scheduler: any Scheduler
+    /// Names what an interceptor sends itself.
+    let makeRequestID: () -> String
 
     func parameters(_ params: Params) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params["url"]?.string ?? "")
-        if let method = params["method"]?.string {
-            parameters.method = try RequestReader.method(method, path: "params.method")
-        }
+        if let method = params["method"]?.string { parameters.method = try RequestReader.method(method, path: "params.method") }
         if let headers = params["headers"] {
             parameters.fields = try RequestReader.fields(headers, path: "params.headers")
         }
-        if let body = params["body"] { parameters.body = try self.body(body) }
+        if let body = params["body"] {
+            parameters.body = try self.body(body)
+            if body["json"] != nil { RequestReader.addJSONContentType(to: &parameters) }
+        }
+        parameters.userAgent = client.userAgent
+        try readParts(params, into: &parameters)
+        try readTransfer(params, into: &parameters)
+        try checkHost(of: parameters)
+        return parameters
+    }
+
+    /// What the model calls a request's own: encoding, interceptor, validators, serializers, redirects.
+    private func readParts(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
+        if let values = params["parameters"] {
+            guard params["body"] == nil else {
+                throw .invalidParams(
+                    path: "params.parameters", message: "there is a body already",
+                    expected: "either parameters or a body")
+            }
+            parameters.parameters = try EncodingReader().parameters(values)
+        }
+        if let encoding = params["encoding"] { parameters.encoding = try EncodingReader().encoding(encoding) }
+        if let interceptor = params["interceptor"] {
+            parameters.interceptor = try self.interceptor(interceptor, path: "params.interceptor")
+        }
+        if let validate = params["validate"] {
+            parameters.validators = try validators(validate, path: "params.validate")
+        }
+        parameters.serializers = try serializers(params["serialize"])
+        if let redirect = params["redirect"] {
+            parameters.redirect = try self.redirect(redirect, path: "params.redirect")
+        }
+        parameters.setup = params["setup"]?.string.flatMap(RequestSetup.init(rawValue:))
+        parameters.holdsForHeaders = params["hold_for_headers"]?.bool ?? false
+    }
+
+    private func readTransfer(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
         if let trust = params["trust"] { parameters.trust = try self.trust(trust, path: "params.trust") }
-        if let redirect = params["redirect"] { parameters.redirect = RequestReader.redirect(redirect) }
         parameters.httpVersion = params["http_version"]?.string.flatMap(HTTPVersionPolicy.init(rawValue:))
         parameters.idleTimeoutMilliseconds = params["timeout_ms"]?.int
         parameters.resourceTimeoutMilliseconds = params["resource_timeout_ms"]?.int
@@ -29,8 +70,35 @@ struct RequestReader {
         parameters.decodesContent = params["decode"]?.bool
         parameters.maximumDecodingRatio = params["max_ratio"]?.int
         parameters.memoryLimitBytes = params["response_body"]?.string == "file" ? 0 : client.inlineBodyBytes
-        try checkHost(of: parameters)
-        return parameters
+    }
+
+    /// A body that is called JSON is told to be JSON, unless the caller calls it something else.
+    private static func addJSONContentType(to parameters: inout RequestParameters) {
+        guard !parameters.fields.contains(where: { $0.hasName("content-type") }),
+            let field = try? HTTPField(name: "Content-Type", value: "application/json")
+        else { return }
+        parameters.fields.append(field)
+    }
+
+    // MARK: Parts that other readers know
+
+    /// What is made of a response's body.
+    func serializers(_ json: JSON?) throws(RPCError) -> [any ResponseSerializer] {
+        guard let json else { return [] }
+        return try SerializerReader(callbacks: callbacks).serializers(json, path: "params.serialize").serializers
+    }
+
+    private func validators(_ json: JSON, path: String) throws(RPCError) -> [any ResponseValidator] {
+        try ValidationReader(callbacks: callbacks).validators(json, path: path)
+    }
+
+    private func interceptor(_ json: JSON, path: String) throws(RPCError) -> Interceptor? {
+        let reader = InterceptorReader(callbacks: callbacks, scheduler: scheduler, makeRequestID: makeRequestID)
+        return try reader.interceptor(json, path: path)
+    }
+
+    private func redirect(_ json: JSON, path: String) throws(RPCError) -> RedirectHandler {
+        try RedirectReader(callbacks: callbacks).redirect(json, path: path)
     }
 
     /// Labels, as JSON; their names are as short as the schema wants the values to be.
@@ -52,13 +120,28 @@ struct RequestReader {
     /// The configuration of a session; the same members mean the same.
     func configuration(_ json: JSON?) throws(RPCError) -> SessionConfiguration {
         var configuration = SessionConfiguration()
+        configuration.languages = languages
         guard let json else { return configuration }
         let path = "params.configuration"
         if let headers = json["headers"] {
             configuration.fields = try RequestReader.fields(headers, path: "\(path).headers")
         }
         if let trust = json["trust"] { configuration.trust = try self.trust(trust, path: "\(path).trust") }
-        if let redirect = json["redirect"] { configuration.redirect = RequestReader.redirect(redirect) }
+        if let redirect = json["redirect"] {
+            configuration.redirect = try self.redirect(redirect, path: "\(path).redirect")
+        }
+        if let interceptor = json["interceptor"] {
+            configuration.interceptor = try self.interceptor(interceptor, path: "\(path).interceptor")
+        }
+        if let validate = json["validate"] {
+            configuration.validators = try validators(validate, path: "\(path).validate")
+        }
+        if let setup = json["setup"]?.string.flatMap(RequestSetup.init(rawValue:)) { configuration.setup = setup }
+        configuration.startsRequestsImmediately = json["start"]?.string != "manual"
+        configuration.isEphemeral = json["ephemeral"]?.bool ?? false
+        if let languages = json["languages"] {
+            configuration.languages = (0..<languages.count).compactMap { languages[index: $0]?.string }
+        }
         if let version = json["http_version"]?.string.flatMap(HTTPVersionPolicy.init(rawValue:)) {
             configuration.httpVersion = version
         }
@@ -130,100 +213,5 @@ struct RequestReader {
                 message: "Host is \(host.value.debugDescription), but the URL's authority is \(authority)",
                 expected: "the URL's authority, or no Host at all")
         }
-    }
-
-    private static func redirect(_ json: JSON) -> RedirectHandler {
-        if let text = json.string { return text == "do_not_follow" ? .doNotFollow : .follow }
-        var handler = RedirectHandler.follow
-        if let value = json["max_hops"]?.int { handler.maximumHops = value }
-        return handler
-    }
-
-    // MARK: Bodies and files
-
-    private func body(_ json: JSON) throws(RPCError) -> RequestBody {
-        if let text = json["text"]?.withUTF8({ Array($0) }) { return .bytes(text) }
-        if let value = json["json"] {
-            var writer = JSONWriter()
-            writer.value(value)
-            return .bytes(writer.bytes)
-        }
-        if let base64 = json["base64"] {
-            do throws(JSONError) {
-                return .bytes(try base64.withUTF8 { (text) throws(JSONError) in try Base64.decode(text) } ?? [])
-            } catch {
-                throw .invalidParams(
-                    path: "params.body.base64", message: error.message,
-                    expected: "base64 with padding (RFC 4648, section 4)")
-            }
-        }
-        return try file(json)
-    }
-
-    private func file(_ json: JSON) throws(RPCError) -> RequestBody {
-        let path = json["file"]?.string ?? ""
-        let offset = json["offset"]?.integer ?? 0
-        let file = try open(path, at: "params.body.file")
-        let (real, size) = (file.path, file.size)
-        guard offset <= size else {
-            throw .invalidParams(
-                path: "params.body.offset", message: "the file has only \(size) bytes", expected: "0 to \(size)")
-        }
-        let length = json["length_bytes"]?.integer ?? size - offset
-        guard length <= size - offset else {
-            throw .invalidParams(
-                path: "params.body.length_bytes", message: "the file has only \(size - offset) bytes from there",
-                expected: "0 to \(size - offset)")
-        }
-        return .file(BodyFile(file.descriptor, path: real, sizeBytes: size), offset: offset, length: length)
-    }
-
-    private func trust(_ json: JSON, path: String) throws(RPCError) -> ConnectionPartition.Trust {
-        if json.string != nil { return .system }
-        if json["verify"]?.bool == false { return .none }
-        guard let file = json["ca_file"]?.string else { return .system }
-        let opened = try open(file, at: "\(path).ca_file")
-        return .authorities(path: opened.path, digest: opened.version)
-    }
-
-    /// A regular file of a caller who is the daemon's own user; whoever else asks would read with the daemon's rights.
-    private func open(_ path: String, at place: String) throws(RPCError) -> CallerFile {
-        guard client.uid == owner else { throw .notOwner(path: path) }
-        guard path.hasPrefix("/") else {
-            throw .invalidParams(
-                path: place, message: "the path is relative: \(path.prefix(200))", expected: "an absolute path")
-        }
-        do throws(SystemError) {
-            return try CallerFile.open(path)
-        } catch {
-            throw .cannotOpen(path: path, errno: Int(error.code), reason: error.reason)
-        }
-    }
-}
-
-/// A file that a caller named: symbolic links are resolved first, and what they lead to is opened without following any more.
-struct CallerFile: ~Copyable {
-    let path: String
-    let size: Int64
-    /// Differs when the content may have changed: from inode, size and time of change.
-    let version: UInt64
-    let descriptor: FileDescriptor
-
-    static func open(_ path: String) throws(SystemError) -> CallerFile {
-        guard let resolved = realpath(path, nil) else { throw .last("realpath", path) }
-        defer { free(resolved) }
-        let real = String(cString: resolved)
-        // Without O_NONBLOCK a FIFO would hold the loop until somebody writes to it.
-        let descriptor = try FileDescriptor.open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-        var status = stat()
-        guard fstat(descriptor.raw, &status) == 0 else { throw .last("fstat", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw SystemError(
-                code: status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL, operation: "open", subject: path)
-        }
-        var version = StableHash()
-        for part in [status.st_ino, UInt(bitPattern: status.st_size)] { version.combine(UInt64(part)) }
-        for part in [status.st_mtim.tv_sec, status.st_mtim.tv_nsec] { version.combine(UInt64(UInt(bitPattern: part))) }
-        return CallerFile(path: real, size: Int64(status.st_size), version: version.value, descriptor: descriptor)
     }
 }

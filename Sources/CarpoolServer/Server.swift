@@ -20,12 +20,16 @@ final class Server {
     var lifecycle = Lifecycle()
     var requests = RequestRegistry()
     var sessions: [String: Session] = [:]
+    /// The configurations of sessions as their creators gave them.
+    var configurations: [String: JSON] = [:]
     var connections: [Int: Connection] = [:]
     var connectionsByUser: [UInt32: Int] = [:]
     /// Peers that were refused and have not gone yet.
     var farewells: [ObjectIdentifier: Farewell] = [:]
     var statistics = ServerStatistics()
 
+    /// For `Accept-Language`: the daemon's environment is its user's.
+    let languages = DefaultFields.languages(from: Environment.process)
     /// What is asked of clients.
     private(set) lazy var callbacks = CallbackBroker(server: self)
 
@@ -71,7 +75,9 @@ final class Server {
         transport.connectionObserver = publisher
         publisher.ownerOfRequest = { [unowned self] in requests.known($0) }
         spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }
-        sessions["default"] = makeSession(name: "default", SessionConfiguration())
+        var shared = SessionConfiguration()
+        shared.languages = languages
+        sessions["default"] = makeSession(name: "default", shared)
         dispatcher = makeDispatcher()
     }
 
@@ -102,7 +108,8 @@ final class Server {
     // MARK: Sessions
 
     func makeSession(name: String, _ configuration: SessionConfiguration) -> Session {
-        Session(name: name, configuration: configuration, transport: transport, spool: spool, eventMonitor: publisher)
+        Session(
+            name: name, configuration: configuration, transport: transport, scheduler: loop, spool: spool, eventMonitor: publisher)
     }
 
     /// The session that a call names, `default` if it names none.
@@ -115,20 +122,20 @@ final class Server {
     // MARK: Requests
 
     /// Makes the request that a call asks for. Nothing has been sent yet, and nothing has happened if it throws.
-    func makeRequest(_ call: Call, isKept: Bool) throws(RPCError) -> RequestEntry {
+    func makeRequest(_ call: Call, isKept: Bool, isDetached: Bool) throws(RPCError) -> RequestEntry {
         guard lifecycle.isServing else { throw .draining }
         let session = try session(call.params["session"])
         guard requests.admits(call.client.identity, limits) else {
             throw .queueFull(limit: limits.queuedRequestsPerClient)
         }
-        let reader = RequestReader(client: call.client, owner: access.owner)
+        let reader = reader(for: call.client)
         let parameters = try reader.parameters(call.params)
         let tags = try reader.tags(call.params["tags"])
         let sequence = requests.nextSequence()
-        let request = session.request(parameters, id: "r_\(epoch)_\(String(sequence, radix: 36))")
+        let request = session.request(parameters, id: requestID(sequence))
         let entry = RequestEntry(
             request: request, client: call.client.identity, connection: call.client.number, sequence: sequence,
-            cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isKept, isKept: isKept,
+            cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached, isKept: isKept,
             key: call.params["key"]?.string, fingerprint: isKept ? Fingerprint.of(call.params) : 0,
             tags: tags, created: WallClock.microseconds())
         requests.insert(entry)
@@ -138,6 +145,16 @@ final class Server {
         let client = entry.cancelsOnDisconnect ? call.client : nil
         request.whenFinished { [unowned self] _ in requestDidFinish(entry, client) }
         return entry
+    }
+
+    private func requestID(_ sequence: Int) -> String { "r_\(epoch)_\(String(sequence, radix: 36))" }
+
+    /// Reads what a call says of a request, or of a session, whose callbacks outlive the connection of the call.
+    func reader(for client: any Client, ofSession isOfSession: Bool = false) -> RequestReader {
+        RequestReader(
+            client: client, owner: access.owner,
+            callbacks: ClientCallbacks(broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid),
+            languages: languages, scheduler: loop, makeRequestID: { [unowned self] in requestID(requests.nextSequence()) })
     }
 
     private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {

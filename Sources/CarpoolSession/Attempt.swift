@@ -2,6 +2,12 @@ public import CarpoolHTTP
 
 /// One try of a request from its first hop to its last.
 public struct Attempt {
+    /// What was made of the parameters, before any adapter saw it; `nil` if they make no request.
+    public internal(set) var initialRequest: TransportRequest?
+    /// What was to be sent; `nil` if an adapter failed.
+    public internal(set) var request: TransportRequest?
+    /// The head of its final response.
+    public internal(set) var response: ResponseHead?
     /// The hops in order: more than one where the origin redirected.
     public internal(set) var hops: [Hop] = []
     /// Why it failed, if it did.

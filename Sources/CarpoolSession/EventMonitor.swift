@@ -13,28 +13,43 @@ public protocol EventMonitor: AnyObject {
     func request(_ request: Request, taskWillRedirectTo url: HTTPURL)
     /// So many bytes of the request's body were sent (EM-03).
     func request(_ request: Request, taskDidSendBodyBytes count: Int)
-    /// A hop's metrics are known (EM-06).
-    func request(_ request: Request, taskDidCollect metrics: TransferMetrics)
+    /// The metrics of a task are known, those of each of its hops (EM-06).
+    func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop])
     /// The last hop is over (EM-07).
     func request(_ request: Request, taskDidCompleteWith error: TransportError?)
     /// The first request to send is made from the parameters (EM-15).
     func requestDidCreateInitialURLRequest(_ request: Request)
     /// The parameters make no request (EM-16).
     func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError)
+    /// All adapters have had the request (EM-17); not told where there are none.
+    func request(
+        _ request: Request, didAdaptInitialURLRequest initial: TransportRequest, to adapted: TransportRequest)
+    /// An adapter failed, or made a request that must not be sent (EM-18).
+    func request(_ request: Request, didFailToAdaptURLRequestWith error: SessionError)
     /// The request to send is final (EM-19).
     func requestDidCreateURLRequest(_ request: Request)
     /// The request was given to the transport (EM-20).
     func requestDidCreateTask(_ request: Request)
     /// Metrics of the task are part of the record (EM-21).
-    func request(_ request: Request, didGather metrics: TransferMetrics)
+    func request(_ request: Request, didGatherMetricsOf hops: [Hop])
+    /// A validator has judged the response (EM-32); the index is its place in the list, from 0.
+    func request(_ request: Request, didValidateBy validator: String, index: Int, error: SessionError?)
     /// The task is over; the error is the network's alone (EM-23).
     func request(_ request: Request, didCompleteTaskWith error: TransportError?)
-    /// The request is over; its record is complete (EM-25).
+    /// The request is about to be sent again; its retries already count this one (EM-24).
+    func requestIsRetrying(_ request: Request)
+    /// The request is over but for its serializers (EM-25); again, if one of them has it sent again.
     func requestDidFinish(_ request: Request)
-    /// Somebody resumed the request (EM-26), and its task (EM-27).
+    /// A serializer has made a value of the response, or has not (EM-33, EM-34).
+    func request(_ request: Request, didParse response: SerializedResponse)
+    /// Somebody resumed the request (EM-26).
     func requestDidResume(_ request: Request)
     /// The task goes (EM-27).
     func requestDidResumeTask(_ request: Request)
+    /// Somebody suspended the request (EM-28).
+    func requestDidSuspend(_ request: Request)
+    /// The task waits (EM-29).
+    func requestDidSuspendTask(_ request: Request)
     /// Somebody cancelled the request (EM-30).
     func requestDidCancel(_ request: Request)
     /// The task was told (EM-31).
@@ -53,7 +68,7 @@ extension EventMonitor {
     /// Does nothing.
     public func request(_ request: Request, taskDidSendBodyBytes count: Int) {}
     /// Does nothing.
-    public func request(_ request: Request, taskDidCollect metrics: TransferMetrics) {}
+    public func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {}
     /// Does nothing.
     public func request(_ request: Request, taskDidCompleteWith error: TransportError?) {}
     /// Does nothing.
@@ -65,7 +80,23 @@ extension EventMonitor {
     /// Does nothing.
     public func requestDidCreateTask(_ request: Request) {}
     /// Does nothing.
-    public func request(_ request: Request, didGather metrics: TransferMetrics) {}
+    public func request(_ request: Request, didGatherMetricsOf hops: [Hop]) {}
+    /// Does nothing.
+    public func request(_ request: Request, didValidateBy validator: String, index: Int, error: SessionError?) {}
+    /// Does nothing.
+    public func request(
+        _ request: Request, didAdaptInitialURLRequest initial: TransportRequest, to adapted: TransportRequest
+    ) {}
+    /// Does nothing.
+    public func request(_ request: Request, didFailToAdaptURLRequestWith error: SessionError) {}
+    /// Does nothing.
+    public func requestIsRetrying(_ request: Request) {}
+    /// Does nothing.
+    public func request(_ request: Request, didParse response: SerializedResponse) {}
+    /// Does nothing.
+    public func requestDidSuspend(_ request: Request) {}
+    /// Does nothing.
+    public func requestDidSuspendTask(_ request: Request) {}
     /// Does nothing.
     public func request(_ request: Request, didCompleteTaskWith error: TransportError?) {}
     /// Does nothing.

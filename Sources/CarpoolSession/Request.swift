@@ -2,7 +2,7 @@ public import CarpoolHTTP
 
 /// One request, from its parameters to its record. Made by ``Session/request(_:id:)``; everything happens on the session's loop.
 public final class Request {
-    /// The name that every event and every call uses; unique for the life of the daemon.
+    /// The name that every event and every call uses; unique for the life of the daemon, the same over all attempts (RL-01).
     public let id: String
     /// What was asked for.
     public let parameters: RequestParameters
@@ -11,27 +11,50 @@ public final class Request {
 
     /// Where it is in its life.
     public private(set) var state: RequestState = .initialized
-    /// Its tries so far, each with its hops.
+    /// Its tries so far, each with its hops (RL-19).
     public internal(set) var attempts: [Attempt] = []
-    /// The head of the last response.
+    /// How often it was sent again.
+    public internal(set) var retryCount = 0
+    /// The request that was made last: redirects do not change it (RL-20).
+    public internal(set) var urlRequest: TransportRequest?
+    /// The head of the last response (RL-21).
     public internal(set) var response: ResponseHead?
     /// The body of the last response, or what had arrived of it.
     public internal(set) var body = ResponseBody()
-    /// Why it failed; the first reason wins.
+    /// Why it failed; the first reason of an attempt wins (RL-22).
     public private(set) var error: SessionError?
+    /// Why there is nothing to serialize; a serializer's own failure is none of the other serializers' (RS-01).
+    public internal(set) var responseFailure: SessionError?
+    /// What the serializers made of the body, in their order.
+    public internal(set) var results: [SerializedResponse] = []
+    /// When its steps happened.
+    public internal(set) var timeline = Timeline()
     /// Whether its record is complete; a cancelled request is finished a little later than it is cancelled.
     public private(set) var isFinished = false
+    /// Whether the body waits for somebody who looks at the head first (DR-03).
+    public private(set) var isHeld = false
 
+    /// What the session is doing for it.
+    var phase = RequestPhase.idle
     var transfer: Transfer?
     /// What was handed to the transport last.
     var current: TransportRequest?
     /// What follows from the head of the present hop.
-    var step = RedirectHandler.Step.deliver
+    var redirection = RedirectHandler.Step.deliver
+    /// Whether somebody is being asked about the redirect.
+    var isDecidingRedirect = false
+    /// The end of the transfer, while the request is held up.
+    var heldCompletion: TransferCompletion?
     /// Bytes of a body that nobody wants, because its response redirects.
     var discardedBytes = 0
+    /// Whether its session has ended under it, so that no retrier is asked and no more is told than that it is over (§2.14).
+    private(set) var isLost = false
+    /// The number of the question that an adapter, a validator or a retrier was asked last.
+    private var question = 0
     /// In the order in which they were added; nearly always one or two.
     private var completions: [(token: Int, body: (Request) -> Void)] = []
     private var lastCompletion = 0
+    private var headCompletions: [(Request) -> Void] = []
 
     init(id: String, parameters: RequestParameters, session: Session) {
         self.id = id
@@ -42,24 +65,38 @@ public final class Request {
     /// Where the request ended up: the URL of the last hop.
     public var url: String? { attempts.last?.hops.last?.url.description }
 
-    /// Sends it off. Only the first call does anything.
-    public func resume() {
-        guard advance(to: .resumed) else { return }
-        session.eventMonitor.requestDidResume(self)
-        session.perform(self)
-    }
+    // MARK: What its holder may do
 
-    /// Ends it. A request that is over stays as it is; gives whether the call changed anything.
-    @discardableResult public func cancel() -> Bool {
-        guard advance(to: .cancelled) else { return false }
-        fail(.explicitlyCancelled)
-        session.eventMonitor.requestDidCancel(self)
-        guard let transfer else {
-            session.finish(self)
+    /// Makes the request to send at once, if it is to be set up eagerly; else ``resume()`` does (SE-11).
+    public func setUp() { session.didSetUp(self) }
+
+    /// Sends it off, or lets it go on. Gives whether the call changed anything: of a hundred calls the first does (RL-02).
+    @discardableResult public func resume() -> Bool {
+        if isHeld, state == .resumed {
+            isHeld = false
+            session.goOn(self)
             return true
         }
-        session.transport.cancel(transfer)
-        session.eventMonitor.requestDidCancelTask(self)
+        guard advance(to: .resumed) else { return false }
+        session.eventMonitor.requestDidResume(self)
+        session.didResume(self)
+        return true
+    }
+
+    /// Holds it up: nothing more of the response is read, and nothing is sent that was not begun (RL-03). The idle time stands still meanwhile.
+    @discardableResult public func suspend() -> Bool {
+        guard advance(to: .suspended) else { return false }
+        session.eventMonitor.requestDidSuspend(self)
+        session.didSuspend(self)
+        return true
+    }
+
+    /// Ends it. A request that is over stays as it is; gives whether the call changed anything (RL-04).
+    @discardableResult public func cancel() -> Bool {
+        guard !isFinished, advance(to: .cancelled) else { return false }
+        end(with: .explicitlyCancelled)
+        session.eventMonitor.requestDidCancel(self)
+        session.didCancel(self)
         return true
     }
 
@@ -70,6 +107,19 @@ public final class Request {
         return lastCompletion
     }
 
+    /// Calls the body once the head of the response is there, or the request is over without one.
+    public func whenHeaded(_ body: @escaping (Request) -> Void) {
+        if isHeld || isFinished { body(self) } else { headCompletions.append(body) }
+    }
+
+    /// Has serializers work on the body that is there, when the request is over, without sending anything again (RL-17). After a failure each of
+    /// them gives that failure (RL-18).
+    public func serialize(
+        by serializers: [any ResponseSerializer], completion: @escaping ([SerializedResponse]) -> Void
+    ) {
+        whenFinished { request in SerializationRun(request, serializers, completion: completion).step() }
+    }
+
     /// Drops the bytes of the body, where they cannot be kept.
     public func discardBody() { body.discard() }
 
@@ -78,11 +128,51 @@ public final class Request {
 
     /// Takes back a body that waits for the end.
     public func forget(completion: Int) { completions.removeAll { $0.token == completion } }
+}
+
+// MARK: What its session does with it
+extension Request {
+    /// Whether nothing more is to be read of the response for now.
+    var isHeldUp: Bool { state == .suspended || isHeld || isDecidingRedirect }
+
+    /// Whether there is nothing more to do for it but to tell its end.
+    var isOver: Bool {
+        switch phase {
+        case .serializing, .over: true
+        default: false
+        }
+    }
+
+    /// Notes that somebody is asked something, and gives the question's number.
+    func ask() -> Int {
+        question &+= 1
+        return question
+    }
+
+    /// Whether an answer is the one that is waited for; there is only one to each question.
+    func takes(answerTo number: Int) -> Bool {
+        guard number == question else { return false }
+        question &+= 1
+        return true
+    }
 
     /// Ends it because its session has ended: nobody has cancelled it, and no event says so.
     func lose(to reason: SessionError) {
-        fail(reason)
-        if let transfer { session.transport.cancel(transfer) } else { session.finish(self) }
+        guard !isFinished, !isLost else { return }
+        isLost = true
+        end(with: reason)
+        session.didLose(self)
+    }
+
+    /// Notes why it ends; a failure that may yet be retried counts no more.
+    private func end(with reason: SessionError) {
+        switch phase {
+        case .deciding, .backingOff: error = reason
+        case .serializing:
+            fail(reason)
+            responseFailure = error
+        default: fail(reason)
+        }
     }
 
     /// Notes why it failed, unless an earlier reason is known.
@@ -90,14 +180,45 @@ public final class Request {
         if error == nil { error = reason }
     }
 
+    /// Notes what became of a failure that a retrier has not let pass.
+    func failAgain(_ reason: SessionError) {
+        error = reason
+    }
+
+    /// Forgets what the last attempt brought (RL-13).
+    func reset() {
+        error = nil
+        responseFailure = nil
+        response = nil
+        body.discard()
+        body = ResponseBody()
+        results = []
+        redirection = .deliver
+        current = nil
+    }
+
+    /// Lets the body wait, and tells whoever asked for that.
+    func hold() {
+        isHeld = true
+        tellHead()
+    }
+
+    private func tellHead() {
+        let completions = headCompletions
+        headCompletions = []
+        for completion in completions { completion(self) }
+    }
+
     /// Marks the record as complete and tells whoever waits.
     func markFinished() {
         guard !isFinished else { return }
         isFinished = true
+        isHeld = false
         advance(to: .finished)
         transfer = nil
         current = nil
-        session.eventMonitor.requestDidFinish(self)
+        phase = .over
+        tellHead()
         let completions = completions
         self.completions = []
         for completion in completions { completion.body(self) }

@@ -10,12 +10,30 @@ public struct RequestParameters {
     public var fields: [HTTPField] = []
     /// What is sent.
     public var body: RequestBody = .none
+    /// Parameters that ``encoding`` puts into the URL or the body; `nil` for none (PE-02).
+    public var parameters: StructuredValue?
+    /// How the parameters are encoded.
+    public var encoding = ParameterEncoding.form(URLEncodedFormEncoder(), destination: .methodDependent)
+    /// Who made the request, for a `User-Agent` of its own; `nil` for the session's.
+    public var userAgent: HTTPField?
     /// How the server's certificate is judged.
     public var trust: ConnectionPartition.Trust?
     /// Which versions of HTTP may be spoken.
     public var httpVersion: HTTPVersionPolicy?
+    /// Adapts and retries behind the session's own (RI-06).
+    public var interceptor: Interceptor?
+    /// Whether the session's interceptor leaves the request alone: for what an interceptor itself sends.
+    public var isExemptFromInterceptor = false
+    /// Judge the response, in order (VA-08). `nil` for the session's.
+    public var validators: [any ResponseValidator]?
+    /// Make values of the response's body, in order. Empty for the body alone.
+    public var serializers: [any ResponseSerializer] = []
     /// What happens on a redirect.
     public var redirect: RedirectHandler?
+    /// When the request to send is made.
+    public var setup: RequestSetup?
+    /// Whether the body waits until somebody has seen the head: ``Request/resume()`` lets it come (DR-03).
+    public var holdsForHeaders = false
     /// The three time limits, in milliseconds; see ``SessionConfiguration``.
     public var idleTimeoutMilliseconds: Int?
     /// The limit for the whole request.
@@ -34,4 +52,12 @@ public struct RequestParameters {
         self.method = method
         self.url = url
     }
+}
+
+/// When a request to send is made of its parameters (SE-11).
+public enum RequestSetup: String, Sendable {
+    /// When the request is first resumed.
+    case lazy
+    /// At once: adapters run and the task is there, but nothing is sent before the request is resumed.
+    case eager
 }

@@ -14,30 +14,48 @@ public final class Session {
     private var hasToldInvalidity = false
     /// How many requests are not over yet.
     public var activeCount: Int { active.count }
+    /// How many of them are with the transport (TM-01).
+    public var taskCount: Int { delegate.tasks.count }
     /// Whether it still takes requests.
     public private(set) var isInvalid = false
     /// How many requests it has been asked for.
     public private(set) var requestCount = 0
 
     let transport: any Transport
+    let scheduler: any Scheduler
     let spool: any BodySpool
     let eventMonitor: any EventMonitor
     let delegate: SessionDelegate
+    /// The configuration's fields and the defaults, made once.
+    let defaultFields: [HTTPField]
 
-    /// Makes a session over a transport.
+    /// Makes a session over a transport; the scheduler is of the transport's loop.
     public init(
-        name: String, configuration: SessionConfiguration, transport: any Transport, spool: any BodySpool,
-        eventMonitor: any EventMonitor
+        name: String, configuration: SessionConfiguration, transport: any Transport, scheduler: any Scheduler,
+        spool: any BodySpool, eventMonitor: any EventMonitor
     ) {
         self.name = name
         self.configuration = configuration
         self.transport = transport
+        self.scheduler = scheduler
         self.spool = spool
         self.eventMonitor = eventMonitor
         delegate = SessionDelegate()
+        defaultFields = Session.defaultFields(of: configuration)
     }
 
-    /// Makes a request; nothing happens before ``Request/resume()``.
+    /// The configuration's fields, and `Accept-Language` if languages are known. `Accept-Encoding` is the transport's, which decodes what it asks
+    /// for; `User-Agent` names the client, and so is the request's.
+    private static func defaultFields(of configuration: SessionConfiguration) -> [HTTPField] {
+        let fields = configuration.fields
+        guard !configuration.languages.isEmpty, !fields.contains(where: { $0.hasName("accept-language") }) else {
+            return fields
+        }
+        let value = DefaultFields.acceptLanguage(configuration.languages)
+        return fields + [try? HTTPField(name: "Accept-Language", value: value)].compactMap(\.self)
+    }
+
+    /// Makes a request; nothing is sent before ``Request/resume()``, and nothing happens at all before that or ``Request/setUp()``.
     public func request(_ parameters: RequestParameters, id: String) -> Request {
         requestCount &+= 1
         let request = Request(id: id, parameters: parameters, session: self)
@@ -45,110 +63,111 @@ public final class Session {
         return request
     }
 
-    /// Ends every request that is not over. Gives how many there were.
+    /// Ends every request that is not over (SE-17). Gives how many were ended; new ones are welcome.
     @discardableResult public func cancelAllRequests() -> Int {
-        let requests = activeRequests
-        for request in requests { request.cancel() }
-        return requests.count
+        var count = 0
+        for request in activeRequests where request.cancel() { count += 1 }
+        return count
     }
 
     /// Takes no more requests; those under way go on, or fail with `session_invalidated` if they are to end (SE-19). The monitors are told
     /// when the last one is over (EM-01).
     public func invalidate(cancelling: Bool) {
         isInvalid = true
-        if cancelling {
-            for request in activeRequests { request.lose(to: .sessionInvalidated) }
+        for request in activeRequests where cancelling || request.attempts.isEmpty {
+            request.lose(to: .sessionInvalidated)
         }
         tellInvalidity()
     }
 
-    private func tellInvalidity() {
+    /// Takes a request that is over from the table.
+    func forget(_ request: Request) {
+        active[ObjectIdentifier(request)] = nil
+    }
+
+    /// Tells that the session is invalid, once its last request is over.
+    func tellInvalidity() {
         guard isInvalid, active.isEmpty, !hasToldInvalidity else { return }
         hasToldInvalidity = true
         eventMonitor.sessionDidBecomeInvalid(self)
     }
+}
 
-    // MARK: The pipeline (RL-08)
-
-    func perform(_ request: Request) {
-        // A monitor may have cancelled it at any of its events, which then finishes it on the spot.
-        guard !request.isFinished else { return }
-        guard !isInvalid else { return fail(request, .sessionInvalidated) }
-        request.attempts.append(Attempt())
-        let made: TransportRequest
-        do throws(SessionError) {
-            made = try transportRequest(for: request.parameters)
-        } catch {
-            request.fail(error)
-            eventMonitor.request(request, didFailToCreateURLRequestWith: error)
-            return finish(request)
-        }
-        eventMonitor.requestDidCreateInitialURLRequest(request)
-        guard !request.isFinished else { return }
-        eventMonitor.requestDidCreateURLRequest(request)
-        guard !request.isFinished else { return }
-        send(made, for: request)
-        eventMonitor.requestDidCreateTask(request)
-        eventMonitor.requestDidResumeTask(request)
+// MARK: What follows from what a request's holder does
+extension Session {
+    func didSetUp(_ request: Request) {
+        guard request.parameters.setup ?? configuration.setup == .eager, case .idle = request.phase else { return }
+        perform(request)
     }
 
-    /// Hands one hop to the transport.
-    func send(_ hop: TransportRequest, for request: Request) {
-        request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
-        request.current = hop
-        let transfer = transport.start(hop, delegate: delegate)
-        request.transfer = transfer
-        delegate.tasks[transfer] = request
-    }
-
-    /// Completes the record; the request is over.
-    func finish(_ request: Request) {
-        guard !request.isFinished else { return }
-        do throws(SessionError) { try request.body.complete() } catch { request.fail(error) }
-        if !request.attempts.isEmpty { request.attempts[request.attempts.count - 1].error = request.error }
-        active[ObjectIdentifier(request)] = nil
-        request.markFinished()
-        tellInvalidity()
-    }
-
-    private func fail(_ request: Request, _ error: SessionError) {
-        request.fail(error)
-        finish(request)
-    }
-
-    private func transportRequest(for parameters: RequestParameters) throws(SessionError) -> TransportRequest {
-        let url: HTTPURL
-        do throws(TransportError) { url = try HTTPURL(parameters.url) } catch {
-            throw .invalidURL(parameters.url, error)
-        }
-        if case .none = parameters.body {} else if parameters.method == .get { throw .bodyDataInGETRequest }
-        var made = TransportRequest(method: parameters.method, url: url, fields: parameters.fields)
-        made.body = parameters.body
-        addDefaultFields(to: &made)
-        if let user = url.userInformation { addBasicAuthorization(user, to: &made) }
-        made.partition.trust = parameters.trust ?? configuration.trust
-        made.httpVersion = parameters.httpVersion ?? configuration.httpVersion
-        made.idleTimeoutMilliseconds = parameters.idleTimeoutMilliseconds ?? configuration.idleTimeoutMilliseconds
-        made.resourceTimeoutMilliseconds =
-            parameters.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
-        made.connectTimeoutMilliseconds =
-            parameters.connectTimeoutMilliseconds ?? configuration.connectTimeoutMilliseconds
-        made.decodesContent = parameters.decodesContent ?? configuration.decodesContent
-        made.maximumDecodingRatio = parameters.maximumDecodingRatio ?? configuration.maximumDecodingRatio
-        return made
-    }
-
-    private func addDefaultFields(to request: inout TransportRequest) {
-        // Compared without case, but without making lower-case copies either: most requests bring few fields or none.
-        let own = request.fields
-        for field in configuration.fields where !own.contains(where: { $0.hasName(field.name) }) {
-            request.fields.append(field)
+    func didResume(_ request: Request) {
+        // A monitor may have cancelled it at the event before, which then finishes it on the spot.
+        switch request.phase {
+        case .idle: perform(request)
+        case .tasked(let isStarted):
+            if isStarted { goOn(request) } else { start(request) }
+            if case .tasked = request.phase { eventMonitor.requestDidResumeTask(request) }
+        default: break
         }
     }
 
-    private func addBasicAuthorization(_ user: (user: String, password: String), to request: inout TransportRequest) {
-        guard !request.fields.contains(where: { $0.hasName("authorization") }) else { return }
-        let token = BasicCredential.token(user: user.user, password: user.password)
-        if let field = try? HTTPField(name: "Authorization", value: "Basic \(token)") { request.fields.append(field) }
+    func didSuspend(_ request: Request) {
+        guard case .tasked(let isStarted) = request.phase else { return }
+        if isStarted, let transfer = request.transfer { transport.stopIdleTime(transfer) }
+        eventMonitor.requestDidSuspendTask(request)
     }
+
+    /// Reads on, or takes the end that came meanwhile, unless something else still holds the request up.
+    func goOn(_ request: Request) {
+        guard !request.isHeldUp, let transfer = request.transfer else { return }
+        if let completion = request.heldCompletion {
+            request.heldCompletion = nil
+            delegate.transferDidComplete(transfer, completion)
+        } else {
+            transport.resumeReceiving(transfer)
+        }
+    }
+
+    func didCancel(_ request: Request) {
+        switch request.phase {
+        case .idle, .adapting, .deciding(isSerialized: false), .backingOff: finish(request)
+        case .deciding(isSerialized: true): complete(request)
+        case .tasked(isStarted: false):
+            eventMonitor.requestDidCancelTask(request)
+            endTask(request, error: Session.cancellation)
+        case .tasked(isStarted: true):
+            eventMonitor.requestDidCancelTask(request)
+            endTransfer(of: request)
+        case .validating:
+            eventMonitor.request(request, didCompleteTaskWith: nil)
+            finish(request)
+        case .serializing(let run): run?.abort()
+        case .over: break
+        }
+    }
+
+    func didLose(_ request: Request) {
+        switch request.phase {
+        case .tasked(isStarted: true): endTransfer(of: request)
+        case .tasked(isStarted: false):
+            eventMonitor.request(request, taskDidCompleteWith: Session.cancellation)
+            finish(request)
+        case .deciding(isSerialized: true): complete(request)
+        case .idle, .adapting, .validating, .deciding, .backingOff: finish(request)
+        case .serializing(let run): run?.abort()
+        case .over: break
+        }
+    }
+
+    private func endTransfer(of request: Request) {
+        guard let transfer = request.transfer else { return }
+        transport.cancel(transfer)
+        guard let completion = request.heldCompletion else { return }
+        request.heldCompletion = nil
+        delegate.transferDidComplete(
+            transfer, TransferCompletion(error: Session.cancellation, metrics: completion.metrics))
+    }
+
+    /// What the transport says of a transfer that was cancelled.
+    static let cancellation = TransportError(.cancelled, "the transfer was cancelled")
 }

@@ -1,6 +1,7 @@
 internal import CarpoolHTTP
+internal import CarpoolSystem
 
-/// Takes the transport's events to the request that they belong to, and tells the monitors first, then the request.
+/// Takes the transport's events to the request that they belong to, and tells the monitors first, then the request (SD-01).
 final class SessionDelegate: TransferDelegate {
     var tasks = RequestTaskMap()
 
@@ -10,30 +11,39 @@ final class SessionDelegate: TransferDelegate {
     func transferDidStart(_ transfer: Transfer) {}
 
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {
-        guard let request = tasks[transfer], let sent = request.current else { return }
+        guard let request = tasks[transfer], let sent = request.current, !request.isOver else { return }
         let attempt = request.attempts.count - 1
         let hops = request.attempts[attempt].hops.count
         request.attempts[attempt].hops[hops - 1].response = head
+        request.attempts[attempt].response = head
         request.response = head
         request.discardedBytes = 0
-        request.step = redirect(of: request).step(after: head, to: sent, hop: hops)
+        request.redirection = redirect(of: request).step(after: head, to: sent, hop: hops)
         let monitor = request.session.eventMonitor
-        switch request.step {
-        case .deliver: monitor.request(request, taskDidReceive: head)
+        switch request.redirection {
+        case .deliver: accept(head, for: request)
         case .decline(let target):
             monitor.request(request, taskWillRedirectTo: target)
-            monitor.request(request, taskDidReceive: head)
+            accept(head, for: request)
         case .follow(let next): monitor.request(request, taskWillRedirectTo: next.url)
-        case .ask(_, let proposed):
+        case .ask(let decider, let proposed):
             monitor.request(request, taskWillRedirectTo: proposed.url)
-            monitor.request(request, taskDidReceive: head)
+            ask(decider, about: proposed, head, sent, request)
         case .fail: return
         }
     }
 
+    private func accept(_ head: ResponseHead, for request: Request) {
+        request.timeline.initialResponse = WallClock.microseconds()
+        request.session.eventMonitor.request(request, taskDidReceive: head)
+        // Only the first head is waited for: whoever let it pass has seen what there was to see, and waits for the end.
+        if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.hold() }
+    }
+
     func transfer(_ transfer: Transfer, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        guard let request = tasks[transfer], !request.isFinished else { return .stop }
-        switch request.step {
+        guard let request = tasks[transfer], !request.isOver else { return .stop }
+        guard !request.isHeldUp else { return .pause }
+        switch request.redirection {
         case .follow, .fail:
             request.discardedBytes += bytes.count
             return request.discardedBytes > SessionDelegate.discardLimitBytes ? .stop : .accept
@@ -57,30 +67,58 @@ final class SessionDelegate: TransferDelegate {
 
     func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
         guard let request = tasks[transfer] else { return }
+        if request.isHeldUp, completion.error == nil {
+            request.heldCompletion = completion
+            return
+        }
         tasks[transfer] = nil
-        let monitor = request.session.eventMonitor
         let attempt = request.attempts.count - 1
         let hop = request.attempts[attempt].hops.count - 1
         request.attempts[attempt].hops[hop].metrics = completion.metrics
-        monitor.request(request, taskDidCollect: completion.metrics)
-        monitor.request(request, didGather: completion.metrics)
         if follow(request, completion) { return }
-        if let error = completion.error { request.fail(.sessionTaskFailed(error)) }
-        monitor.request(request, taskDidCompleteWith: completion.error)
-        monitor.request(request, didCompleteTaskWith: completion.error)
-        request.transfer = nil
-        request.session.finish(request)
+        let monitor = request.session.eventMonitor
+        monitor.request(request, taskDidCollectMetricsOf: request.attempts[attempt].hops)
+        monitor.request(request, didGatherMetricsOf: request.attempts[attempt].hops)
+        request.session.endTask(request, error: completion.error)
+    }
+
+    // MARK: Redirects
+
+    private func redirect(of request: Request) -> RedirectHandler {
+        request.parameters.redirect ?? request.session.configuration.redirect
+    }
+
+    /// Asks somebody who may take his time; the body of the redirect waits for the answer, because it may be the one that is wanted.
+    private func ask(
+        _ decider: any RedirectDecider, about proposed: TransportRequest, _ head: ResponseHead,
+        _ sent: TransportRequest, _ request: Request
+    ) {
+        request.isDecidingRedirect = true
+        let question = request.ask()
+        decider.redirect(request, after: head, to: proposed) { [self] answer in
+            guard request.takes(answerTo: question), request.isDecidingRedirect else { return }
+            request.isDecidingRedirect = false
+            switch answer {
+            case .failure(let error): request.redirection = .fail(error)
+            case .success(let next):
+                request.redirection = redirect(of: request).step(
+                    answer: next, target: proposed.url, from: sent, after: head)
+                if case .decline = request.redirection { accept(head, for: request) }
+            }
+            request.session.goOn(request)
+        }
     }
 
     /// Goes on to the next hop, if there is one.
     private func follow(_ request: Request, _ completion: TransferCompletion) -> Bool {
-        let step = request.step
-        request.step = .deliver
+        let redirection = request.redirection
+        request.redirection = .deliver
+        request.isDecidingRedirect = false
         // A redirect whose body was cut off has done its duty.
         let isWhole = completion.error == nil || request.discardedBytes > SessionDelegate.discardLimitBytes
         request.discardedBytes = 0
         guard request.error == nil, isWhole, let sent = request.current else { return false }
-        switch step {
+        switch redirection {
         case .deliver, .decline, .ask: return false
         case .fail(let error):
             request.fail(error)
@@ -93,9 +131,5 @@ final class SessionDelegate: TransferDelegate {
             request.session.send(next, for: request)
             return true
         }
-    }
-
-    private func redirect(of request: Request) -> RedirectHandler {
-        request.parameters.redirect ?? request.session.configuration.redirect
     }
 }

@@ -88,6 +88,21 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         "url_request_validation_failed.body_data_in_get_request", "a GET request must not have a body",
         hint: "leave the body out, or use POST, PUT or PATCH")
 
+    /// An adapter failed, or what it made must not be sent.
+    static func requestAdaptationFailed(_ cause: SessionError) -> SessionError {
+        SessionError(
+            "request_adaptation_failed", "an adapter failed: \(cause.message)", hint: cause.hint,
+            isRetryable: cause.isRetryable, transport: cause.transport, details: [Detail("underlying", .error(cause))])
+    }
+
+    /// A retrier made another failure of one.
+    static func requestRetryFailed(_ reason: SessionError, original: SessionError) -> SessionError {
+        SessionError(
+            "request_retry_failed", "no retry: \(reason.message); the first failure was: \(original.message)",
+            hint: reason.hint ?? original.hint,
+            details: [Detail("retry_error", .error(reason)), Detail("original_error", .error(original))])
+    }
+
     /// The network or the origin failed the request.
     static func sessionTaskFailed(_ error: TransportError) -> SessionError {
         SessionError(

@@ -8,7 +8,7 @@ import Testing
 
 struct RequestReaderTests {
     private static func read(_ members: String, uid: UInt32 = 1_000) throws -> RequestParameters {
-        let reader = RequestReader(client: FakeClient(uid: uid), owner: 1_000)
+        let reader = try RequestReader.make(FakeClient(uid: uid))
         let method = try #require(Catalogue.carpool["request.perform"])
         let json = try JSON.parse(Array(#"{"url":"http://a.test/",\#(members)}"#.utf8))
         let params = try Catalogue.carpool.bind(params: json, of: method)
@@ -90,7 +90,7 @@ struct RequestReaderTests {
             ("not a url", "whatever"),
         ])
     func host(_ url: String, _ host: String) throws {
-        let reader = RequestReader(client: FakeClient(), owner: 1_000)
+        let reader = try RequestReader.make(FakeClient())
         let method = try #require(Catalogue.carpool["request.perform"])
         let json = try JSON.parse(Array(#"{"url":"\#(url)","headers":{"Host":"\#(host)"}}"#.utf8))
         let params = try Catalogue.carpool.bind(params: json, of: method)
@@ -190,7 +190,7 @@ struct RequestReaderTests {
 
     @Test("A session's configuration means the same, and its refusals name its place")
     func configuration() throws {
-        let reader = RequestReader(client: FakeClient(), owner: 1_000)
+        let reader = try RequestReader.make(FakeClient())
         let text = """
             {"headers":{"A":"1"},"trust":{"verify":false},"redirect":"do_not_follow","http_version":"2","timeout_ms":1,\
             "resource_timeout_ms":2,"connect_timeout_ms":3,"decode":false,"max_ratio":4}

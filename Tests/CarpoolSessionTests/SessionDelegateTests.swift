@@ -14,9 +14,9 @@ struct SessionDelegateTests {
         stage.transport.complete()
         stage.transport.respond(200, body: "here")
         #expect(
-            stage.monitor.events == beginning + ["task.willRedirect(302, http://a.test/to)"] + metrics + [
-                "data.didReceiveResponse(200)", "data.didReceiveData(4)",
-            ] + metrics + ["task.didComplete(null)", "didCompleteTask(null)", "requestDidFinish"])
+            stage.monitor.events == beginning + [
+                "task.willRedirect(302, http://a.test/to)", "data.didReceiveResponse(200)", "data.didReceiveData(4)",
+            ] + metrics + ["task.didComplete(null)", "didCompleteTask(null)"] + ending)
         #expect(request.text == "here")
         #expect(request.body.count == 4)
         #expect(request.url == "http://a.test/to")
@@ -36,7 +36,7 @@ struct SessionDelegateTests {
         #expect(
             stage.monitor.events == beginning + [
                 "task.willRedirect(302, http://a.test/to)", "data.didReceiveResponse(302)", "data.didReceiveData(5)",
-            ] + metrics + ["task.didComplete(null)", "didCompleteTask(null)", "requestDidFinish"])
+            ] + metrics + ["task.didComplete(null)", "didCompleteTask(null)"] + ending)
         #expect(request.error == nil)
         #expect(request.text == "moved")
         #expect(stage.transport.requests.count == 1)
@@ -56,7 +56,10 @@ struct SessionDelegateTests {
     @Test("RH-05: one hop too many fails with the last response's head")
     func tooMany() throws {
         let stage = try Stage()
-        let request = stage.send { $0.redirect = .limited(to: 2) }
+        let request = stage.send { 
+            $0.redirect = .follow
+            $0.redirect?.maximumHops = 2
+        }
         for _ in 0..<3 { stage.transport.respond(302, [("Location", "/again")], body: "moved") }
         #expect(request.error?.name == "session_task_failed.http_too_many_redirects")
         #expect(request.response?.status == 302)
@@ -104,12 +107,10 @@ struct SessionDelegateTests {
         #expect(stage.transport.requests.map(\.resourceTimeoutMilliseconds) == [1_000, 700, 100, 1])
     }
 
-    @Test(
-        "Cancelled between hops, the next one is never sent",
-        arguments: ["task.willRedirect", "task.didCollectMetrics"])
-    func cancelBetweenHops(_ event: String) throws {
+    @Test("Cancelled between hops, the next one is never sent")
+    func cancelBetweenHops() throws {
         let stage = try Stage()
-        stage.monitor.onEvent = { told, request in if told.hasPrefix(event) { request?.cancel() } }
+        stage.monitor.onEvent = { told, request in if told.hasPrefix("task.willRedirect") { request?.cancel() } }
         let request = stage.send()
         stage.transport.respond(302, [("Location", "/to")])
         #expect(request.isFinished)

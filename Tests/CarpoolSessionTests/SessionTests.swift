@@ -20,7 +20,7 @@ struct SessionTests {
             #expect(request.error?.name == name, "\(url)")
             #expect(request.state == .finished)
             #expect(
-                stage.monitor.events == ["requestDidResume", "didFailToCreateURLRequest(\(name))", "requestDidFinish"])
+                stage.monitor.events == ["requestDidResume", "didFailToCreateURLRequest(\(name))"] + ending(name))
             #expect(stage.transport.requests.isEmpty)
             #expect(stage.session.activeCount == 0)
             #expect(request.attempts.map { $0.error?.name } == [name])
@@ -51,7 +51,7 @@ struct SessionTests {
         let own = try [HTTPField(name: "x-both", value: "own"), HTTPField(name: "X-Own", value: "")]
         _ = stage.send { $0.fields = own }
         let sent = try #require(stage.transport.requests.first).fields
-        #expect(sent.map { "\($0.name)=\($0.value)" } == ["x-both=own", "X-Own=", "Accept=a", "X-Two=1", "X-Two=2"])
+        #expect(sent.prefix(5).map { "\($0.name)=\($0.value)" } == ["x-both=own", "X-Own=", "Accept=a", "X-Two=1", "X-Two=2"])
     }
 
     @Test(
@@ -129,7 +129,7 @@ struct SessionTests {
         #expect(late.state == .finished)
         stage.transport.respond(200)
         #expect(request.error == nil)
-        #expect(stage.monitor.take().suffix(2) == ["requestDidFinish", "session.didBecomeInvalid"])
+        #expect(stage.monitor.take().suffix(3) == (ending + ["session.didBecomeInvalid"])[...])
         stage.session.invalidate(cancelling: true)
         #expect(stage.send().error?.name == "session_invalidated")
         #expect(!stage.monitor.events.contains("session.didBecomeInvalid"))
@@ -148,10 +148,8 @@ struct SessionTests {
         #expect([waiting, running].map { $0.error?.name } == ["session_invalidated", "session_invalidated"])
         #expect([waiting, running].map(\.state) == [.finished, .finished])
         #expect(
-            stage.monitor.events == ["requestDidFinish"] + metrics + [
-                "task.didComplete(cancelled)", "didCompleteTask(cancelled)", "requestDidFinish",
-                "session.didBecomeInvalid",
-            ])
+            stage.monitor.events == ending("session_invalidated") + metrics + ["task.didComplete(cancelled)"]
+                + ending("session_invalidated") + ["session.didBecomeInvalid"])
     }
 
     @Test("An invalidation that lets requests finish can still be made to end them")

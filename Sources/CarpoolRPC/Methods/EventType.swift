@@ -24,6 +24,14 @@ public struct EventType: Sendable {
     private static let taskError: [JSONSchema.Member] = [
         .optional("error", .string, "The name of the transport's error; absent if the response came whole.")
     ]
+    private static let urlRequest: [JSONSchema.Member] = target + [
+        .required("headers", JSONSchema.pairs, "Its fields; secrets are hidden."),
+        .optional("truncated", .constant(true), "There were more fields than fit the line."),
+    ]
+    private static let metrics: [JSONSchema.Member] = [
+        .required("metrics", .array(of: JSONSchema.hop), "One for each hop, as in the record."),
+        .optional("truncated", .constant(true), "There were more hops than fit the line; these are the last ones."),
+    ]
     private static let connection: [JSONSchema.Member] = [
         .required("connection", .integer, "The connection's number, as in a hop's metrics."),
         .required("origin", .string, "Scheme, host and port."),
@@ -34,18 +42,47 @@ public struct EventType: Sendable {
         EventType("session.did_become_invalid", "A session was invalidated, and its last request is over."),
         EventType("request.did_create_initial_url_request", "A request was made.", target),
         EventType("request.did_fail_to_create_url_request", "A request could not be made of its parameters.", [error]),
-        EventType("request.did_create_url_request", "The request is as it will be sent.", target),
+        EventType(
+            "request.did_adapt_initial_request", "All adapters have had the request; not told where there are none.",
+            [
+                .required("initial", .answer(urlRequest), "As it was made of the parameters."),
+                .required("adapted", .answer(urlRequest), "As the adapters want it."),
+            ]),
+        EventType(
+            "request.did_fail_to_adapt_url_request", "An adapter failed, or made what must not be sent.", [error]),
+        EventType("request.did_create_url_request", "The request is as it will be sent.", urlRequest),
         EventType("request.did_create_task", "A request was handed to the network for an attempt."),
         EventType("request.did_resume", "A request was started.", target),
         EventType("request.did_resume_task", "An attempt was started."),
         EventType("request.did_cancel", "A request was cancelled."),
         EventType("request.did_cancel_task", "An attempt was cancelled."),
-        EventType("request.did_gather_metrics", "What a hop cost is known.", JSONSchema.hopMetrics),
+        EventType("request.did_suspend", "A request was suspended."),
+        EventType("request.did_suspend_task", "An attempt was suspended."),
+        EventType("request.did_gather_metrics", "What an attempt cost is known.", metrics),
+        EventType(
+            "request.did_validate", "A validator has judged the response.",
+            [
+                .required("validator", .string, "Which: `status`, `content_type` or `callback`."),
+                .required("index", .count, "Its place in the list, from 0."),
+                .required("ok", .boolean, "Whether the response is acceptable."),
+                .optional("error", .requestError, "Why it is not."),
+            ]),
         EventType("request.did_complete_task", "An attempt is over.", taskError),
         EventType(
-            "request.did_finish", "A request is over.",
+            "request.is_retrying", "A request is about to be sent again.",
+            [.required("retry_count", .count, "How often, this time included.")]),
+        EventType(
+            "request.did_parse_response", "A serializer has made a value of the response, or has not.",
             [
-                .required("state", .requestState, "The state it is in now."),
+                .required("serializer", .string, "Which; `none` where the body itself is the answer."),
+                .required("ok", .boolean, "Whether there is a value."),
+                .required("duration_us", .count, "What it took, in microseconds."),
+                .optional("error", .requestError, "Why there is none."),
+            ]),
+        EventType(
+            "request.did_finish", "A request is over but for its serializers.",
+            [
+                .required("state", .requestState, "The state that it ends in."),
                 .required("ok", .boolean, "Whether there is a response."),
                 .optional("status", .integer, "Its status."),
                 .required("size_bytes", .count, "The size of the decoded body."),
@@ -60,7 +97,7 @@ public struct EventType: Sendable {
         EventType(
             "task.will_redirect", "The origin redirects, whether or not the request follows.",
             [.optional("status", .integer, "The status of the redirect."), .required("url", .string, "Where to.")]),
-        EventType("task.did_collect_metrics", "What a hop cost is known.", JSONSchema.hopMetrics),
+        EventType("task.did_collect_metrics", "What an attempt cost is known.", metrics),
         EventType("task.did_complete", "The last hop of an attempt is over.", taskError),
         EventType("pool.connection_opened", "A connection to an origin was opened.", connection),
         EventType(

@@ -9,22 +9,54 @@ extension JSONSchema {
             .required("request", .requestName, "The request's name."),
             .required("state", .requestState, "Where the request is in its life."),
             .optional(
-                "finished", .boolean, "false while the request is under way; then no other members are there yet."),
+                "finished", .boolean,
+                "false while the request is under way; then there is at most the head of its response."),
+            .optional("held", .constant(true), "It waits with its headers: `request.resume` lets the body come."),
+            .optional("retry_count", .count, "How often it was sent again so far."),
             .optional("outcome", outcome, "Whether there is a response, whatever its status, or why there is none."),
             .optional("response", responseHead.nullable, "The last response's head; null if there was none."),
             .optional("body", responseBody, "The response's body, decoded."),
             .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
             .optional("attempts", .array(of: attempt), "Each time that the request was sent."),
+            .optional("truncated", .constant(true), "There were more attempts than fit the line; these are the last."),
+            .optional("timeline", timeline, "When the steps happened; in whole records only."),
         ]))
 
     /// Where a request is in its life.
-    static let requestState = JSONSchema.choice("initialized", "resumed", "finished", "cancelled")
+    static let requestState = JSONSchema.choice("initialized", "resumed", "suspended", "finished", "cancelled")
 
     private static let outcome = JSONSchema.named(
         "Outcome",
         .answer([
             .required("ok", .boolean, "Whether there is a response. A 404 is one: look at `response.status`."),
             .optional("error", requestError, "Why there is none."),
+            .optional("value", .any, "What the first serializer made of the body."),
+            .optional("values", .array(of: serialized), "What each serializer made of it, if there are several."),
+            .optional("truncated", .constant(true), "The value did not fit the line; the body in its file has it."),
+        ]))
+
+    private static let serialized = JSONSchema.named(
+        "SerializedResponse",
+        .answer([
+            .required("serializer", .string, "Which: `none`, `data`, `string`, `json`, `plist` or `callback`."),
+            .required("ok", .boolean, "Whether there is a value."),
+            .required("duration_us", .count, "What it took, in microseconds."),
+            .optional("value", .any, "The value."),
+            .optional("error", requestError, "Why there is none."),
+            .optional("truncated", .constant(true), "The value did not fit the line."),
+        ]))
+
+    private static let timeline = JSONSchema.named(
+        "Timeline",
+        .answer([
+            .optional("request_start", .time, "The first attempt began."),
+            .optional("initial_response", .time, "The last attempt's response began to arrive."),
+            .optional("request_completed", .time, "The last attempt was over."),
+            .optional("serialization_completed", .time, "The last serializer was done."),
+            .optional("latency_us", .count, "From the start to the first byte of the response."),
+            .optional("request_duration_us", .count, "From the start to the end of the last attempt."),
+            .optional("serialization_duration_us", .count, "What the serializers took."),
+            .optional("total_duration_us", .count, "From the start to the end of the last serializer."),
         ]))
 
     /// Why a request failed.
@@ -37,6 +69,7 @@ extension JSONSchema {
             .required(
                 "retryable", .boolean, "Whether the same request may succeed later, and does no harm if sent again."),
             .optional("hint", .string, "What to do about it."),
+            .optional("url_error_code", .integer, "The number that URLError has for it, as in `retry_policy.codes`."),
             .optional("timeout", .choice("connect", "idle", "resource"), "Which time was over."),
             .optional(
                 "curl",
@@ -45,6 +78,9 @@ extension JSONSchema {
                     .optional("text", .string, "libcurl's text."),
                 ]), "What libcurl says."),
             .optional("errno", .integer, "The kernel's number of the error."),
+            .optional(
+                "details", .map(of: .any),
+                "What else the case carries, by name: numbers, texts, lists of texts, and causes, which are errors again."),
         ]))
 
     /// Status and header fields.
@@ -83,6 +119,9 @@ extension JSONSchema {
             .required("reused", .boolean, "Whether the last hop went over a connection that was there already."),
         ]))
 
+    /// Fields as pairs.
+    static let pairs = JSONSchema.array(of: .array(of: text, count: 2...2))
+
     private static let attempt = JSONSchema.named(
         "Attempt",
         .answer([
@@ -91,13 +130,17 @@ extension JSONSchema {
                 .answer([
                     .required("method", .string, "The method of the first hop."),
                     .required("url", .string, "The URL of the first hop."),
+                    .optional("headers", pairs, "Its fields; in whole records only."),
+                    .optional("truncated", .constant(true), "There were more fields than fit the line."),
                 ]), "What was sent."),
+            .optional("response", responseHead, "What was answered in the end; in whole records only."),
             .optional("error", .string, "The name of the error that ended it."),
             .required("metrics", .array(of: hop), "One for each hop: the first request, then one for each redirect."),
             .optional("truncated", .constant(true), "There were more hops than fit the line; these are the last ones."),
         ]))
 
-    private static let hop = JSONSchema.named(
+    /// One hop of an attempt.
+    static let hop = JSONSchema.named(
         "Hop",
         .answer(
             [
@@ -107,8 +150,8 @@ extension JSONSchema {
 
     private static let microseconds = JSONSchema.integer.nullable
 
-    /// What one hop cost; the data of `task.did_collect_metrics` too.
-    static let hopMetrics: [Member] = [
+    /// What one hop cost.
+    private static let hopMetrics: [Member] = [
         .required("fetch_start", .time, "When the hop began; the times below count from here."),
         .required("queued_us", .integer, "How long it waited for admission."),
         .required("dns_us", microseconds, "The name was resolved; null on a reused connection."),
@@ -149,6 +192,16 @@ enum RecordExamples {
         "request_us":88,"first_byte_us":1301,"end_us":1412,"reused":true,"connection":1,"http_version":"h2",\
         "remote":"192.0.2.7:443","local":"192.0.2.1:51234","request_header_bytes":61,"request_body_bytes":0,\
         "response_header_bytes":98,"response_body_bytes":6,"decoded_body_bytes":6}]}]}
+        """
+
+    /// A whole record.
+    static let whole = """
+        {"request":"r_k3f9_1a","state":"finished","outcome":{"ok":true,"value":"hello\\n"},"response":{"status":200,\
+        "http_version":"h2","headers":[["content-type","text/plain"]],"url":"https://example.com/hello"},\
+        "body":{"text":"hello\\n","size_bytes":6},"metrics":null,"attempts":[],"timeline":{\
+        "request_start":"2026-09-30T10:00:00.123456Z","initial_response":"2026-09-30T10:00:00.124757Z",\
+        "request_completed":"2026-09-30T10:00:00.124868Z","serialization_completed":"2026-09-30T10:00:00.124871Z",\
+        "latency_us":1301,"request_duration_us":1412,"serialization_duration_us":3,"total_duration_us":1415}}
         """
 
     /// One that is under way.

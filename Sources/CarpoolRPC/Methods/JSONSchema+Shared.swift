@@ -45,6 +45,11 @@ extension JSONSchema {
     /// Which versions of HTTP are spoken.
     static let httpVersion = JSONSchema.choice("auto", "1.1", "2")
 
+    /// Whether a request goes at once.
+    static let start = JSONSchema.choice("immediate", "manual")
+    /// When a request to send is made.
+    static let setup = JSONSchema.choice("lazy", "eager")
+
     /// The name of a session.
     static let sessionName = JSONSchema.string(maxBytes: 64)
 

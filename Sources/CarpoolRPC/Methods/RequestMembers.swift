@@ -12,10 +12,11 @@ enum RequestMembers {
                 "Header fields, in order. `Host`, `Content-Length` and the fields of a connection are the daemon's own."
             ),
             .optional("body", body, "What is sent. Absent: nothing."),
+        ] + JSONSchema.parameterMembers + [
             .optional("session", .sessionName, "The session that it belongs to.", absent: "\"default\""),
             .optional(
                 "kind", .choice("data"), "`data`: the response's body is kept in the record.", absent: "\"data\""),
-        ] + transfer + [
+        ] + life + handling + transfer + [
             .optional(
                 "response_body", .choice("auto", "inline", "file"),
                 """
@@ -34,11 +35,33 @@ enum RequestMembers {
         ]
     }
 
+    /// When it goes.
+    private static let life: [JSONSchema.Member] = [
+        .optional(
+            "start", .start, "`immediate`: at once. `manual`: with `request.resume`. Absent: as the session says."),
+        .optional(
+            "setup", .setup,
+            "`lazy`: the request to send is made when it starts. `eager`: at once, adapters included. Absent: as the session says."),
+        .optional(
+            "hold_for_headers", .boolean,
+            """
+            The answer comes with the headers, and the body waits: `request.resume` lets it come, `request.cancel` ends \
+            the request, `request.wait` gives the whole. For the first attempt only.
+            """, absent: "false"),
+    ]
+
+    /// What is done with the request and its response; the session's interceptor comes before the request's.
+    private static let handling: [JSONSchema.Member] = [
+        .optional("interceptor", .interceptor, "Adapters and retriers, in order, behind the session's."),
+        .optional("validate", .validation, "What an acceptable response is. Absent: as the session says."),
+        .optional("serialize", .serialization, "What is made of the body. Absent: nothing, the body is told as it is."),
+    ]
+
     private static let body = JSONSchema.named(
         "RequestBody",
         .oneOf(
             .object([.required("text", .string, "UTF-8.")]),
-            .object([.required("json", .any, "Sent compact; numbers and the order of members are kept.")]),
+            .object([.required("json", .any, "Sent compact, as `application/json` unless `headers` say otherwise; numbers and the order of members are kept.")]),
             .object([.required("base64", .string, "Any bytes.")]),
             .object([
                 .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
@@ -62,7 +85,7 @@ enum RequestMembers {
         .optional("redirect", .redirect, "What is done with redirects. Absent: as the session says."),
         .optional(
             "decode", .boolean,
-            "Whether gzip, deflate, br and zstd are asked for and decoded. Absent: as the session says."),
+            "Whether br, gzip and deflate are asked for, and what comes is decoded. Absent: as the session says."),
         .optional(
             "max_ratio", .integer(1...1_000_000),
             "The most decoded bytes per received byte, once more than 1 MiB is decoded. Absent: as the session says."),

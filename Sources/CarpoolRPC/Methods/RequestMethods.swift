@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 /// `request.*`: made, watched, waited for, ended.
 enum RequestMethods {
-    static let all: [Method] = [submit, perform, get, wait, list, cancel, dismiss]
+    static let all: [Method] = [submit, perform, get, wait, response, list] + control + [dismiss]
 
     /// What can go wrong when a request is made, before anything is sent.
     private static let makingErrors: [RPCErrorKind] = [
@@ -69,6 +69,23 @@ enum RequestMethods {
                 result: RecordExamples.finished)
         ])
 
+    private static let response = Method(
+        "request.response", role: .submit, "Gives the whole record, with values made anew if they are asked for.",
+        """
+        Waits like `request.wait`, and tells everything: what each attempt sent, with its fields, what was answered, and the \
+        timeline. With `serialize` it makes values of the body that is there, as often as it is asked: nothing is sent \
+        again. After a failure or a cancellation each of them is that failure.
+        """,
+        params: [
+            .request,
+            .optional("serialize", .serialization, "What is made of the body. Absent: what the request asked for."),
+            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", absent: "60000"),
+        ], result: .record, errors: [.requestNotFound], isInterruptible: true,
+        examples: [
+            .init(
+                "as text", params: #"{"request":"${request}","serialize":"string"}"#, result: RecordExamples.whole)
+        ])
+
     private static let entry = JSONSchema.named(
         "RequestEntry",
         .answer([
@@ -110,16 +127,6 @@ enum RequestMethods {
                     "client":"nightly-report","method":"GET","url":"https://example.com/hello","status":200,\
                     "created":"2026-09-30T10:00:00.123456Z"}],"next":null}
                     """)
-        ])
-
-    private static let cancel = Method(
-        "request.cancel", role: .submit, "Ends a request that is under way.",
-        "Its outcome is then the error `explicitly_cancelled`. One that is over stays as it is.",
-        params: [.request], result: .stateChange, errors: [.requestNotFound],
-        examples: [
-            .init(
-                "one that is over", params: #"{"request":"${request}"}"#,
-                result: #"{"changed":false,"state":"finished"}"#)
         ])
 
     private static let dismiss = Method(

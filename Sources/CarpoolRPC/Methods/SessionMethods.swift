@@ -2,13 +2,24 @@ internal import CarpoolJSON
 
 /// `session.*`: named configurations.
 enum SessionMethods {
-    static let all: [Method] = [create, get, list, invalidate]
+    static let all: [Method] = [create, get, list, cancelRequests, setCredential, invalidate]
 
     /// What a session gives its requests.
     private static let configuration = JSONSchema.named(
         "SessionConfiguration",
         .object([
             .optional("headers", .headers, "Sent with every request that has no field of the same name."),
+            .optional(
+                "languages", .array(of: .string(maxBytes: 35), count: 0...6),
+                "For `Accept-Language`, the dearest first. Absent: those of the daemon's environment."),
+            .optional(
+                "ephemeral", .boolean, "Whether nothing of the session is kept anywhere but in memory.", absent: "false"
+            ),
+            .optional(
+                "start", .start, "`manual`: requests wait for `request.resume`.", absent: "\"immediate\""),
+            .optional("setup", .setup, "When requests to send are made.", absent: "\"lazy\""),
+            .optional("interceptor", .interceptor, "Adapters and retriers, in order, before a request's own."),
+            .optional("validate", .validation, "What an acceptable response is.", absent: "false"),
             .optional(
                 "timeout_ms", .duration, "The longest time without a byte in either direction.", absent: "60000"),
             .optional(
@@ -20,7 +31,7 @@ enum SessionMethods {
             .optional("http_version", .httpVersion, "Which versions of HTTP are spoken.", absent: "\"auto\""),
             .optional("redirect", .redirect, "What is done with redirects.", absent: "\"follow\""),
             .optional(
-                "decode", .boolean, "Whether gzip, deflate, br and zstd are asked for and decoded.", absent: "true"),
+                "decode", .boolean, "Whether br, gzip and deflate are asked for, and what comes is decoded.", absent: "true"),
             .optional(
                 "max_ratio", .integer(1...1_000_000),
                 "The most decoded bytes per received byte, once more than 1 MiB is decoded.", absent: "200"),
@@ -64,6 +75,28 @@ enum SessionMethods {
                 params: #"{"name":"api","configuration":{"headers":{"Authorization":"Bearer x"},"timeout_ms":5000}}"#,
                 result: #"{"changed":true,"session":"api","state":"valid"}"#)
         ])
+
+    private static let cancelRequests = Method(
+        "session.cancel_requests", role: .submit, "Cancels every request of a session that is under way.",
+        """
+        Each of them ends with `explicitly_cancelled`, also those of other clients: whoever may use a session may clear \
+        it. New requests are welcome at once.
+        """,
+        params: [.optional("session", .sessionName, "Its name.", absent: "\"default\"")],
+        result: .answer([.required("cancelled", .count, "How many were told to end.")]), errors: [.sessionNotFound],
+        examples: [.init("nothing to do", params: #"{"session":"default"}"#, result: #"{"cancelled":0}"#)])
+
+    private static let setCredential = Method(
+        "session.set_credential", role: .submit, "Gives the session's `oauth2` interceptor a credential.",
+        """
+        Requests that are sent from now on carry it. `null` takes the credential away: then requests fail with \
+        `request_adaptation_failed`, and nothing is sent, until there is another one.
+        """,
+        params: [
+            .required("session", .sessionName, "Its name."),
+            .required("credential", .oauth2Credential.nullable, "The credential, or null for none."),
+        ], result: .stateChange, errors: [.sessionNotFound, .wrongState],
+        examples: [])
 
     private static let get = Method(
         "session.get", role: .submit, "Tells a session's configuration.",

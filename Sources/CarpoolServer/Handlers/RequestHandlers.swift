@@ -11,8 +11,8 @@ struct RequestHandlers {
     var table: [String: Handler] {
         [
             "request.submit": submit, "request.perform": perform, "request.get": get, "request.wait": wait,
-            "request.list": list,
-            "request.cancel": cancel, "request.dismiss": dismiss,
+            "request.response": response, "request.list": list, "request.resume": resume, "request.suspend": suspend,
+            "request.cancel": cancel, "request.curl": curl, "request.dismiss": dismiss,
         ]
     }
 
@@ -20,8 +20,8 @@ struct RequestHandlers {
         if let known = try entry(forKeyOf: call) {
             return .result { write(submitted: known, deduplicated: true, to: &$0) }
         }
-        let entry = try server.makeRequest(call, isKept: true)
-        entry.request.resume()
+        let entry = try server.makeRequest(call, isKept: true, isDetached: true)
+        start(entry.request, call)
         return .result { write(submitted: entry, deduplicated: false, to: &$0) }
     }
 
@@ -36,10 +36,33 @@ struct RequestHandlers {
 
     private func perform(_ call: Call) throws(RPCError) -> Answer {
         if let known = try entry(forKeyOf: call) { return answer(call, whenFinished: known, dismissing: false) }
-        let entry = try server.makeRequest(call, isKept: call.params["key"] != nil)
+        let holds = call.params["hold_for_headers"]?.bool == true
+        let hasKey = call.params["key"] != nil
+        let entry = try server.makeRequest(call, isKept: holds || hasKey, isDetached: hasKey)
+        if holds {
+            answer(call, whenHeaded: entry)
+            start(entry.request, call)
+            return .pending
+        }
         let answer = answer(call, whenFinished: entry, dismissing: !entry.isKept)
-        entry.request.resume()
+        start(entry.request, call)
         return answer
+    }
+
+    /// Has the request set up and sent, unless it waits for somebody to resume it (SE-09, SE-10).
+    private func start(_ request: Request, _ call: Call) {
+        request.setUp()
+        let isManual = call.params["start"].map { $0.isString("manual") }
+        guard !(isManual ?? !request.session.configuration.startsRequestsImmediately) else { return }
+        request.resume()
+    }
+
+    /// Answers with the head: the rest is asked for with `request.wait`.
+    private func answer(_ call: Call, whenHeaded entry: RequestEntry) {
+        entry.request.whenHeaded { request in
+            server.fit(entry, for: call.client)
+            call.answer { server.record.write(request, atMost: call.client.recordBytes, to: &$0) }
+        }
     }
 
     private func answer(_ call: Call, whenFinished entry: RequestEntry, dismissing: Bool) -> Answer {
@@ -69,41 +92,6 @@ struct RequestHandlers {
             throw .keyConflict(key: key, request: known.request.id)
         }
         return known
-    }
-
-    private func get(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
-        server.fit(entry, for: call.client)
-        if entry.request.isFinished { entry.isRead = true }
-        let limit = call.client.recordBytes
-        return .result { server.record.write(entry.request, atMost: limit, to: &$0) }
-    }
-
-    private func wait(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
-        let limit = server.limits.longPollMilliseconds
-        let milliseconds = min(call.params["timeout_ms"]?.int ?? limit, limit)
-        guard !entry.request.isFinished else { return try get(call) }
-        // A notification is not answered, so that it waits for nothing, and no number of them makes the daemon remember anything.
-        guard call.id != nil else { return .result { $0.null() } }
-        let server = server
-        var completion = 0
-        let timer = Timer {
-            entry.request.forget(completion: completion)
-            call.answer { server.record.write(entry.request, atMost: call.client.recordBytes, to: &$0) }
-        }
-        completion = entry.request.whenFinished { request in
-            server.loop.cancel(timer)
-            server.fit(entry, for: call.client)
-            entry.isRead = true
-            call.answer { server.record.write(request, atMost: call.client.recordBytes, to: &$0) }
-        }
-        call.onCancel = {
-            server.loop.cancel(timer)
-            entry.request.forget(completion: completion)
-        }
-        server.loop.arm(timer, afterMilliseconds: milliseconds)
-        return .pending
     }
 
     private func list(_ call: Call) throws(RPCError) -> Answer {
@@ -176,12 +164,6 @@ struct RequestHandlers {
             writer.raw(tags)
         }
         writer.endObject()
-    }
-
-    private func cancel(_ call: Call) throws(RPCError) -> Answer {
-        let request = try server.entry(of: call).request
-        let changed = request.cancel()
-        return .result { StateChange.write(changed, state: request.state.rawValue, to: &$0) }
     }
 
     private func dismiss(_ call: Call) throws(RPCError) -> Answer {

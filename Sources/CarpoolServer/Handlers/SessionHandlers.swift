@@ -8,7 +8,11 @@ struct SessionHandlers {
     unowned let server: Server
 
     var table: [String: Handler] {
-        ["session.create": create, "session.get": get, "session.list": list, "session.invalidate": invalidate]
+        [
+            "session.create": create, "session.get": get, "session.list": list,
+            "session.cancel_requests": cancelRequests, "session.set_credential": setCredential,
+            "session.invalidate": invalidate,
+        ]
     }
 
     private func create(_ call: Call) throws(RPCError) -> Answer {
@@ -19,10 +23,13 @@ struct SessionHandlers {
                 path: "params.name", message: "not a session's name: \(name.prefix(64).debugDescription)",
                 expected: "1 to 64 letters, digits, dots, dashes and underscores")
         }
-        let reader = RequestReader(client: call.client, owner: server.access.owner)
-        let configuration = try reader.configuration(call.params["configuration"])
+        let text = call.params["configuration"]
+        let configuration = try server.reader(for: call.client, ofSession: true).configuration(text)
         if let known = server.sessions[name] {
-            guard known.configuration == configuration else { throw .sessionExists(name) }
+            // A file of authorities that has changed is another configuration, though its path is the same.
+            guard server.configurations[name] == text, known.configuration.trust == configuration.trust else {
+                throw .sessionExists(name)
+            }
             return .result { write(changed: false, known, to: &$0) }
         }
         guard server.sessions.count < server.limits.sessions else {
@@ -30,6 +37,7 @@ struct SessionHandlers {
         }
         let session = server.makeSession(name: name, configuration)
         server.sessions[name] = session
+        server.configurations[name] = text
         return .result { write(changed: true, session, to: &$0) }
     }
 
@@ -86,10 +94,15 @@ struct SessionHandlers {
             writer.endArray()
         }
         writer.endArray()
-        writer.key("trust")
-        write(configuration.trust, to: &writer)
-        writer.key("redirect")
-        write(configuration.redirect, to: &writer)
+        let text = server.configurations[session.name]
+        for name in SessionHandlers.givenMembers {
+            guard let value = text?[name] else { continue }
+            writer.key(name)
+            SecretRedaction.write(value, to: &writer)
+        }
+        writer.member("start", configuration.startsRequestsImmediately ? "immediate" : "manual")
+        writer.member("setup", configuration.setup.rawValue)
+        writer.member("ephemeral", configuration.isEphemeral)
         writer.member("timeout_ms", configuration.idleTimeoutMilliseconds)
         writer.member("resource_timeout_ms", configuration.resourceTimeoutMilliseconds)
         writer.member("connect_timeout_ms", configuration.connectTimeoutMilliseconds)
@@ -100,12 +113,38 @@ struct SessionHandlers {
         writer.endObject()
     }
 
+    /// Members that are told as they were given, with their secrets hidden.
+    private static let givenMembers: [StaticString] = ["languages", "trust", "redirect", "interceptor", "validate"]
+
+    private func cancelRequests(_ call: Call) throws(RPCError) -> Answer {
+        let session = try server.session(call.params["session"])
+        let count = session.cancelAllRequests()
+        return .result { writer in
+            writer.beginObject()
+            writer.member("cancelled", count)
+            writer.endObject()
+        }
+    }
+
+    private func setCredential(_ call: Call) throws(RPCError) -> Answer {
+        let session = try server.session(call.params["session"])
+        guard let authentication = session.configuration.interceptor?.authentication else {
+            throw .wrongState(session: session.name, state: "without oauth2", expected: "a session with an oauth2 interceptor")
+        }
+        let credential = try call.params["credential"].flatMap { json throws(RPCError) in
+            try InterceptorReader.credential(json, path: "params.credential")
+        }
+        authentication.setCredential(credential)
+        return .result { StateChange.write(true, state: credential == nil ? "absent" : "present", to: &$0) }
+    }
+
     private func invalidate(_ call: Call) throws(RPCError) -> Answer {
         let name = call.params["session"]?.string ?? ""
         guard name != "default" else { throw .defaultSession }
         let session = try server.session(call.params["session"])
         session.invalidate(cancelling: call.params["mode"]?.string == "cancel")
         server.sessions[name] = nil
+        server.configurations[name] = nil
         return .result { StateChange.write(true, state: "invalid", to: &$0) }
     }
 }

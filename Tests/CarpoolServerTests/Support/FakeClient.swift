@@ -1,3 +1,4 @@
+import CarpoolHTTP
 import CarpoolJSON
 import CarpoolRPC
 @testable import CarpoolServer
@@ -10,6 +11,7 @@ final class FakeClient: Client {
     var pid: Int32 = 4711
     var role: Role
     var identity: ClientIdentity
+    let userAgent: HTTPField? = nil
     var inlineBodyBytes = 45_056
     var recordBytes = 63_487
     var dependents: [Int: RequestEntry] = [:]

@@ -29,7 +29,7 @@ final class RecordingMonitor: EventMonitor {
     func request(_ request: Request, taskDidSendBodyBytes count: Int) {
         note("task.didSendBodyData(\(count))", request)
     }
-    func request(_ request: Request, taskDidCollect metrics: TransferMetrics) {
+    func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {
         note("task.didCollectMetrics", request)
     }
     func request(_ request: Request, taskDidCompleteWith error: TransportError?) {
@@ -41,7 +41,23 @@ final class RecordingMonitor: EventMonitor {
     }
     func requestDidCreateURLRequest(_ request: Request) { note("didCreateURLRequest", request) }
     func requestDidCreateTask(_ request: Request) { note("didCreateTask", request) }
-    func request(_ request: Request, didGather metrics: TransferMetrics) { note("didGatherMetrics", request) }
+    func request(_ request: Request, didGatherMetricsOf hops: [Hop]) { note("didGatherMetrics", request) }
+    func request(_ request: Request, didAdaptInitialURLRequest initial: TransportRequest, to adapted: TransportRequest)
+    {
+        note("didAdaptInitialRequest", request)
+    }
+    func request(_ request: Request, didFailToAdaptURLRequestWith error: SessionError) {
+        note("didFailToAdaptURLRequest(\(error.cause("underlying")?.name ?? "?"))", request)
+    }
+    func request(_ request: Request, didValidateBy validator: String, index: Int, error: SessionError?) {
+        note("didValidate(\(validator), \(error?.name ?? "success"))", request)
+    }
+    func requestIsRetrying(_ request: Request) { note("requestIsRetrying(\(request.retryCount))", request) }
+    func request(_ request: Request, didParse response: SerializedResponse) {
+        note("didParseResponse(\(response.serializer), \(response.error?.name ?? "success"))", request)
+    }
+    func requestDidSuspend(_ request: Request) { note("requestDidSuspend", request) }
+    func requestDidSuspendTask(_ request: Request) { note("didSuspendTask", request) }
     func request(_ request: Request, didCompleteTaskWith error: TransportError?) {
         note("didCompleteTask(\(error?.code.rawValue ?? "null"))", request)
     }

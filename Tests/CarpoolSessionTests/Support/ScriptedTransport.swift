@@ -8,6 +8,9 @@ final class ScriptedTransport: Transport {
     private(set) var transfers: [Transfer] = []
     /// Transfers that the session wants to end, in order.
     private(set) var cancelled: [Int] = []
+    /// Transfers whose idle time was stopped, and those that were told to go on, in order.
+    private(set) var stopped: [Int] = []
+    private(set) var resumed: [Int] = []
     private var ended: Set<Int> = []
     /// Makes the handles of transfers; it never sends one.
     private let maker: CurlTransport
@@ -30,7 +33,8 @@ final class ScriptedTransport: Transport {
         if !ended.contains(transfer.id) { cancelled.append(transfer.id) }
     }
 
-    func resumeReceiving(_ transfer: Transfer) {}
+    func stopIdleTime(_ transfer: Transfer) { stopped.append(transfer.id) }
+    func resumeReceiving(_ transfer: Transfer) { resumed.append(transfer.id) }
     func closeIdleConnections() -> Int { 0 }
     var statistics: PoolStatistics { PoolStatistics() }
 

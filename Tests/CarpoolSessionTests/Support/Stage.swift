@@ -6,12 +6,14 @@ struct Stage {
     let transport: ScriptedTransport
     let spool = ScriptedSpool()
     let monitor = RecordingMonitor()
+    let scheduler = ManualScheduler()
     let session: Session
 
     init(_ configuration: SessionConfiguration = SessionConfiguration()) throws {
         transport = try ScriptedTransport()
         session = Session(
-            name: "test", configuration: configuration, transport: transport, spool: spool, eventMonitor: monitor)
+            name: "test", configuration: configuration, transport: transport, scheduler: scheduler, spool: spool,
+            eventMonitor: monitor)
     }
 
     /// A request that is not resumed yet.
@@ -24,6 +26,7 @@ struct Stage {
         var parameters = RequestParameters(url: url)
         change(&parameters)
         let request = request(parameters)
+        request.setUp()
         request.resume()
         return request
     }
@@ -41,5 +44,9 @@ extension Request {
 let beginning = [
     "requestDidResume", "didCreateInitialURLRequest", "didCreateURLRequest", "didCreateTask", "didResumeTask",
 ]
-/// What is told of the costs of each hop.
+/// What is told of the costs of each task.
 let metrics = ["task.didCollectMetrics", "didGatherMetrics"]
+/// What is told at the end of a request without serializers.
+let ending = ["requestDidFinish", "didParseResponse(none, success)"]
+/// The same for one that has failed.
+func ending(_ error: String) -> [String] { ["requestDidFinish", "didParseResponse(none, \(error))"] }

@@ -1,0 +1,63 @@
+internal import CarpoolJSON
+
+// What the holder of a request may do with it while it is under way.
+extension RequestMethods {
+    static let control: [Method] = [resume, suspend, cancel, curl]
+
+    private static let resume = Method(
+        "request.resume", role: .submit, "Lets a request go, or go on.",
+        """
+        Starts one that was made with `start: "manual"`, continues one that was suspended, and lets the body of one that \
+        holds for its headers come. Repeating the call changes nothing.
+        """,
+        params: [.request], result: .stateChange, errors: [.requestNotFound],
+        examples: [
+            .init(
+                "one that is over", params: #"{"request":"${request}"}"#,
+                result: #"{"changed":false,"state":"finished"}"#)
+        ])
+
+    private static let suspend = Method(
+        "request.suspend", role: .submit, "Holds a request up.",
+        """
+        Nothing more of its response is read until it is resumed, and nothing is sent that was not begun; a body that is \
+        being sent is sent to its end. The idle timeout stands still meanwhile, the resource timeout does not.
+        """,
+        params: [.request], result: .stateChange, errors: [.requestNotFound],
+        examples: [
+            .init(
+                "one that is over", params: #"{"request":"${request}"}"#,
+                result: #"{"changed":false,"state":"finished"}"#)
+        ])
+
+    private static let cancel = Method(
+        "request.cancel", role: .submit, "Ends a request that is under way.",
+        "Its outcome is then the error `explicitly_cancelled`. One that is over stays as it is.",
+        params: [.request], result: .stateChange, errors: [.requestNotFound],
+        examples: [
+            .init(
+                "one that is over", params: #"{"request":"${request}"}"#,
+                result: #"{"changed":false,"state":"finished"}"#)
+        ])
+
+    private static let curl = Method(
+        "request.curl", role: .submit, "Gives a command line that sends the same request.",
+        """
+        Paste it into a shell: the origin sees the same method, fields and body. It is the last request that was made, \
+        adapters included. Secrets are masked unless `reveal` is true. Before there is a request to send, `curl` is null \
+        and `reason` says why.
+        """,
+        params: [
+            .request,
+            .optional("reveal", .boolean, "Whether secrets are shown.", absent: "false"),
+        ],
+        result: .answer([
+            .required("curl", .string.nullable, "The command line, over several lines; null if there is none yet."),
+            .optional("reason", .string, "Why there is none."),
+        ]), errors: [.requestNotFound],
+        examples: [
+            .init(
+                "one that is over", params: #"{"request":"${request}"}"#,
+                result: #"{"curl":"curl -v \\\n\t'https://example.com/hello'"}"#)
+        ])
+}

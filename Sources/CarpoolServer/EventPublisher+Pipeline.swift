@@ -1,0 +1,103 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolSession
+
+// The steps of a request's pipeline, from its parameters to its values.
+extension EventPublisher {
+    func requestDidCreateInitialURLRequest(_ request: Request) {
+        publish("request.did_create_initial_url_request", request: request) { writeTarget(request, &$0) }
+    }
+
+    func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError) {
+        publish("request.did_fail_to_create_url_request", request: request) { write(error, &$0) }
+    }
+
+    func request(
+        _ request: Request, didAdaptInitialURLRequest initial: TransportRequest, to adapted: TransportRequest
+    ) {
+        publish("request.did_adapt_initial_request", request: request) { writer in
+            writer.key("initial")
+            write(initial, &writer)
+            writer.key("adapted")
+            write(adapted, &writer)
+        }
+    }
+
+    func request(_ request: Request, didFailToAdaptURLRequestWith error: SessionError) {
+        publish("request.did_fail_to_adapt_url_request", request: request) { write(error, &$0) }
+    }
+
+    func requestDidCreateURLRequest(_ request: Request) {
+        publish("request.did_create_url_request", request: request) { writer in
+            if let made = request.urlRequest { writeMembers(made, &writer) }
+        }
+    }
+
+    func request(_ request: Request, didValidateBy validator: String, index: Int, error: SessionError?) {
+        publish("request.did_validate", request: request) { writer in
+            writer.member("validator", validator)
+            writer.member("index", index)
+            writer.member("ok", error == nil)
+            if let error { write(error, &writer) }
+        }
+    }
+
+    func requestIsRetrying(_ request: Request) {
+        publish("request.is_retrying", request: request) { $0.member("retry_count", request.retryCount) }
+    }
+
+    func requestDidFinish(_ request: Request) {
+        publish("request.did_finish", request: request) { writer in
+            writer.member("state", (request.state == .cancelled ? RequestState.cancelled : .finished).rawValue)
+            writer.member("ok", request.error == nil)
+            writer.member("status", request.response?.status)
+            writer.member("size_bytes", request.body.count)
+            if let error = request.error { write(error, &writer) }
+        }
+    }
+
+    func request(_ request: Request, didParse response: SerializedResponse) {
+        publish("request.did_parse_response", request: request) { writer in
+            writer.member("serializer", response.serializer)
+            writer.member("ok", response.error == nil)
+            writer.member("duration_us", response.durationMicroseconds)
+            if let error = response.error { write(error, &writer) }
+        }
+    }
+
+    // MARK: Parts of payloads
+
+    private func write(_ error: SessionError, _ writer: inout JSONWriter) {
+        writer.key("error")
+        record.write(error, to: &writer)
+    }
+
+    /// The metrics of a task's hops, as in an attempt of the record.
+    func write(_ hops: [Hop], _ writer: inout JSONWriter) {
+        writer.key("metrics")
+        writer.beginArray()
+        for hop in hops.suffix(record.eventDetail.hops) { record.write(hop, record.eventDetail, to: &writer) }
+        writer.endArray()
+        if hops.count > record.eventDetail.hops { writer.member("truncated", true) }
+    }
+
+    private func write(_ urlRequest: TransportRequest, _ writer: inout JSONWriter) {
+        writer.beginObject()
+        writeMembers(urlRequest, &writer)
+        writer.endObject()
+    }
+
+    /// Method, URL and fields; values that are secrets are for nobody who merely watches.
+    private func writeMembers(_ urlRequest: TransportRequest, _ writer: inout JSONWriter) {
+        writer.member("method", urlRequest.method.rawValue)
+        record.write(url: urlRequest.url.description, record.eventDetail, to: &writer)
+        record.write(urlRequest.fields, record.eventDetail, hidingSecrets: true, to: &writer)
+    }
+
+    /// Method and URL as they were asked for; what the URL says of a user is left out.
+    func writeTarget(_ request: Request, _ writer: inout JSONWriter) {
+        let url = URLRedaction.withoutUserInformation(request.parameters.url)
+        writer.member("method", request.parameters.method.rawValue)
+        record.write(url: url, record.eventDetail, to: &writer)
+    }
+}

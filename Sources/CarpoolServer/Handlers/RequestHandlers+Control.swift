@@ -1,0 +1,106 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+// A request that is there: looked at, waited for, held up, let go, ended.
+extension RequestHandlers {
+    func get(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        server.fit(entry, for: call.client)
+        if entry.request.isFinished { entry.isRead = true }
+        let limit = call.client.recordBytes
+        return .result { server.record.write(entry.request, atMost: limit, to: &$0) }
+    }
+
+    func wait(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        guard !entry.request.isFinished else { return try get(call) }
+        return waitForEnd(of: entry, call) { answer(call, with: $0, results: nil) }
+    }
+
+    /// The whole record, whose values are made anew where the call says how.
+    func response(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        let serializers = try server.reader(for: call.client).serializers(call.params["serialize"])
+        return waitForEnd(of: entry, call) { entry in
+            guard !serializers.isEmpty else { return answer(call, with: entry, results: nil, isFull: true) }
+            entry.request.serialize(by: serializers) { answer(call, with: entry, results: $0, isFull: true) }
+        }
+    }
+
+    private func answer(
+        _ call: Call, with entry: RequestEntry, results: [SerializedResponse]?, isFull: Bool = false
+    ) {
+        server.fit(entry, for: call.client)
+        entry.isRead = true
+        let (record, limit) = (server.record, call.client.recordBytes)
+        call.answer { record.write(entry.request, results: results, isFull: isFull, atMost: limit, to: &$0) }
+    }
+
+    /// Carries out the body when the request is over; if that takes too long, the call is answered with what there is.
+    private func waitForEnd(
+        of entry: RequestEntry, _ call: Call, _ body: @escaping (RequestEntry) -> Void
+    ) -> Answer {
+        guard !entry.request.isFinished else {
+            body(entry)
+            return .pending
+        }
+        let limit = server.limits.longPollMilliseconds
+        let milliseconds = min(call.params["timeout_ms"]?.int ?? limit, limit)
+        // A notification is not answered, so that it waits for nothing, and no number of them makes the daemon remember anything.
+        guard call.id != nil else { return .pending }
+        let server = server
+        var completion = 0
+        let timer = Timer {
+            entry.request.forget(completion: completion)
+            call.answer { server.record.write(entry.request, atMost: call.client.recordBytes, to: &$0) }
+        }
+        completion = entry.request.whenFinished { _ in
+            server.loop.cancel(timer)
+            body(entry)
+        }
+        call.onCancel = {
+            server.loop.cancel(timer)
+            entry.request.forget(completion: completion)
+        }
+        server.loop.arm(timer, afterMilliseconds: milliseconds)
+        return .pending
+    }
+
+    func resume(_ call: Call) throws(RPCError) -> Answer {
+        let request = try server.entry(of: call).request
+        return change(request, request.resume())
+    }
+
+    func suspend(_ call: Call) throws(RPCError) -> Answer {
+        let request = try server.entry(of: call).request
+        return change(request, request.suspend())
+    }
+
+    func cancel(_ call: Call) throws(RPCError) -> Answer {
+        let request = try server.entry(of: call).request
+        return change(request, request.cancel())
+    }
+
+    private func change(_ request: Request, _ changed: Bool) -> Answer {
+        .result { StateChange.write(changed, state: request.state.rawValue, to: &$0) }
+    }
+
+    func curl(_ call: Call) throws(RPCError) -> Answer {
+        let request = try server.entry(of: call).request
+        let reveals = call.params["reveal"]?.bool ?? false
+        return .result { writer in
+            writer.beginObject()
+            if let made = request.urlRequest {
+                writer.member("curl", CurlDescription.text(for: made, reveal: reveals))
+            } else {
+                writer.key("curl")
+                writer.null()
+                writer.member("reason", request.error?.message ?? "the request is not made before it is resumed")
+            }
+            writer.endObject()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolSession
+
+// What was sent, how often, and what it cost.
+extension RecordWriter {
+    /// Fields of a request as pairs, as many as fit.
+    func write(_ fields: [HTTPField], _ detail: Detail, hidingSecrets: Bool, to writer: inout JSONWriter) {
+        writer.key("headers")
+        writer.beginArray()
+        let start = writer.count
+        var isWhole = true
+        for field in fields {
+            let before = writer.count
+            writer.beginArray()
+            writer.string(field.name)
+            writer.string(hidingSecrets && field.carriesSecret ? "(hidden)" : field.value)
+            writer.endArray()
+            guard writer.count - start > detail.headerBytes else { continue }
+            writer.rewind(to: before)
+            isWhole = false
+            break
+        }
+        writer.endArray()
+        if !isWhole { writer.member("truncated", true) }
+    }
+
+    func write(_ attempt: Attempt, _ detail: Detail, to writer: inout JSONWriter) {
+        writer.beginObject()
+        if let request = attempt.request ?? attempt.initialRequest {
+            writer.key("request")
+            writer.beginObject()
+            writer.member("method", request.method.rawValue)
+            write(url: request.url.description, detail, to: &writer)
+            if detail.isFull { write(request.fields, detail, hidingSecrets: false, to: &writer) }
+            writer.endObject()
+        }
+        if detail.isFull, let response = attempt.response {
+            writer.key("response")
+            write(response, url: attempt.hops.last?.url.description, detail, to: &writer)
+        }
+        if let error = attempt.error { writer.member("error", error.name) }
+        writer.key("metrics")
+        writer.beginArray()
+        for hop in attempt.hops.suffix(detail.hops) {
+            write(hop, detail, to: &writer)
+        }
+        writer.endArray()
+        if attempt.hops.count > detail.hops { writer.member("truncated", true) }
+        writer.endObject()
+    }
+
+    /// One hop: times in microseconds from its start, null where a step did not happen.
+    func write(_ hop: Hop, _ detail: Detail, to writer: inout JSONWriter) {
+        guard let metrics = hop.metrics else { return }
+        writer.beginObject()
+        write(url: hop.url.description, detail, to: &writer)
+        if let status = hop.response?.status { writer.member("status", status) }
+        write(metrics, to: &writer)
+        writer.endObject()
+    }
+
+    /// The members of one hop's metrics.
+    private func write(_ metrics: TransferMetrics, to writer: inout JSONWriter) {
+        writer.member("fetch_start", time: metrics.fetchStart)
+        writer.member("queued_us", metrics.queuedMicroseconds)
+        write("dns_us", metrics.resolvedMicroseconds, to: &writer)
+        write("connect_us", metrics.connectedMicroseconds, to: &writer)
+        write("tls_us", metrics.securedMicroseconds, to: &writer)
+        write("request_us", metrics.requestMicroseconds, to: &writer)
+        write("first_byte_us", metrics.firstByteMicroseconds, to: &writer)
+        writer.member("end_us", metrics.endMicroseconds)
+        writer.member("reused", metrics.isReused)
+        write("connection", metrics.connection, to: &writer)
+        if let version = metrics.httpVersion { writer.member("http_version", version) }
+        if let version = metrics.tlsVersion {
+            writer.key("tls")
+            writer.beginObject()
+            writer.member("version", version)
+            if let cipher = metrics.tlsCipher { writer.member("cipher", cipher) }
+            writer.endObject()
+        }
+        write("remote", metrics.remoteAddress, metrics.remotePort, to: &writer)
+        write("local", metrics.localAddress, metrics.localPort, to: &writer)
+        writer.member("request_header_bytes", metrics.requestHeaderBytes)
+        writer.member("request_body_bytes", metrics.requestBodyBytes)
+        writer.member("response_header_bytes", metrics.responseHeaderBytes)
+        writer.member("response_body_bytes", metrics.responseBodyBytes)
+        writer.member("decoded_body_bytes", metrics.decodedBodyBytes)
+    }
+
+    private func write(_ name: StaticString, _ value: Int?, to writer: inout JSONWriter) {
+        writer.key(name)
+        if let value { writer.integer(value) } else { writer.null() }
+    }
+
+    private func write(_ name: StaticString, _ address: String?, _ port: UInt16, to writer: inout JSONWriter) {
+        guard let address else { return }
+        writer.key(name)
+        // An IPv6 address is told by its colons; the first comes within five bytes (RFC 4291, section 2.2).
+        let isIPv6 = address.utf8.prefix(5).contains(UInt8(ascii: ":"))
+        writer.string(isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)")
+    }
+}

@@ -1,0 +1,152 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+
+// The second half of the pipeline: from the end of a task to the end of its request, or to the next attempt.
+extension Session {
+    /// A task is over, and its metrics are known (TM-02); the error is the transport's alone.
+    func endTask(_ request: Request, error: TransportError?) {
+        if let error { request.fail(.sessionTaskFailed(error)) }
+        eventMonitor.request(request, taskDidCompleteWith: error)
+        request.transfer = nil
+        request.current = nil
+        // A session that ends takes its requests with it, without a word on their tasks (§2.14).
+        guard !request.isLost else { return finish(request) }
+        request.phase = .validating
+        validate(request, from: 0, taskError: error)
+    }
+
+    // MARK: Validating
+
+    /// The validators, one after the other; the first that objects is the last that is asked (VA-08).
+    private func validate(_ request: Request, from index: Int, taskError: TransportError?) {
+        let validators = request.parameters.validators ?? configuration.validators
+        guard request.error == nil, request.response != nil, index < validators.count else {
+            eventMonitor.request(request, didCompleteTaskWith: taskError)
+            guard case .validating = request.phase else { return }
+            return retryOrFinish(request)
+        }
+        let question = request.ask()
+        validators[index].validate(request) { [self] error in
+            guard request.takes(answerTo: question), case .validating = request.phase else { return }
+            if let error { request.fail(error) }
+            eventMonitor.request(request, didValidateBy: validators[index].name, index: index, error: error)
+            guard case .validating = request.phase else { return }
+            validate(request, from: index + 1, taskError: taskError)
+        }
+    }
+
+    // MARK: Retrying
+
+    /// The most attempts of one request: whoever retries without end would have the record grow without end.
+    private static let maximumAttempts = 100
+
+    /// Asks the retriers about a failure that nobody has cancelled (RL-11).
+    func retryOrFinish(_ request: Request) {
+        noteFailure(of: request)
+        guard let error = retriableError(of: request) else { return finish(request) }
+        request.phase = .deciding(isSerialized: false)
+        ask(interceptors(of: request)[...], about: error, request)
+    }
+
+    private func retriableError(of request: Request) -> SessionError? {
+        guard let error = request.error, request.state != .cancelled, !request.isLost,
+            request.attempts.count < Session.maximumAttempts
+        else { return nil }
+        return error
+    }
+
+    private func ask(
+        _ retriers: ArraySlice<any RequestInterceptor>, about error: SessionError, _ request: Request
+    ) {
+        guard let first = retriers.first else { return endDecision(on: request) }
+        let question = request.ask()
+        first.retry(request, dueTo: error) { [self] result in
+            guard request.takes(answerTo: question), case .deciding = request.phase else { return }
+            switch result {
+            case .doNotRetry: ask(retriers.dropFirst(), about: error, request)
+            case .doNotRetryWithError(let reason):
+                request.failAgain(.requestRetryFailed(reason, original: error))
+                endDecision(on: request)
+            case .retry: backOff(request, milliseconds: 0)
+            case .retryWithDelay(let milliseconds): backOff(request, milliseconds: milliseconds)
+            }
+        }
+    }
+
+    /// Nobody wants it to be sent again.
+    private func endDecision(on request: Request) {
+        guard case .deciding(isSerialized: true) = request.phase else { return finish(request) }
+        complete(request)
+    }
+
+    private func noteFailure(of request: Request) {
+        let last = request.attempts.count - 1
+        // What a retrier makes of a failure, or a cancellation after it, is the request's error and not the attempt's.
+        guard last >= 0, request.attempts[last].error == nil else { return }
+        request.attempts[last].error = request.error
+    }
+
+    /// Also without a delay by way of the loop: a request that fails at once would otherwise go round on the stack.
+    private func backOff(_ request: Request, milliseconds: Int) {
+        let timer = Timer { [self] in
+            guard case .backingOff = request.phase else { return }
+            request.retryCount &+= 1
+            request.reset()
+            eventMonitor.requestIsRetrying(request)
+            guard case .backingOff = request.phase else { return }
+            perform(request)
+        }
+        request.phase = .backingOff(timer)
+        scheduler.arm(timer, afterMilliseconds: milliseconds)
+    }
+
+    // MARK: Finishing
+
+    /// The request is over but for its serializers (RL-14).
+    func finish(_ request: Request) {
+        guard !request.isOver else { return }
+        if case .backingOff(let timer) = request.phase { scheduler.cancel(timer) }
+        request.phase = .serializing(nil)
+        do throws(SessionError) { try request.body.complete() } catch { request.fail(error) }
+        noteFailure(of: request)
+        request.responseFailure = request.error
+        request.timeline.requestCompleted = WallClock.microseconds()
+        eventMonitor.requestDidFinish(request)
+        let serializers = request.parameters.serializers
+        guard !serializers.isEmpty else {
+            eventMonitor.request(request, didParse: .unserialized(request.error))
+            return complete(request)
+        }
+        let run = SerializationRun(request, serializers) { [self] in didSerialize(request, $0) }
+        request.phase = .serializing(run)
+        run.step()
+    }
+
+    /// A value that could not be made is a failure like any other: the retriers are asked once (RL-16).
+    private func didSerialize(_ request: Request, _ results: [SerializedResponse]) {
+        request.results = results
+        guard request.error == nil, let error = results.lazy.compactMap(\.error).first else { return complete(request) }
+        request.fail(error)
+        noteFailure(of: request)
+        guard retriableError(of: request) != nil else { return complete(request) }
+        request.phase = .deciding(isSerialized: true)
+        ask(interceptors(of: request)[...], about: error, request)
+    }
+
+    /// Completes the record.
+    func complete(_ request: Request) {
+        guard !request.isFinished else { return }
+        request.timeline.serializationCompleted = WallClock.microseconds()
+        forget(request)
+        request.markFinished()
+        tellInvalidity()
+    }
+}
+
+extension SerializedResponse {
+    /// What the plain handler tells: the body as it is, or why there is none.
+    static func unserialized(_ error: SessionError?) -> SerializedResponse {
+        SerializedResponse(
+            serializer: "none", result: error.map { .failure($0) } ?? .success(.none), durationMicroseconds: 0)
+    }
+}

@@ -1,0 +1,155 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+
+// The first half of the pipeline (RL-08): from the parameters to the transport.
+extension Session {
+    /// Begins an attempt. A monitor may cancel the request at any event, which finishes it on the spot.
+    func perform(_ request: Request) {
+        guard !request.isOver else { return }
+        guard !isInvalid || request.retryCount > 0 else {
+            request.fail(.sessionInvalidated)
+            return finish(request)
+        }
+        if request.timeline.requestStart == nil { request.timeline.requestStart = WallClock.microseconds() }
+        request.phase = .adapting
+        request.attempts.append(Attempt())
+        let initial: TransportRequest
+        do throws(SessionError) {
+            initial = try urlRequest(for: request.parameters)
+        } catch {
+            request.urlRequest = nil
+            request.fail(error)
+            eventMonitor.request(request, didFailToCreateURLRequestWith: error)
+            return retryOrFinish(request)
+        }
+        request.urlRequest = initial
+        request.attempts[request.attempts.count - 1].initialRequest = initial
+        eventMonitor.requestDidCreateInitialURLRequest(request)
+        guard case .adapting = request.phase else { return }
+        let interceptors = interceptors(of: request)
+        guard !interceptors.isEmpty else { return createTask(for: request, sending: initial) }
+        adapt(initial, by: interceptors[...], for: request)
+    }
+
+    /// The session's first, then the request's (RI-06).
+    func interceptors(of request: Request) -> [any RequestInterceptor] {
+        var interceptors: [any RequestInterceptor] = []
+        if let own = configuration.interceptor, !request.parameters.isExemptFromInterceptor { interceptors.append(own) }
+        if let own = request.parameters.interceptor { interceptors.append(own) }
+        return interceptors
+    }
+
+    // MARK: Adapting
+
+    private func adapt(
+        _ urlRequest: TransportRequest, by interceptors: ArraySlice<any RequestInterceptor>, for request: Request
+    ) {
+        guard let first = interceptors.first else { return adopt(urlRequest, for: request) }
+        let question = request.ask()
+        first.adapt(urlRequest, for: request) { [self] result in
+            guard request.takes(answerTo: question), case .adapting = request.phase else { return }
+            switch result {
+            case .success(let adapted): adapt(adapted, by: interceptors.dropFirst(), for: request)
+            case .failure(let error): didFailToAdapt(request, error)
+            }
+        }
+    }
+
+    private func adopt(_ adapted: TransportRequest, for request: Request) {
+        do throws(SessionError) { try Session.check(adapted) } catch { return didFailToAdapt(request, error) }
+        guard let initial = request.urlRequest else { return }
+        request.urlRequest = adapted
+        eventMonitor.request(request, didAdaptInitialURLRequest: initial, to: adapted)
+        guard case .adapting = request.phase else { return }
+        createTask(for: request, sending: adapted)
+    }
+
+    private func didFailToAdapt(_ request: Request, _ error: SessionError) {
+        let failure = SessionError.requestAdaptationFailed(error)
+        request.fail(failure)
+        eventMonitor.request(request, didFailToAdaptURLRequestWith: failure)
+        retryOrFinish(request)
+    }
+
+    // MARK: The task
+
+    private func createTask(for request: Request, sending urlRequest: TransportRequest) {
+        request.attempts[request.attempts.count - 1].request = urlRequest
+        eventMonitor.requestDidCreateURLRequest(request)
+        guard case .adapting = request.phase else { return }
+        request.phase = .tasked(isStarted: false)
+        eventMonitor.requestDidCreateTask(request)
+        guard case .tasked(isStarted: false) = request.phase else { return }
+        switch request.state {
+        case .resumed:
+            start(request)
+            eventMonitor.requestDidResumeTask(request)
+        case .suspended: eventMonitor.requestDidSuspendTask(request)
+        case .initialized, .cancelled, .finished: break
+        }
+    }
+
+    /// Hands the task to the transport.
+    func start(_ request: Request) {
+        guard let urlRequest = request.urlRequest else { return }
+        request.phase = .tasked(isStarted: true)
+        send(urlRequest, for: request)
+    }
+
+    /// Hands one hop to the transport.
+    func send(_ hop: TransportRequest, for request: Request) {
+        request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
+        request.current = hop
+        let transfer = transport.start(hop, delegate: delegate)
+        request.transfer = transfer
+        delegate.tasks[transfer] = request
+    }
+
+    // MARK: The request to send
+
+    private func urlRequest(for parameters: RequestParameters) throws(SessionError) -> TransportRequest {
+        let url: HTTPURL
+        do throws(TransportError) { url = try HTTPURL(parameters.url) } catch {
+            throw .invalidURL(parameters.url, error)
+        }
+        var made = TransportRequest(method: parameters.method, url: url, fields: parameters.fields)
+        made.body = parameters.body
+        addDefaultFields(of: parameters, to: &made)
+        if let user = url.userInformation { addBasicAuthorization(user, to: &made) }
+        if let values = parameters.parameters { try parameters.encoding.encode(values, into: &made) }
+        try Session.check(made)
+        made.partition.trust = parameters.trust ?? configuration.trust
+        made.httpVersion = parameters.httpVersion ?? configuration.httpVersion
+        made.idleTimeoutMilliseconds = parameters.idleTimeoutMilliseconds ?? configuration.idleTimeoutMilliseconds
+        made.resourceTimeoutMilliseconds =
+            parameters.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
+        made.connectTimeoutMilliseconds =
+            parameters.connectTimeoutMilliseconds ?? configuration.connectTimeoutMilliseconds
+        made.decodesContent = parameters.decodesContent ?? configuration.decodesContent
+        made.maximumDecodingRatio = parameters.maximumDecodingRatio ?? configuration.maximumDecodingRatio
+        return made
+    }
+
+    /// What the model refuses before anything is sent, at first and again after the adapters (SE-25).
+    private static func check(_ request: TransportRequest) throws(SessionError) {
+        if case .none = request.body { return }
+        guard request.method != .get else { throw .bodyDataInGETRequest }
+    }
+
+    private func addDefaultFields(of parameters: RequestParameters, to request: inout TransportRequest) {
+        // Compared without case, but without making lower-case copies either: most requests bring few fields or none.
+        let own = request.fields
+        for field in defaultFields where !own.contains(where: { $0.hasName(field.name) }) {
+            request.fields.append(field)
+        }
+        guard let userAgent = parameters.userAgent, !request.fields.contains(where: { $0.hasName("user-agent") })
+        else { return }
+        request.fields.append(userAgent)
+    }
+
+    private func addBasicAuthorization(_ user: (user: String, password: String), to request: inout TransportRequest) {
+        guard !request.fields.contains(where: { $0.hasName("authorization") }) else { return }
+        let token = BasicCredential.token(user: user.user, password: user.password)
+        if let field = try? HTTPField(name: "Authorization", value: "Basic \(token)") { request.fields.append(field) }
+    }
+}
