@@ -19,7 +19,7 @@ extension EasyHandle {
         if mayShare { set(CURLOPT_PIPEWAIT, 1) }
         if pool.key.origin.scheme == "https" { setTrust(request.partition.trust, configuration) }
         setMethod(request)
-        if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, text: "") }
+        if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, text: TransportRequest.acceptEncoding) }
         installCallbacks(for: transfer)
         if pool.multi.key.speech == .multiplexed, !request.method.isIdempotent { installMessages(for: transfer) }
     }

@@ -25,6 +25,10 @@ public struct TransportRequest {
     /// The most decoded bytes per encoded byte, once more than 1 MiB is decoded; beyond it the transfer fails as a bomb.
     public var maximumDecodingRatio = 200
 
+    /// What a request whose content is decoded says in `Accept-Encoding`, unless it has such a field of its own; zstd is decoded too where it
+    /// comes unasked.
+    public static let acceptEncoding = "br;q=1.0, gzip;q=0.9, deflate;q=0.8"
+
     /// Makes a request with the defaults of ``TransportRequest``.
     public init(method: HTTPMethod, url: HTTPURL, fields: [HTTPField] = []) {
         self.method = method

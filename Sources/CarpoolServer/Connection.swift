@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
@@ -14,6 +15,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     private(set) var name: String?
     private(set) var version: String?
     private(set) var maximumLineBytes: Int
+    private(set) lazy var userAgent = makeUserAgent()
     /// When it came, in microseconds since 1970.
     let connected = WallClock.microseconds()
     private(set) var callCount = 0
@@ -229,12 +231,18 @@ extension Connection: Client {
     /// The line less what surrounds a record: the id, at most 1 KiB, and the members of the response.
     var recordBytes: Int { maximumLineBytes - 2_048 }
 
+    private func makeUserAgent() -> HTTPField? {
+        try? HTTPField(
+            name: "User-Agent", value: DefaultFields.userAgent(client: knownIdentity.name, version: version))
+    }
+
     func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
         if let name {
             self.name = name
             knownIdentity = ClientIdentity(uid: uid, name: name)
         }
         if let version { self.version = version }
+        if name != nil || version != nil { userAgent = makeUserAgent() }
         if let maximumLineBytes { self.maximumLineBytes = maximumLineBytes }
     }
 

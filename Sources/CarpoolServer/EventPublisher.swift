@@ -144,7 +144,6 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         publish("task.did_complete", request: request) { $0.member("error", error?.code.rawValue) }
     }
 
-
     func requestDidCreateTask(_ request: Request) { publish("request.did_create_task", request: request) }
 
     func request(_ request: Request, didGatherMetricsOf hops: [Hop]) {

@@ -21,7 +21,9 @@ struct RequestReader {
 
     func parameters(_ params: Params) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params["url"]?.string ?? "")
-        if let method = params["method"]?.string { parameters.method = try RequestReader.method(method, path: "params.method") }
+        if let method = params["method"]?.string {
+            parameters.method = try RequestReader.method(method, path: "params.method")
+        }
         if let headers = params["headers"] {
             parameters.fields = try RequestReader.fields(headers, path: "params.headers")
         }

@@ -13,7 +13,11 @@ enum SecretRedaction {
             writer.beginObject()
             json.forEachMember { (name: String, value: JSON) in
                 writer.key(name)
-                if secrets.contains(name), value.kind == .string { writer.string("(hidden)") } else { write(value, to: &writer) }
+                if secrets.contains(name), value.kind == .string {
+                    writer.string("(hidden)")
+                } else {
+                    write(value, to: &writer)
+                }
             }
             writer.endObject()
         case .array:

@@ -109,7 +109,8 @@ final class Server {
 
     func makeSession(name: String, _ configuration: SessionConfiguration) -> Session {
         Session(
-            name: name, configuration: configuration, transport: transport, scheduler: loop, spool: spool, eventMonitor: publisher)
+            name: name, configuration: configuration, transport: transport, scheduler: loop, spool: spool,
+            eventMonitor: publisher)
     }
 
     /// The session that a call names, `default` if it names none.
@@ -135,7 +136,8 @@ final class Server {
         let request = session.request(parameters, id: requestID(sequence))
         let entry = RequestEntry(
             request: request, client: call.client.identity, connection: call.client.number, sequence: sequence,
-            cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached, isKept: isKept,
+            cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
+            isKept: isKept,
             key: call.params["key"]?.string, fingerprint: isKept ? Fingerprint.of(call.params) : 0,
             tags: tags, created: WallClock.microseconds())
         requests.insert(entry)
@@ -154,7 +156,8 @@ final class Server {
         RequestReader(
             client: client, owner: access.owner,
             callbacks: ClientCallbacks(broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid),
-            languages: languages, scheduler: loop, makeRequestID: { [unowned self] in requestID(requests.nextSequence()) })
+            languages: languages, scheduler: loop,
+            makeRequestID: { [unowned self] in requestID(requests.nextSequence()) })
     }
 
     private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {

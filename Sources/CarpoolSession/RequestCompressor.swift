@@ -4,7 +4,7 @@ internal import CZlib
 /// Compresses the bodies of requests (CO-01 to CO-07). Bodies in memory only: others pass unchanged.
 ///
 /// The work is done on the session's loop; the limit on messages keeps it to a few milliseconds.
-public final class RequestCompressor: RequestAdapter {
+public final class RequestCompressor: RequestInterceptor {
     /// The format, under the name that `Content-Encoding` gives it.
     public enum Format: String, Sendable {
         /// DEFLATE in zlib's wrapping (RFC 1950; RFC 9110, section 8.4.1.2).

@@ -12,6 +12,8 @@ extension Session {
         // A session that ends takes its requests with it, without a word on their tasks (§2.14).
         guard !request.isLost else { return finish(request) }
         request.phase = .validating
+        // Before the validators: one that asks a client tells it the file.
+        do throws(SessionError) { try request.body.complete() } catch { request.fail(error) }
         validate(request, from: 0, taskError: error)
     }
 
@@ -21,6 +23,7 @@ extension Session {
     private func validate(_ request: Request, from index: Int, taskError: TransportError?) {
         let validators = request.parameters.validators ?? configuration.validators
         guard request.error == nil, request.response != nil, index < validators.count else {
+            failByRetryPolicy(request)
             eventMonitor.request(request, didCompleteTaskWith: taskError)
             guard case .validating = request.phase else { return }
             return retryOrFinish(request)
@@ -33,6 +36,15 @@ extension Session {
             guard case .validating = request.phase else { return }
             validate(request, from: index + 1, taskError: taskError)
         }
+    }
+
+    /// A retry policy that goes by statuses may say that they are failures although nobody validates the response.
+    private func failByRetryPolicy(_ request: Request) {
+        guard request.error == nil, let status = request.response?.status else { return }
+        let isFailure = [configuration.interceptor, request.parameters.interceptor].contains { interceptor in
+            interceptor?.statusesWithoutValidation.contains(status) ?? false
+        }
+        if isFailure { request.fail(.unacceptableStatusCode(status)) }
     }
 
     // MARK: Retrying

@@ -61,6 +61,10 @@ def examples() -> list[Any]:
     ]
 
 
+# A session whose credential can be set.
+OAUTH = {"interceptor": [{"oauth2": {"token_url": "http://127.0.0.1:1/token"}}]}
+
+
 class Placeholders:
     """What stands for the names in examples; each is made when an example wants it."""
 
@@ -69,7 +73,7 @@ class Placeholders:
         self._makers: dict[str, Callable[[], str]] = {
             "origin": lambda: origin.url,
             "request": lambda: self._request(wire, origin),
-            "session": lambda: str(wire.call("session.create", name="example")["session"]),
+            "session": lambda: str(wire.call("session.create", name="example", configuration=OAUTH)["session"]),
             "client": lambda: str(stack.enter_context(daemon.wire()).call("client.hello")["client"]),
             "sub": lambda: str(wire.call("events.subscribe")["sub"]),
         }

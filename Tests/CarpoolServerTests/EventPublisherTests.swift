@@ -59,7 +59,7 @@ struct EventPublisherTests {
         let entry = try stage.submit(client)
         _ = try stage.call(client, "request.dismiss", #"{"request":"\#(entry.request.id)"}"#)
         stage.endTurn()
-        #expect(try types(client).suffix(2) == ["request.did_complete_task", "request.did_finish"])
+        #expect(try types(client).suffix(2) == ["request.did_finish", "request.did_parse_response"])
         #expect(try types(other).isEmpty)
     }
 

@@ -52,6 +52,7 @@ struct RecordWriterTests {
     func finished() throws {
         let entry = try stage.submit(client)
         entry.request.attempts[0].hops = []
+        entry.request.attempts[0].request = TransportRequest(method: .get, url: try HTTPURL("https://a.test/from"))
         try addHop(entry, "https://a.test/from", 302)
         try addHop(entry, "https://b.test/to", start: 1_002_000)
         try stage.finish(entry, body: Array("h\"i".utf8), fields: [("A", "1"), ("a", "2")])

@@ -67,7 +67,10 @@ struct EventOrderTests {
         #expect(request.attempts.map { $0.error?.name } == ["scripted", "scripted", last == 200 ? nil : "scripted"])
         #expect(request.retryCount == 2)
         #expect(interceptor.adapted == 3, "RI-08: every attempt starts from the fresh request")
-        #expect(stage.transport.requests.map { $0.fields.filter { $0.hasName("X-A") }.map(\.value) } == [["1"], ["2"], ["3"]])
+        #expect(
+            stage.transport.requests.map { $0.fields.filter { $0.hasName("X-A") }.map(\.value) } == [
+                ["1"], ["2"], ["3"],
+            ])
         #expect(stage.scheduler.count == 0)
     }
 

@@ -56,7 +56,7 @@ struct SessionDelegateTests {
     @Test("RH-05: one hop too many fails with the last response's head")
     func tooMany() throws {
         let stage = try Stage()
-        let request = stage.send { 
+        let request = stage.send {
             $0.redirect = .follow
             $0.redirect?.maximumHops = 2
         }

@@ -51,7 +51,10 @@ struct SessionTests {
         let own = try [HTTPField(name: "x-both", value: "own"), HTTPField(name: "X-Own", value: "")]
         _ = stage.send { $0.fields = own }
         let sent = try #require(stage.transport.requests.first).fields
-        #expect(sent.prefix(5).map { "\($0.name)=\($0.value)" } == ["x-both=own", "X-Own=", "Accept=a", "X-Two=1", "X-Two=2"])
+        #expect(
+            sent.prefix(5).map { "\($0.name)=\($0.value)" } == [
+                "x-both=own", "X-Own=", "Accept=a", "X-Two=1", "X-Two=2",
+            ])
     }
 
     @Test(

@@ -24,10 +24,11 @@ public struct EventType: Sendable {
     private static let taskError: [JSONSchema.Member] = [
         .optional("error", .string, "The name of the transport's error; absent if the response came whole.")
     ]
-    private static let urlRequest: [JSONSchema.Member] = target + [
-        .required("headers", JSONSchema.pairs, "Its fields; secrets are hidden."),
-        .optional("truncated", .constant(true), "There were more fields than fit the line."),
-    ]
+    private static let urlRequest: [JSONSchema.Member] =
+        target + [
+            .required("headers", JSONSchema.pairs, "Its fields; secrets are hidden."),
+            .optional("truncated", .constant(true), "There were more fields than fit the line."),
+        ]
     private static let metrics: [JSONSchema.Member] = [
         .required("metrics", .array(of: JSONSchema.hop), "One for each hop, as in the record."),
         .optional("truncated", .constant(true), "There were more hops than fit the line; these are the last ones."),

@@ -80,7 +80,8 @@ extension JSONSchema {
             .optional("errno", .integer, "The kernel's number of the error."),
             .optional(
                 "details", .map(of: .any),
-                "What else the case carries, by name: numbers, texts, lists of texts, and causes, which are errors again."),
+                "What else the case carries, by name: numbers, texts, lists of texts, and causes, which are errors again."
+            ),
         ]))
 
     /// Status and header fields.

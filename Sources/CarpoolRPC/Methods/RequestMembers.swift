@@ -41,7 +41,8 @@ enum RequestMembers {
             "start", .start, "`immediate`: at once. `manual`: with `request.resume`. Absent: as the session says."),
         .optional(
             "setup", .setup,
-            "`lazy`: the request to send is made when it starts. `eager`: at once, adapters included. Absent: as the session says."),
+            "`lazy`: the request to send is made when it starts. `eager`: at once, adapters included. Absent: as the session says."
+        ),
         .optional(
             "hold_for_headers", .boolean,
             """
@@ -61,7 +62,12 @@ enum RequestMembers {
         "RequestBody",
         .oneOf(
             .object([.required("text", .string, "UTF-8.")]),
-            .object([.required("json", .any, "Sent compact, as `application/json` unless `headers` say otherwise; numbers and the order of members are kept.")]),
+            .object([
+                .required(
+                    "json", .any,
+                    "Sent compact, as `application/json` unless `headers` say otherwise; numbers and the order of members are kept."
+                )
+            ]),
             .object([.required("base64", .string, "Any bytes.")]),
             .object([
                 .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),

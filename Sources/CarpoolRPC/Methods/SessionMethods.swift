@@ -31,7 +31,8 @@ enum SessionMethods {
             .optional("http_version", .httpVersion, "Which versions of HTTP are spoken.", absent: "\"auto\""),
             .optional("redirect", .redirect, "What is done with redirects.", absent: "\"follow\""),
             .optional(
-                "decode", .boolean, "Whether br, gzip and deflate are asked for, and what comes is decoded.", absent: "true"),
+                "decode", .boolean, "Whether br, gzip and deflate are asked for, and what comes is decoded.",
+                absent: "true"),
             .optional(
                 "max_ratio", .integer(1...1_000_000),
                 "The most decoded bytes per received byte, once more than 1 MiB is decoded.", absent: "200"),
@@ -48,8 +49,8 @@ enum SessionMethods {
         ]))
 
     private static let recordExample = """
-        {"session":"default","state":"valid","active":0,"requests":12,"configuration":{"headers":[],"trust":"system",\
-        "redirect":"follow","timeout_ms":60000,"resource_timeout_ms":604800000,"connect_timeout_ms":60000,\
+        {"session":"default","state":"valid","active":0,"requests":12,"configuration":{"headers":[],\
+        "start":"immediate","setup":"lazy","ephemeral":false,"timeout_ms":60000,"resource_timeout_ms":604800000,"connect_timeout_ms":60000,\
         "http_version":"auto","decode":true,"max_ratio":200}}
         """
 
@@ -96,7 +97,12 @@ enum SessionMethods {
             .required("session", .sessionName, "Its name."),
             .required("credential", .oauth2Credential.nullable, "The credential, or null for none."),
         ], result: .stateChange, errors: [.sessionNotFound, .wrongState],
-        examples: [])
+        examples: [
+            .init(
+                "a token",
+                params: #"{"session":"${session}","credential":{"access_token":"x","expires_in_ms":3600000}}"#,
+                result: #"{"changed":true,"state":"present"}"#)
+        ])
 
     private static let get = Method(
         "session.get", role: .submit, "Tells a session's configuration.",

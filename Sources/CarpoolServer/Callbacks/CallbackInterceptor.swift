@@ -36,7 +36,7 @@ final class CallbackInterceptor: RequestInterceptor {
     func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
         guard callback.specification.retries else { return completion(.doNotRetry) }
         let (callback, record) = (callback, callback.broker.record)
-        let (response, url, count) = (request.response, request.url, request.retriesSoFar)
+        let (response, url, count) = (request.response, request.url, request.retryCount)
         callback.ask("callback.retry", about: request) { writer, detail in
             writer.key("error")
             record.write(error, to: &writer)
@@ -69,9 +69,4 @@ final class CallbackInterceptor: RequestInterceptor {
         guard specification.fallback == .retry, retries < blindRetries else { return .doNotRetry }
         return .retryWithDelay(milliseconds: blindDelayMilliseconds << retries)
     }
-}
-
-extension Request {
-    /// How often it was sent again.
-    fileprivate var retriesSoFar: Int { max(0, attempts.count - 1) }
 }

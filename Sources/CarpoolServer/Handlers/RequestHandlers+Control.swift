@@ -90,15 +90,19 @@ extension RequestHandlers {
 
     func curl(_ call: Call) throws(RPCError) -> Answer {
         let request = try server.entry(of: call).request
+        let redirect = request.parameters.redirect ?? request.session.configuration.redirect
+        let limit = call.client.recordBytes
         let reveals = call.params["reveal"]?.bool ?? false
         return .result { writer in
             writer.beginObject()
-            if let made = request.urlRequest {
-                writer.member("curl", CurlDescription.text(for: made, reveal: reveals))
+            let text = request.urlRequest.map { CurlDescription.text(for: $0, reveal: reveals, redirect: redirect) }
+            if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {
+                writer.member("curl", text)
             } else {
                 writer.key("curl")
                 writer.null()
-                writer.member("reason", request.error?.message ?? "the request is not made before it is resumed")
+                let reason = request.error?.message ?? "the request is not made before it is resumed"
+                writer.member("reason", text == nil ? reason : "its body is too long for a line of this connection")
             }
             writer.endObject()
         }

@@ -129,7 +129,8 @@ struct SessionHandlers {
     private func setCredential(_ call: Call) throws(RPCError) -> Answer {
         let session = try server.session(call.params["session"])
         guard let authentication = session.configuration.interceptor?.authentication else {
-            throw .wrongState(session: session.name, state: "without oauth2", expected: "a session with an oauth2 interceptor")
+            throw .wrongState(
+                session: session.name, state: "without oauth2", expected: "a session with an oauth2 interceptor")
         }
         let credential = try call.params["credential"].flatMap { json throws(RPCError) in
             try InterceptorReader.credential(json, path: "params.credential")

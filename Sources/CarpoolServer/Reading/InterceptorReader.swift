@@ -29,6 +29,8 @@ struct InterceptorReader {
         if let json = json["basic_auth"] { return try basicAuthentication(json, path: "\(path).basic_auth") }
         if let json = json["bearer"] { return try bearer(json, path: "\(path).bearer") }
         if let json = json["oauth2"] { return try authentication(json, path: "\(path).oauth2") }
+        if let json = json["compress"] { return try CompressorReader.read(json, path: "\(path).compress") }
+        if json.isString("compress") { return try CompressorReader.read(nil, path: path) }
         if let json = json["callback"] { return try callbacks.interceptor(json, path: "\(path).callback") }
         if let options = json["connection_lost"] {
             return PolicyRetrier(try RetryPolicyReader(path: "\(path).connection_lost").connectionLost(options))

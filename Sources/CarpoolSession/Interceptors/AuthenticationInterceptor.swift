@@ -67,11 +67,11 @@ public final class AuthenticationInterceptor: RequestInterceptor {
 
     /// Sends a request that was refused again with a new credential (AI-07 to AI-09).
     public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
-        guard let urlRequest = request.lastURLRequest, let response = request.response,
+        guard let urlRequest = request.urlRequest, let response = request.response,
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let hasUsed = credential.map { authenticator.isRequest(urlRequest, authenticatedWith: $0) } ?? true
-        guard hasUsed || request.retriesSoFar < AuthenticationInterceptor.maximumStaleRetries else {
+        guard hasUsed || request.retryCount < AuthenticationInterceptor.maximumStaleRetries else {
             return completion(.doNotRetry)
         }
         let ticket = admit(request, .retry(completion))

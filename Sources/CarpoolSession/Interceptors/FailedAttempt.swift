@@ -29,9 +29,9 @@ public struct FailedAttempt: Sendable {
 
     /// What a request tells that has just failed.
     init(of request: Request, dueTo error: SessionError) {
-        let method = request.lastURLRequest?.method ?? request.parameters.method
+        let method = request.urlRequest?.method ?? request.parameters.method
         self.init(
-            retryCount: request.retriesSoFar, method: method.rawValue, status: request.response?.status,
+            retryCount: request.retryCount, method: method.rawValue, status: request.response?.status,
             errorCode: error.urlErrorCode ?? error.underlying?.urlErrorCode,
             retryAfter: request.response?.fields.first("retry-after"))
         now = WallClock.microseconds() / 1_000_000

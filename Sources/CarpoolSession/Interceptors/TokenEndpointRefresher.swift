@@ -77,6 +77,8 @@ public final class TokenEndpointRefresher: CredentialRefresher {
         }
         parameters.body = .bytes(form(refreshToken))
         parameters.redirect = .doNotFollow
+        parameters.isExemptFromInterceptor = true
+        parameters.validators = []
         parameters.resourceTimeoutMilliseconds = timeoutMilliseconds
         parameters.memoryLimitBytes = TokenEndpointRefresher.maximumAnswerBytes
         return parameters

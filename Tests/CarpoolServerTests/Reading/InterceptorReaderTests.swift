@@ -87,7 +87,8 @@ struct InterceptorReaderTests {
                 """))
         let stage = try CurlTransport(loop: loop)
         let session = Session(
-            name: "s", configuration: SessionConfiguration(), transport: stage, spool: NoSpool(), eventMonitor: Deaf())
+            name: "s", configuration: SessionConfiguration(), transport: stage, scheduler: loop, spool: NoSpool(),
+            eventMonitor: Deaf())
         let request = session.request(RequestParameters(url: "http://a.test/x"), id: "r")
         var adapted: TransportRequest?
         interceptor.adapt(
