@@ -88,7 +88,8 @@ public enum CurlDescription {
     private static func fields(_ request: TransportRequest, reveal: Bool) -> [String] {
         let fields = request.fields.filter { !$0.isNamed("host") }
         // Decoded like the daemon's, and asked for in its words.
-        var lines = request.isDecoded ? ["--compressed", "-H 'Accept-Encoding: \(TransportRequest.acceptEncoding)'"] : []
+        let decoding = ["--compressed", "-H 'Accept-Encoding: \(TransportRequest.acceptEncoding)'"]
+        var lines = request.isDecoded ? decoding : []
         var own: [StaticString] = ["Accept", "User-Agent"]
         if request.sendsLength { own += ["Content-Type", "Expect"] }
         for name in own where !fields.contains(where: { $0.isNamed(name) }) { lines.append("-H '\(name):'") }
