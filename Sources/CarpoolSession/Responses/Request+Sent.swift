@@ -1,13 +1,13 @@
 internal import CarpoolHTTP
 
-// What was sent, as far as judging its response needs it.
+// What was asked for, as far as judging the response needs it: the request as it was built, not what redirects made of it (RL-20).
 extension Request {
     /// The method of the last request that was built.
-    var sentMethod: HTTPMethod { current?.method ?? parameters.method }
+    var sentMethod: HTTPMethod { urlRequest?.method ?? parameters.method }
 
     /// The values of a field of the last request that was built, joined as RFC 9110, section 5.3 allows; `nil` if it had none.
     func sentValue(of name: StaticString) -> String? {
-        let values = (current?.fields ?? parameters.fields).filter { $0.isNamed(name) }.map(\.value)
+        let values = (urlRequest?.fields ?? parameters.fields).filter { $0.isNamed(name) }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 }

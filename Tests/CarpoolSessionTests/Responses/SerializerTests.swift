@@ -38,6 +38,20 @@ struct SerializerTests {
         }
     }
 
+    @Test("RS-02, RL-20: it is the method that was asked for that counts, not the one that a redirect made of it")
+    func emptyAfterRedirect() throws {
+        let stage = try Stage()
+        let request = stage.send { $0.method = .post }
+        stage.transport.respond(303, [("Location", "/elsewhere")])
+        #expect(stage.transport.requests.last?.method == .get)
+        stage.transport.respond(200)
+        func isAllowed(_ method: HTTPMethod) -> Bool {
+            EmptyResponseRule(methods: [method], statuses: []).allows(request)
+        }
+        #expect(isAllowed(.post))
+        #expect(!isAllowed(.get))
+    }
+
     @Test("RS-02: both lists can be chosen, and replace the defaults")
     func emptyChosen() throws {
         var input = SerializerInput()
