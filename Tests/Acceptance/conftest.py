@@ -13,6 +13,7 @@ import pytest
 from harness.daemon import CARPOOLD, Daemon
 from harness.wire import Wire
 from origins.authority import Authority
+from origins.httpbin import Httpbin
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
@@ -56,6 +57,13 @@ def nginx(tmp_path_factory: pytest.TempPathFactory, authority: Authority, behind
 @pytest.fixture(scope="session")
 def nghttpd(tmp_path_factory: pytest.TempPathFactory, authority: Authority, nginx: Nginx) -> Iterator[Nghttpd]:
     origin = Nghttpd(tmp_path_factory.mktemp("nghttpd"), authority, nginx.directory / "files")
+    yield origin
+    origin.stop()
+
+
+@pytest.fixture(scope="session")
+def httpbin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Httpbin]:
+    origin = Httpbin(tmp_path_factory.mktemp("httpbin"))
     yield origin
     origin.stop()
 
