@@ -20,8 +20,8 @@ class Httpbin:
             self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
             self._process = subprocess.Popen(
                 [
-                    sys.executable, "-m", "gunicorn", "--bind", f"fd://{listener.fileno()}", "--worker-class", "gthread",
-                    "--threads", "8", "--keep-alive", "300", "--graceful-timeout", "1", "--no-control-socket",
+                    sys.executable, "-m", "gunicorn", "--bind", f"fd://{listener.fileno()}", "--no-control-socket",
+                    "--worker-class", "gthread", "--threads", "8", "--keep-alive", "300", "--graceful-timeout", "1",
                     "httpbin:app",
                 ],
                 cwd=directory,
