@@ -11,6 +11,7 @@ from typing import Any
 import carpool
 import pytest
 from harness.daemon import CARPOOLD, Daemon
+from harness.story import Story
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.httpbin import Httpbin
@@ -108,3 +109,9 @@ def client(daemon: Daemon) -> Iterator[carpool.Client]:
 def wire(daemon: Daemon) -> Iterator[Wire]:
     with daemon.wire() as connected:
         yield connected
+
+
+@pytest.fixture
+def story(wire: Wire) -> Story:
+    """A connection that hears all of its requests."""
+    return Story(wire)

@@ -202,6 +202,16 @@ def echo(exchange: Exchange) -> None:
     exchange.reply(body=exchange.request.head + exchange.request.body, headers=[("Content-Type", "text/plain")])
 
 
+def statuses(*codes: int, body: bytes = b"") -> Handler:
+    """Answer with one status after the other; the last one again and again."""
+    left = list(codes)
+
+    def handler(exchange: Exchange) -> None:
+        exchange.reply(left.pop(0) if len(left) > 1 else left[0], body)
+
+    return handler
+
+
 def _read(stream: BufferedReader, connection: int, number: int) -> Received:
     head = b""
     while not head.endswith(b"\r\n\r\n"):

@@ -1,0 +1,151 @@
+"""What one connection hears of requests, in order: their events, what it is asked, and the answers among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from harness.wire import RemoteError, Wire
+
+Answerer = Callable[[dict[str, Any]], Any]
+
+# The usual parts of an order, by the names of the events; see `told` for what stands in brackets.
+MAKING = ["request.did_create_initial_url_request", "request.did_create_url_request"]
+ADAPTING = [
+    "request.did_create_initial_url_request",
+    "request.did_adapt_initial_request",
+    "request.did_create_url_request",
+]
+STARTING = ["request.did_create_task", "request.did_resume_task"]
+BEGINNING = ["request.did_resume", *MAKING, *STARTING]
+METRICS = ["task.did_collect_metrics", "request.did_gather_metrics"]
+COMPLETING = [*METRICS, "task.did_complete(None)", "request.did_complete_task(None)"]
+CANCELLING = ["request.did_cancel", "request.did_cancel_task"]
+
+
+def failing(code: str) -> list[str]:
+    """Return the end of a task that the transport gives up with a URL error."""
+    return [*METRICS, f"task.did_complete({code})", f"request.did_complete_task({code})"]
+
+
+def ending(outcome: str = "none") -> list[str]:
+    """Return the end of a request: the outcome is its serializer, or the name of its failure."""
+    return ["request.did_finish", f"request.did_parse_response({outcome})"]
+
+
+def told(event: dict[str, Any]) -> str:
+    """Return an event in a word: its type, and in brackets what the orders of the session model tell of it."""
+    data = event["data"]
+    error = data.get("error")
+    if isinstance(error, dict):
+        error = error["name"]
+    match event["type"]:
+        case "task.did_complete" | "request.did_complete_task":
+            detail = error
+        case "task.did_receive_response":
+            detail = data["response"]["status"]
+        case "task.will_redirect":
+            detail = data["status"]
+        case "request.is_retrying":
+            detail = data["retry_count"]
+        case "request.did_parse_response":
+            detail = error or data["serializer"]
+        case "request.did_validate":
+            detail = f"{data['validator']}, {error or 'ok'}"
+        case "request.did_fail_to_create_url_request" | "request.did_fail_to_adapt_url_request":
+            detail = error
+        case kind:
+            return str(kind)
+    return f"{event['type']}({detail})"
+
+
+class Story:
+    """A subscription on a connection that makes requests too, so that events and answers come in one order."""
+
+    def __init__(self, wire: Wire, types: Sequence[str] = ("request.*", "task.*", "session.*"), **scope: str) -> None:
+        self.wire = wire
+        self.events: list[dict[str, Any]] = []
+        self.answerers: dict[str, Answerer] = {}
+        """Who answers a callback, by its method; a question without one stays open."""
+        self.asked: list[dict[str, Any]] = []
+        """Every question that has come."""
+        self._answers: dict[Any, dict[str, Any]] = {}
+        wire.call("events.subscribe", types=list(types), **scope)
+
+    # Reading
+
+    def _read(self) -> None:
+        message = self.wire.receive()
+        if message.get("method") == "event":
+            self.events.append(message["params"])
+        elif "method" in message:
+            self.asked.append(message)
+            kind = message["method"].removeprefix("callback.")
+            if kind in self.answerers:
+                self.answer(message, self.answerers[kind](message["params"]))
+        else:
+            self._answers[message["id"]] = message
+
+    def answer(self, question: dict[str, Any], result: Any) -> None:
+        """Answer a question."""
+        self.wire.send({"jsonrpc": "2.0", "id": question["id"], "result": result})
+
+    def question(self, kind: str, number: int = 1) -> dict[str, Any]:
+        """Wait for the question of that kind and number, from 1."""
+        while len(found := [asked for asked in self.asked if asked["method"] == f"callback.{kind}"]) < number:
+            self._read()
+        return found[number - 1]
+
+    def until(self, word: str, request: str | None = None) -> dict[str, Any]:
+        """Wait for the last event that has been or will be told so (of a request), and return it."""
+        seen = 0
+        while True:
+            for event in self.events[seen:]:
+                if told(event) == word and request in {None, event.get("request")}:
+                    return event
+            seen = len(self.events)
+            self._read()
+
+    def result(self, call: int) -> Any:
+        """Hear everything until a call is answered, and return its result."""
+        while call not in self._answers:
+            self._read()
+        answer = self._answers.pop(call)
+        if "error" in answer:
+            raise RemoteError(answer["error"])
+        return answer["result"]
+
+    # Calling
+
+    def call(self, method: str, **params: Any) -> Any:
+        return self.result(self.wire.request(method, params))
+
+    def begin(self, url: str, **params: Any) -> int:
+        """Make a request whose answer is waited for with `result`."""
+        return self.wire.request("request.perform", {"url": url, **params})
+
+    def perform(self, url: str, **params: Any) -> dict[str, Any]:
+        record: dict[str, Any] = self.result(self.begin(url, **params))
+        return record
+
+    def submit(self, url: str, **params: Any) -> str:
+        return str(self.call("request.submit", url=url, **params)["request"])
+
+    def wait(self, request: str) -> dict[str, Any]:
+        record: dict[str, Any] = self.call("request.wait", request=request)
+        return record
+
+    # What was heard
+
+    def words(self, request: str | None = None) -> list[str]:
+        """Return what was told (of a request), pieces of a body that follow each other as one."""
+        words: list[str] = []
+        for event in self.events:
+            word = told(event)
+            if request in {None, event.get("request")} and (word != "task.did_receive_data" or words[-1:] != [word]):
+                words.append(word)
+        return words
+
+    def forget(self) -> None:
+        """Begin again."""
+        self.events = []
