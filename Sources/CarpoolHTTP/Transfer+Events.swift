@@ -84,7 +84,7 @@ extension Transfer {
         case .file(let file, let offset, let length):
             let wanted = min(room.count, Int(clamping: length - bodyPosition))
             count =
-                wanted <= 0 ? 0 : pread(file.descriptor.raw, room.baseAddress, wanted, off_t(offset &+ bodyPosition))
+                wanted <= 0 ? 0 : pread(file.raw, room.baseAddress, wanted, off_t(offset &+ bodyPosition))
             guard count > 0 || wanted <= 0 else {
                 verdict = TransportError(
                     .requestBodyStreamExhausted, "the body's file ended before \(length) bytes, or cannot be read",

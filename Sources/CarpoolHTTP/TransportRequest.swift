@@ -49,7 +49,9 @@ public enum RequestBody {
 
 /// An open file that several attempts may send.
 public final class BodyFile {
-    let descriptor: FileDescriptor
+    private var descriptor: FileDescriptor?
+    /// What is read; -1 when it is closed.
+    private(set) var raw: Int32
     /// Where it was opened, if it has a name that others can open.
     public let path: String?
     /// How long it was then, if that is known.
@@ -57,9 +59,16 @@ public final class BodyFile {
 
     /// Takes over a descriptor that can be read at any position (pread).
     public init(_ descriptor: consuming FileDescriptor, path: String? = nil, sizeBytes: Int64? = nil) {
-        self.descriptor = descriptor
+        raw = descriptor.raw
+        self.descriptor = consume descriptor
         self.path = path
         self.sizeBytes = sizeBytes
+    }
+
+    /// Gives the descriptor back; nothing can be sent from it any more. For who has sent it, and keeps the rest of the request.
+    public func close() {
+        descriptor = nil
+        raw = -1
     }
 }
 

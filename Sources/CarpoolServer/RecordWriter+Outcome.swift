@@ -97,6 +97,7 @@ extension RecordWriter {
     private func write(
         _ name: StaticString, _ value: SerializedValue, _ detail: Detail, to writer: inout JSONWriter
     ) {
+        guard RecordWriter.leastBytes(of: value) <= detail.valueBytes else { return writer.member("truncated", true) }
         let before = writer.count
         switch value {
         case .none: return
@@ -114,5 +115,14 @@ extension RecordWriter {
         guard writer.count - before > detail.valueBytes else { return }
         writer.rewind(to: before)
         writer.member("truncated", true)
+    }
+
+    /// What a value takes at the very least: one that is far too long is not even begun.
+    private static func leastBytes(of value: SerializedValue) -> Int {
+        switch value {
+        case .data(let bytes): Base64.encodedLength(of: bytes.count)
+        case .string(let text): text.utf8.count
+        case .none, .json, .structured: 0
+        }
     }
 }

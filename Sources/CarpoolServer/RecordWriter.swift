@@ -51,6 +51,7 @@ struct RecordWriter {
         writer.reserve(RecordWriter.usualBytes)
         var detail = Detail.whole
         detail.isFull = isFull
+        detail.valueBytes = limit
         write(request, failure, results ?? request.results, detail, to: &writer)
         guard writer.count - start > limit else { return }
         // If the spool is full, the body is told to be gone: a line that the client cannot read would be worse.
@@ -92,6 +93,7 @@ struct RecordWriter {
         for attempt in attempts { write(attempt, detail, to: &writer) }
         writer.endArray()
         if attempts.count < request.attempts.count { writer.member("truncated", true) }
+        if let warning = request.warning { writer.member("warning", warning) }
         if detail.isFull { write(request.timeline, to: &writer) }
         writer.endObject()
     }

@@ -4,8 +4,8 @@ public import CarpoolHTTP
 public final class Request {
     /// The name that every event and every call uses; unique for the life of the daemon, the same over all attempts (RL-01).
     public let id: String
-    /// What was asked for.
-    public let parameters: RequestParameters
+    /// What was asked for. When the request is over, without what is only needed to send it.
+    public private(set) var parameters: RequestParameters
     /// The session that it belongs to.
     public let session: Session
 
@@ -25,6 +25,8 @@ public final class Request {
     public private(set) var error: SessionError?
     /// Why there is nothing to serialize; a serializer's own failure is none of the other serializers' (RS-01).
     public internal(set) var responseFailure: SessionError?
+    /// Whether the body of ``urlRequest`` was too large to be kept when the request was over.
+    public private(set) var hasLetGoOfBody = false
     /// What the serializers made of the body, in their order.
     public internal(set) var results: [SerializedResponse] = []
     /// When its steps happened.
@@ -203,6 +205,27 @@ extension Request {
         tellHead()
     }
 
+    /// The largest body that is kept with the request for ``CurlDescription``: many requests are kept for long.
+    private static let keptBodyBytes = 16_384
+
+    /// Lets go of what was sent, which nobody sends again: bytes that take room, and files that are open.
+    private func letGoOfBodies() {
+        if case .none = parameters.body, case .none = urlRequest?.body ?? .none { return }
+        parameters.parameters = nil
+        for index in attempts.indices {
+            attempts[index].initialRequest?.body = .none
+            attempts[index].request?.body = .none
+        }
+        switch parameters.body {
+        case .none: break
+        case .file(let file, _, _): file.close()
+        case .bytes: parameters.body = .none
+        }
+        guard case .bytes(let bytes) = urlRequest?.body, bytes.count > Request.keptBodyBytes else { return }
+        urlRequest?.body = .none
+        hasLetGoOfBody = true
+    }
+
     private func tellHead() {
         let completions = headCompletions
         headCompletions = []
@@ -218,6 +241,7 @@ extension Request {
         transfer = nil
         current = nil
         phase = .over
+        letGoOfBodies()
         tellHead()
         let completions = completions
         self.completions = []

@@ -229,6 +229,36 @@ struct LifeCycleTests {
         #expect(request.attempts.map { $0.error?.name } == ["scripted"])
     }
 
+    @Test("A retry policy that nobody asks, for want of validation, is worth a warning", arguments: [200, 404, 503])
+    func warning(_ status: Int) throws {
+        let stage = try Stage()
+        let policy = Interceptor(interceptors: [Interceptor(interceptors: [PolicyRetrier(RetryPolicy())])])
+        let request = stage.send { $0.interceptor = policy }
+        stage.transport.respond(status)
+        #expect((request.warning != nil) == (status == 503))
+        let judged = stage.send {
+            $0.interceptor = policy
+            $0.validators = [ScriptedValidator("status")]
+        }
+        stage.transport.respond(status)
+        #expect(judged.warning == nil)
+    }
+
+    @Test("What was sent is let go of when the request is over; a short body is kept for its curl line")
+    func bodies() throws {
+        for count in [10, 20_000] {
+            let stage = try Stage()
+            let request = stage.send {
+                $0.method = .post
+                $0.body = .bytes([UInt8](repeating: 0x61, count: count))
+            }
+            stage.transport.respond(200)
+            #expect(request.hasLetGoOfBody == (count == 20_000))
+            if case .none = request.parameters.body {} else { Issue.record("the parameters keep it") }
+            if case .none = request.attempts[0].request?.body ?? .none {} else { Issue.record("the attempt keeps it") }
+        }
+    }
+
     @Test("A retrier without end is stopped after a hundred attempts")
     func endlessRetries() throws {
         let stage = try Stage()

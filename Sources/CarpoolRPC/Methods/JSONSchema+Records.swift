@@ -19,6 +19,7 @@ extension JSONSchema {
             .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
             .optional("attempts", .array(of: attempt), "Each time that the request was sent."),
             .optional("truncated", .constant(true), "There were more attempts than fit the line; these are the last."),
+            .optional("warning", .string, "What is allowed, and hardly meant: a retry policy without validation."),
             .optional("timeline", timeline, "When the steps happened; in whole records only."),
         ]))
 

@@ -95,16 +95,22 @@ extension RequestHandlers {
         let reveals = call.params["reveal"]?.bool ?? false
         return .result { writer in
             writer.beginObject()
-            let text = request.urlRequest.map { CurlDescription.text(for: $0, reveal: reveals, redirect: redirect) }
+            let made = request.hasLetGoOfBody ? nil : request.urlRequest
+            let text = made.map { CurlDescription.text(for: $0, reveal: reveals, redirect: redirect) }
             if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {
                 writer.member("curl", text)
             } else {
                 writer.key("curl")
                 writer.null()
-                let reason = request.error?.message ?? "the request is not made before it is resumed"
-                writer.member("reason", text == nil ? reason : "its body is too long for a line of this connection")
+                writer.member("reason", RequestHandlers.reasonForNoLine(request, isTooLong: text != nil))
             }
             writer.endObject()
         }
+    }
+
+    private static func reasonForNoLine(_ request: Request, isTooLong: Bool) -> String {
+        if isTooLong { return "its body is too long for a line of this connection" }
+        if request.hasLetGoOfBody { return "its body was too large to be kept; ask before the request is over" }
+        return request.error?.message ?? "the request is not made before it is resumed"
     }
 }

@@ -9,6 +9,8 @@ public final class Interceptor: RequestInterceptor {
     public let authentication: AuthenticationInterceptor?
     /// The statuses that are failures although nobody validates the response, because a retry policy says so.
     public let statusesWithoutValidation: Set<Int>
+    /// The statuses that are retried once something says that they are failures.
+    let retriedStatuses: Set<Int>
 
     private let adapters: [any RequestAdapter]
     private let retriers: [any RequestRetrier]
@@ -22,14 +24,17 @@ public final class Interceptor: RequestInterceptor {
         self.retriers = retriers + interceptors.map { $0 as any RequestRetrier }
         var authentication: AuthenticationInterceptor?
         var statuses: Set<Int> = []
+        var retried: Set<Int> = []
         for retrier in self.retriers {
             let nested = retrier as? Interceptor
             authentication = authentication ?? nested?.authentication ?? retrier as? AuthenticationInterceptor
             statuses.formUnion(nested?.statusesWithoutValidation ?? [])
+            retried.formUnion(nested?.retriedStatuses ?? (retrier as? PolicyRetrier)?.policy.statuses ?? [])
             statuses.formUnion((retrier as? PolicyRetrier)?.policy.statusesWithoutValidation ?? [])
         }
         self.authentication = authentication
         statusesWithoutValidation = statuses
+        retriedStatuses = retried
     }
 
     /// Has every adapter change the request, in order.
