@@ -65,7 +65,7 @@ class Wire:
     def send(self, message: Any) -> None:
         self.send_text(json.dumps(message))
 
-    def request(self, method: str, params: Any = None, **named: Any) -> int:
+    def request(self, method: str, params: Any = None, /, **named: Any) -> int:
         """Send a call and return its id."""
         call = next(self._ids)
         message = {"jsonrpc": "2.0", "id": call, "method": method}
@@ -111,7 +111,7 @@ class Wire:
             raise RemoteError(answer["error"])
         return answer["result"]
 
-    def call(self, method: str, **params: Any) -> Any:
+    def call(self, method: str, /, **params: Any) -> Any:
         return self.result(self.request(method, params))
 
     def event(self, kind: str) -> dict[str, Any]:
