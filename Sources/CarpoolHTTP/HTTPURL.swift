@@ -17,7 +17,8 @@ public final class HTTPURL: CustomStringConvertible {
         try self.init(text, relativeTo: nil)
     }
 
-    /// Parses a reference against this URL (RFC 3986, section 5), as a `Location` field holds one.
+    /// Parses a reference against this URL (RFC 3986, section 5), as a `Location` field holds one. Blanks and bytes beyond ASCII, which a
+    /// reference should not have and many have, are percent-encoded.
     public func resolving(_ reference: String) throws(TransportError) -> HTTPURL {
         try HTTPURL(reference, relativeTo: self)
     }
@@ -42,14 +43,17 @@ public final class HTTPURL: CustomStringConvertible {
         _ text: String, relativeTo base: HTTPURL?, userInformation known: (user: String, password: String)? = nil
     ) throws(TransportError) {
         let survey = Survey(text)
-        guard survey.isClean else {
+        // Nobody who reads an error could correct an origin's reference; a caller can correct a URL.
+        let isReference = base != nil
+        guard survey.isClean, isReference || !survey.hasBlank else {
             throw TransportError(.badURL, "a URL must have no blanks or control characters, and at most 65,536 bytes")
         }
         guard let handle = base.map({ curl_url_dup($0.handle) }) ?? curl_url() else {
             throw TransportError(.unknown, "out of memory")
         }
         do throws(TransportError) {
-            try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)))
+            let repairs = isReference ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
+            try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME | repairs)))
             let scheme = try HTTPURL.scheme(of: handle)
             guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
                 throw TransportError(.badURL, "the URL has no host")
@@ -60,7 +64,7 @@ public final class HTTPURL: CustomStringConvertible {
             userInformation = found ?? known
             origin = Origin(scheme: scheme, host: HTTPURL.lowered(host), port: port)
             // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
-            let isAsGiven = base == nil && found == nil
+            let isAsGiven = !isReference && found == nil
             description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""
             self.handle = handle
         } catch {
@@ -105,8 +109,9 @@ public final class HTTPURL: CustomStringConvertible {
 
     /// What a look at each byte of a text tells.
     private struct Survey {
-        /// Not too long, no blanks, no control characters.
+        /// Not too long, no control characters.
         var isClean = true
+        var hasBlank = false
         var hasAt = false
         var hasUppercase = false
 
@@ -115,7 +120,8 @@ public final class HTTPURL: CustomStringConvertible {
             text.withUTF8 { bytes in
                 isClean = bytes.count <= 65_536
                 for byte in bytes {
-                    if byte <= 0x20 || byte == 0x7F { isClean = false }
+                    if byte < 0x20 || byte == 0x7F { isClean = false }
+                    if byte == 0x20 { hasBlank = true }
                     if byte == UInt8(ascii: "@") { hasAt = true }
                     if byte >= UInt8(ascii: "A"), byte <= UInt8(ascii: "Z") { hasUppercase = true }
                 }

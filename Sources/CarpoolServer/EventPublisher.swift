@@ -128,6 +128,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     func request(_ request: Request, taskWillRedirectTo url: HTTPURL) {
         publish("task.will_redirect", request: request) { writer in
             writer.member("status", request.response?.status)
+            writer.member("from", request.url.map { BoundedText.of($0, bytes: record.eventDetail.urlBytes) })
             record.write(url: url.description, record.eventDetail, to: &writer)
         }
     }

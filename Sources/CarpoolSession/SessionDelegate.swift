@@ -127,7 +127,9 @@ final class SessionDelegate: TransferDelegate {
             // The time for the whole request goes on; a hop that is left none ends at once.
             let spent = completion.metrics.endMicroseconds / 1_000
             next.resourceTimeoutMilliseconds = max(1, sent.resourceTimeoutMilliseconds &- spent)
+            // A redirect that was followed is no response, whatever becomes of the next hop.
             request.response = nil
+            request.attempts[request.attempts.count - 1].response = nil
             request.session.send(next, for: request)
             return true
         }

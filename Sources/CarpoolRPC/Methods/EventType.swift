@@ -97,7 +97,10 @@ public struct EventType: Sendable {
         EventType("task.did_send_body_data", "A piece of a request's body was taken by the network.", size),
         EventType(
             "task.will_redirect", "The origin redirects, whether or not the request follows.",
-            [.optional("status", .integer, "The status of the redirect."), .required("url", .string, "Where to.")]),
+            [
+                .optional("status", .integer, "The status of the redirect."),
+                .optional("from", .string, "The URL that was asked."), .required("url", .string, "Where to."),
+            ]),
         EventType("task.did_collect_metrics", "What an attempt cost is known.", metrics),
         EventType("task.did_complete", "The last hop of an attempt is over.", taskError),
         EventType("pool.connection_opened", "A connection to an origin was opened.", connection),

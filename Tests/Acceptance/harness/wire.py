@@ -122,6 +122,18 @@ class Wire:
                 event: dict[str, Any] = message["params"]
                 return event
 
+    def question(self, kind: str = "") -> dict[str, Any]:
+        """Return the next callback, or the next one of a kind, passing over everything else."""
+        while True:
+            message = self.receive()
+            if message.get("method", "").startswith(f"callback.{kind}"):
+                question: dict[str, Any] = message
+                return question
+
+    def reply(self, question: dict[str, Any], **result: Any) -> None:
+        """Answer a callback."""
+        self.send({"jsonrpc": "2.0", "id": question["id"], "result": result})
+
     def rest(self) -> list[Any]:
         """Return every message until the daemon closes the connection."""
         messages = []
