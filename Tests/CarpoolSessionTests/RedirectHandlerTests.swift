@@ -86,7 +86,8 @@ struct RedirectHandlerTests {
             ("?q=2", "http://a.test/dir/page?q=2"),
             ("../up", "http://a.test/up"), ("//b.test:81/x", "http://b.test:81/x"),
             ("https://c.test/", "https://c.test/"),
-            ("http://user:word@d.test/", "http://d.test/"), ("next#part", "http://a.test/dir/next#part"),
+            ("http://user:word@d.test/", "http://d.test/"), ("next page", "http://a.test/dir/next%20page"),
+            ("next#part", "http://a.test/dir/next#part"),
         ])
     func references(_ location: String, _ expected: String) throws {
         let next = try Self.next(302, location, from: try Self.request("GET", "http://a.test/dir/page?q=1"))
@@ -98,7 +99,7 @@ struct RedirectHandlerTests {
         arguments: [
             ("http://a.test/", "http://[broken", "session_task_failed.bad_url"),
             ("http://a.test/", "ftp://a.test/", "session_task_failed.unsupported_url"),
-            ("http://a.test/", "a b", "session_task_failed.bad_url"),
+            ("http://a.test/", "http://a b/", "session_task_failed.bad_url"),
             ("https://a.test/", "http://a.test/", "session_task_failed.insecure_redirect"),
             ("https://a.test/", "http://b.test/", "session_task_failed.insecure_redirect"),
         ])
