@@ -31,10 +31,19 @@ public struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
-    /// Takes back what was written since there were so many bytes: the value that began there is due again.
+    /// Takes back what was written since there were so many bytes: whatever began there may be written anew, or left out.
     public mutating func rewind(to count: Int) {
         buffer.count = min(buffer.count, max(0, count))
-        needsComma = false
+        needsComma = buffer.withBytes { $0.last.map(JSONWriter.endsValue) ?? false }
+    }
+
+    /// Whether a byte is the last of a value: of a string, a container, a number or a name of JSON.
+    private static func endsValue(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "]"), UInt8(ascii: "}"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+        default: false
+        }
     }
 
     /// Makes room for so many bytes more, so that the next values need not.

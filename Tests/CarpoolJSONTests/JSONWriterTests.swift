@@ -119,4 +119,33 @@ import Testing
             #expect(read.map { Array($0.utf8) } == Array(text.utf8))
         }
     }
+
+    @Test(
+        "What is taken back leaves the comma due as it was, wherever it began",
+        arguments: [#"{"a":"x","#, #"{"a":1,"#, #"{"a":[],"#, #"{"a":{},"#, #"{"a":true,"#, "{"])
+    func rewinds(_ prefix: String) throws {
+        var writer = JSONWriter()
+        writer.beginObject()
+        switch prefix {
+        case #"{"a":"x","#: writer.member("a", "x")
+        case #"{"a":1,"#: writer.member("a", 1)
+        case #"{"a":[],"#: writer.member("a", [String]())
+        case #"{"a":{},"#:
+            writer.key("a")
+            writer.beginObject()
+            writer.endObject()
+        case #"{"a":true,"#: writer.member("a", true)
+        default: break
+        }
+        let start = writer.count
+        writer.member("long", "left out")
+        writer.rewind(to: start)
+        writer.key("b")
+        let value = writer.count
+        writer.string("taken back")
+        writer.rewind(to: value)
+        writer.integer(2)
+        writer.endObject()
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == prefix + #""b":2}"#)
+    }
 }
