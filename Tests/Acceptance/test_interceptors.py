@@ -221,75 +221,85 @@ def test_ri_05_retriers_are_asked_until_one_decides(
     assert retriers.asked == asked
 
 
-class TestRI10:
-    """What makes the retriers be asked."""
+# What makes the retriers be asked
 
-    def failure(self, retriers: Retriers, expected: str, count: int = 1, **options: Any) -> None:
-        """Perform; the retrier sends it again at first and then gives up, so it is asked once for each attempt."""
-        client = retriers.client
-        client.register("refuse", adapt=self._refuse)
-        record = client.call("request.perform", **options)
-        assert record["outcome"]["error"]["name"] == expected
-        assert retriers.errors == [expected] * (count + 1)
-        assert len(record["attempts"]) == count + 1
 
-    @staticmethod
-    def _refuse(_: carpool.AdaptCall) -> None:
-        raise carpool.Refuse("no")
+def failure(retriers: Retriers, expected: str, count: int = 1, **options: Any) -> None:
+    """Perform; the retrier sends it again at first and then gives up, so it is asked once for each attempt."""
+    client = retriers.client
+    client.register("refuse", adapt=refuse)
+    record = client.call("request.perform", **options)
+    assert record["outcome"]["error"]["name"] == expected
+    assert retriers.errors == [expected] * (count + 1)
+    assert len(record["attempts"]) == count + 1
 
-    def test_ri_10_a_url_that_is_none(self, retriers: Retriers) -> None:
-        chain = [retriers.add("again", True)]
-        self.failure(retriers, "invalid_url", url="http://a b", interceptor=chain)
 
-    def test_ri_10_a_body_that_a_get_must_not_have(self, retriers: Retriers, origin: ScriptedOrigin) -> None:
-        name = "url_request_validation_failed.body_data_in_get_request"
-        chain = [retriers.add("again", True)]
-        self.failure(retriers, name, url=origin.url, body={"text": "x"}, interceptor=chain)
-        assert origin.requests == []
+def refuse(_: carpool.AdaptCall) -> None:
+    raise carpool.Refuse("no")
 
-    def test_ri_10_an_adapter_that_fails(self, retriers: Retriers, origin: ScriptedOrigin) -> None:
-        chain = [callback("refuse"), retriers.add("again", True)]
-        self.failure(retriers, "request_adaptation_failed", url=origin.url, interceptor=chain)
 
-    def test_ri_10_a_transfer_that_fails(self, retriers: Retriers) -> None:
-        chain = [retriers.add("again", True)]
-        name = "session_task_failed.cannot_connect_to_host"
-        self.failure(retriers, name, url="http://127.0.0.1:1/", interceptor=chain)
+def test_ri_10_a_url_that_is_none(retriers: Retriers) -> None:
+    chain = [retriers.add("again", True)]
+    failure(retriers, "invalid_url", url="http://a b", interceptor=chain)
 
-    def test_ri_10_a_server_that_is_not_trusted(self, retriers: Retriers, nginx: Nginx) -> None:
-        chain = [retriers.add("again", True)]
-        name = "session_task_failed.server_certificate_has_unknown_root"
-        self.failure(retriers, name, url=nginx.https, interceptor=chain)
 
-    def test_ri_10_a_response_that_is_not_accepted(self, retriers: Retriers, origin: ScriptedOrigin) -> None:
-        chain = [retriers.add("again", True)]
-        name = "response_validation_failed.unacceptable_status_code"
-        self.failure(retriers, name, url=FailingPath(origin, 500).url, interceptor=chain, validate=True)
+def test_ri_10_a_body_that_a_get_must_not_have(retriers: Retriers, origin: ScriptedOrigin) -> None:
+    name = "url_request_validation_failed.body_data_in_get_request"
+    chain = [retriers.add("again", True)]
+    failure(retriers, name, url=origin.url, body={"text": "x"}, interceptor=chain)
+    assert origin.requests == []
 
-    def test_ri_10_a_body_that_has_no_value(self, retriers: Retriers, origin: ScriptedOrigin) -> None:
-        chain = [retriers.add("again", True)]
-        name = "response_serialization_failed.json_serialization_failed"
-        url = FailingPath(origin, 200, body=b"{").url
-        self.failure(retriers, name, url=url, interceptor=chain, serialize="json")
 
-    def test_ri_10_not_a_failure_that_was_let_pass_once(self, retriers: Retriers, origin: ScriptedOrigin) -> None:
-        """A serializer does not make the retriers be asked again about what they have let pass."""
-        chain = [retriers.add("again")]
-        url = FailingPath(origin, 500, body=b"{").url
-        name = "response_validation_failed.unacceptable_status_code"
-        self.failure(retriers, name, 0, url=url, interceptor=chain, validate=True, serialize="json")
+def test_ri_10_an_adapter_that_fails(retriers: Retriers, origin: ScriptedOrigin) -> None:
+    chain = [callback("refuse"), retriers.add("again", True)]
+    failure(retriers, "request_adaptation_failed", url=origin.url, interceptor=chain)
 
-    def test_ri_10_not_a_success(self, retriers: Retriers, origin: ScriptedOrigin) -> None:
-        retriers.client.get(origin.url, interceptor=[retriers.add("again", True)], validate=True, serialize="string")
-        assert retriers.asked == []
 
-    def test_ri_10_not_a_cancelled_request(self, retriers: Retriers, origin: ScriptedOrigin) -> None:
-        origin.hold("/held")
-        client = retriers.client
-        request = client.submit("GET", f"{origin.url}/held", interceptor=[retriers.add("again", True)])
-        origin.received(1, "/held")
-        client.cancel(request)
-        error = client.wait(request).error
-        assert error is not None
-        assert error.name == "explicitly_cancelled"
-        assert retriers.asked == []
+def test_ri_10_a_transfer_that_fails(retriers: Retriers) -> None:
+    chain = [retriers.add("again", True)]
+    name = "session_task_failed.cannot_connect_to_host"
+    failure(retriers, name, url="http://127.0.0.1:1/", interceptor=chain)
+
+
+def test_ri_10_a_server_that_is_not_trusted(retriers: Retriers, nginx: Nginx) -> None:
+    chain = [retriers.add("again", True)]
+    name = "session_task_failed.server_certificate_has_unknown_root"
+    failure(retriers, name, url=nginx.https, interceptor=chain)
+
+
+def test_ri_10_a_response_that_is_not_accepted(retriers: Retriers, origin: ScriptedOrigin) -> None:
+    chain = [retriers.add("again", True)]
+    name = "response_validation_failed.unacceptable_status_code"
+    failure(retriers, name, url=FailingPath(origin, 500).url, interceptor=chain, validate=True)
+
+
+def test_ri_10_a_body_that_has_no_value(retriers: Retriers, origin: ScriptedOrigin) -> None:
+    chain = [retriers.add("again", True)]
+    name = "response_serialization_failed.json_serialization_failed"
+    url = FailingPath(origin, 200, body=b"{").url
+    failure(retriers, name, url=url, interceptor=chain, serialize="json")
+
+
+def test_ri_10_not_a_failure_that_was_let_pass_once(retriers: Retriers, origin: ScriptedOrigin) -> None:
+    """A serializer does not make the retriers be asked again about what they have let pass."""
+    chain = [retriers.add("again")]
+    url = FailingPath(origin, 500, body=b"{").url
+    name = "response_validation_failed.unacceptable_status_code"
+    failure(retriers, name, 0, url=url, interceptor=chain, validate=True, serialize="json")
+
+
+def test_ri_10_not_a_success(retriers: Retriers, origin: ScriptedOrigin) -> None:
+    retriers.client.get(origin.url, interceptor=[retriers.add("again", True)], validate=True, serialize="string")
+    assert retriers.asked == []
+
+
+def test_ri_10_not_a_cancelled_request(retriers: Retriers, origin: ScriptedOrigin) -> None:
+    origin.hold("/held")
+    client = retriers.client
+    request = client.submit("GET", f"{origin.url}/held", interceptor=[retriers.add("again", True)])
+    origin.received(1, "/held")
+    client.cancel(request)
+    error = client.wait(request).error
+    assert error is not None
+    assert error.name == "explicitly_cancelled"
+    assert retriers.asked == []

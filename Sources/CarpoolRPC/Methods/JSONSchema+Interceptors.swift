@@ -27,7 +27,6 @@ extension JSONSchema {
             ]),
             .object([.required("retry_policy", retryPolicy, "Retries failures that pass.")]),
             .object([.required("connection_lost", connectionLost, "Retries when a connection is lost.")]),
-            .object([.required("compress", .compress, "Compresses the request's body.")]),
             .object([.required("oauth2", oauth2, "Keeps a credential, and refreshes it once for all who wait.")]),
             .object([.required("compress", .compress, "Compresses the request's body.")]),
             .object([.required("callback", .interceptorCallback, "A client is asked.")])))

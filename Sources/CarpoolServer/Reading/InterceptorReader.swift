@@ -38,10 +38,6 @@ struct InterceptorReader {
         if let options = json["retry_policy"] {
             return PolicyRetrier(try RetryPolicyReader(path: "\(path).retry_policy").retryPolicy(options))
         }
-        if json["compress"] != nil || json.isString("compress") {
-            let compressor = try CompressorReader.read(json["compress"], path: "\(path).compress")
-            return Interceptor(adapters: [compressor])
-        }
         return PolicyRetrier(
             json.isString("connection_lost") ? RetryPolicy.connectionLost() ?? RetryPolicy() : RetryPolicy())
     }
