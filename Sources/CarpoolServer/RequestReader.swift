@@ -142,7 +142,7 @@ struct RequestReader {
         configuration.startsRequestsImmediately = json["start"]?.string != "manual"
         configuration.isEphemeral = json["ephemeral"]?.bool ?? false
         if let languages = json["languages"] {
-            configuration.languages = (0..<languages.count).compactMap { languages[index: $0]?.string }
+            configuration.languages = try RequestReader.languages(languages, path: "\(path).languages")
         }
         if let version = json["http_version"]?.string.flatMap(HTTPVersionPolicy.init(rawValue:)) {
             configuration.httpVersion = version
@@ -153,6 +153,21 @@ struct RequestReader {
         if let value = json["decode"]?.bool { configuration.decodesContent = value }
         if let value = json["max_ratio"]?.int { configuration.maximumDecodingRatio = value }
         return configuration
+    }
+
+    /// Those of a session; anything else would leave it without the field, or forge another.
+    private static func languages(_ json: JSON, path: String) throws(RPCError) -> [String] {
+        var languages: [String] = []
+        for index in 0..<json.count {
+            let language = json[index: index]?.string ?? ""
+            guard DefaultFields.isLanguage(language) else {
+                throw .invalidParams(
+                    path: "\(path)[\(index)]", message: "not a language: \(language.debugDescription)",
+                    expected: "a language range of RFC 4647, such as en, de-AT or *")
+            }
+            languages.append(language)
+        }
+        return languages
     }
 
     static func method(_ text: String, path: String) throws(RPCError) -> HTTPMethod {

@@ -84,7 +84,8 @@ def test_fe_11_names_are_converted_as_in_the_vectors(wire: Wire, origin: Scripte
 
 def test_fe_02_nothing_is_appended_for_empty_parameters(form: Form) -> None:
     """Alamofire leaves an ampersand behind the query."""
-    for empty in ({}, {"a": []}, {"a": {}, "b": None}):
+    nothing: list[dict[str, Any]] = [{}, {"a": []}, {"a": {}, "b": None}]
+    for empty in nothing:
         assert form.query("/p?a=b", empty) == "/p?a=b"
         assert form.query("/p", empty) == "/p"
 

@@ -38,12 +38,16 @@ public enum DefaultFields {
         let name = locale.prefix { $0 != "." && $0 != "@" }
         if name == "C" || name == "POSIX" { return "en" }
         let tag = String(name.map { $0 == "_" ? "-" : $0 })
-        let isTag =
-            tag.utf8.count <= 35
-            && tag.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
+        return isLanguage(tag) && tag != "*" ? tag : nil
+    }
+
+    /// Whether a text may stand in `Accept-Language`: a range of languages (RFC 4647, section 2.1) of at most 35 bytes, `*` among them.
+    public static func isLanguage(_ text: String) -> Bool {
+        if text == "*" { return true }
+        return text.utf8.count <= 35
+            && text.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { part in
                 1...8 ~= part.utf8.count && part.utf8.allSatisfy(isAlphanumeric)
             }
-        return isTag ? tag : nil
     }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {

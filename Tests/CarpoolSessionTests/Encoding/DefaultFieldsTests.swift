@@ -28,7 +28,7 @@ struct DefaultFieldsTests {
             (["LANGUAGE": "de_AT:de:en_GB", "LANG": "de_DE.UTF-8"], "de-AT de en-GB de-DE"), (["LANGUAGE": "sv"], "sv"),
             (["LANGUAGE": "a1:b1:c1:d1:e1:f1:g1", "LANG": "h1"], "a1 b1 c1 d1 e1 f1"),
             (["LANG": "de\r\nX: y"], "en"), (["LANGUAGE": "::de::de", "LANG": "de"], "de"),
-            (["LANG": "waytoolongforatag"], "en"),
+            (["LANG": "waytoolongforatag"], "en"), (["LANG": "*"], "en"),
         ] as [([String: String], String)])
     func languages(variables: [String: String], tags: String) {
         #expect(DefaultFields.languages(from: Environment(variables)).joined(separator: " ") == tags)
