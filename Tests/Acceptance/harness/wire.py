@@ -44,6 +44,7 @@ class Wire:
         self.framing = framing
         self._input = self.socket.makefile("rb")
         self._ids = itertools.count(1)
+        self._questions: list[dict[str, Any]] = []
 
     def __enter__(self) -> Wire:
         return self
@@ -99,9 +100,10 @@ class Wire:
         return json.loads(data)
 
     def answer(self, call: Any) -> Any:
-        """Return the answer of a call, passing over everything else."""
+        """Return the answer of a call, passing over everything else; callbacks are kept for `question`."""
         while (message := self.receive()).get("id") != call or "method" in message:
-            pass
+            if message.get("method", "").startswith("callback."):
+                self._questions.append(message)
         return message
 
     def result(self, call: Any) -> Any:
@@ -125,10 +127,9 @@ class Wire:
     def question(self, kind: str = "") -> dict[str, Any]:
         """Return the next callback, or the next one of a kind, passing over everything else."""
         while True:
-            message = self.receive()
+            message: dict[str, Any] = self._questions.pop(0) if self._questions else self.receive()
             if message.get("method", "").startswith(f"callback.{kind}"):
-                question: dict[str, Any] = message
-                return question
+                return message
 
     def reply(self, question: dict[str, Any], **result: Any) -> None:
         """Answer a callback."""
