@@ -88,11 +88,12 @@ struct RecordWriter {
         writer.key("attempts")
         writer.beginArray()
         // The room for hops is shared by all attempts; the last ones tell most.
-        let attempts = request.attempts.suffix(detail.hops)
-        detail.hops = max(1, detail.hops / max(1, attempts.count))
-        for attempt in attempts { write(attempt, detail, to: &writer) }
+        let first = max(0, request.attempts.count - detail.hops)
+        detail.hops = max(1, detail.hops / max(1, request.attempts.count - first))
+        // By index: a copy of an attempt costs more than what is written of it.
+        for index in first..<request.attempts.count { write(request.attempts[index], detail, to: &writer) }
         writer.endArray()
-        if attempts.count < request.attempts.count { writer.member("truncated", true) }
+        if first > 0 { writer.member("truncated", true) }
         if let warning = request.warning { writer.member("warning", warning) }
         if detail.isFull { write(request.timeline, to: &writer) }
         writer.endObject()

@@ -3,7 +3,9 @@ public import CarpoolHTTP
 /// One try of a request from its first hop to its last.
 public struct Attempt {
     /// What was made of the parameters, before any adapter saw it; `nil` if they make no request.
-    public internal(set) var initialRequest: TransportRequest?
+    public var initialRequest: TransportRequest? { unadapted ?? request }
+    /// The same, where there are adapters: elsewhere it would only be copied about.
+    var unadapted: TransportRequest?
     /// What was to be sent; `nil` if an adapter failed.
     public internal(set) var request: TransportRequest?
     /// The head of its final response.

@@ -15,8 +15,6 @@ public final class Request {
     public internal(set) var attempts: [Attempt] = []
     /// How often it was sent again.
     public internal(set) var retryCount = 0
-    /// The request that was made last: redirects do not change it (RL-20).
-    public internal(set) var urlRequest: TransportRequest?
     /// The head of the last response (RL-21).
     public internal(set) var response: ResponseHead?
     /// The body of the last response, or what had arrived of it.
@@ -39,8 +37,6 @@ public final class Request {
     /// What the session is doing for it.
     var phase = RequestPhase.idle
     var transfer: Transfer?
-    /// What was handed to the transport last.
-    var current: TransportRequest?
     /// What follows from the head of the present hop.
     var redirection = RedirectHandler.Step.deliver
     /// Whether somebody is being asked about the redirect.
@@ -63,6 +59,9 @@ public final class Request {
         self.parameters = parameters
         self.session = session
     }
+
+    /// The request that was made last: redirects do not change it (RL-20).
+    public var urlRequest: TransportRequest? { attempts.last?.request ?? attempts.last?.unadapted }
 
     /// Where the request ended up: the URL of the last hop.
     public var url: String? { attempts.last?.hops.last?.url.description }
@@ -196,7 +195,6 @@ extension Request {
         body = ResponseBody()
         results = []
         redirection = .deliver
-        current = nil
     }
 
     /// Lets the body wait, and tells whoever asked for that.
@@ -210,19 +208,16 @@ extension Request {
 
     /// Lets go of what was sent, which nobody sends again: bytes that take room, and files that are open.
     private func letGoOfBodies() {
-        if case .none = parameters.body, case .none = urlRequest?.body ?? .none { return }
+        let last = attempts.count - 1
+        guard last >= 0 else { return }
         parameters.parameters = nil
+        if case .file(let file, _, _) = parameters.body { file.close() } else { parameters.body = .none }
         for index in attempts.indices {
-            attempts[index].initialRequest?.body = .none
-            attempts[index].request?.body = .none
+            attempts[index].unadapted?.body = .none
+            if index < last { attempts[index].request?.body = .none }
         }
-        switch parameters.body {
-        case .none: break
-        case .file(let file, _, _): file.close()
-        case .bytes: parameters.body = .none
-        }
-        guard case .bytes(let bytes) = urlRequest?.body, bytes.count > Request.keptBodyBytes else { return }
-        urlRequest?.body = .none
+        guard case .bytes(let bytes) = attempts[last].request?.body, bytes.count > Request.keptBodyBytes else { return }
+        attempts[last].request?.body = .none
         hasLetGoOfBody = true
     }
 
@@ -239,7 +234,6 @@ extension Request {
         isHeld = false
         advance(to: .finished)
         transfer = nil
-        current = nil
         phase = .over
         letGoOfBodies()
         tellHead()

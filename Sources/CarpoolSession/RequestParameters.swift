@@ -12,8 +12,8 @@ public struct RequestParameters {
     public var body: RequestBody = .none
     /// Parameters that ``encoding`` puts into the URL or the body; `nil` for none (PE-02).
     public var parameters: StructuredValue?
-    /// How the parameters are encoded.
-    public var encoding = ParameterEncoding.form(URLEncodedFormEncoder(), destination: .methodDependent)
+    /// How the parameters are encoded; `nil` for the form with every default.
+    public var encoding: ParameterEncoding?
     /// Who made the request, for a `User-Agent` of its own; `nil` for the session's.
     public var userAgent: HTTPField?
     /// How the server's certificate is judged.

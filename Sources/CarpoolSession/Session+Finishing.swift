@@ -8,7 +8,6 @@ extension Session {
         if let error { request.fail(.sessionTaskFailed(error)) }
         eventMonitor.request(request, taskDidCompleteWith: error)
         request.transfer = nil
-        request.current = nil
         // A session that ends takes its requests with it, without a word on their tasks (§2.14).
         guard !request.isLost else { return finish(request) }
         request.phase = .validating

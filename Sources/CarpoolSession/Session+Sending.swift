@@ -15,19 +15,21 @@ extension Session {
         request.attempts.append(Attempt())
         let initial: TransportRequest
         do throws(SessionError) {
-            initial = try urlRequest(for: request.parameters)
+            initial = try urlRequest(for: request)
         } catch {
-            request.urlRequest = nil
             request.fail(error)
             eventMonitor.request(request, didFailToCreateURLRequestWith: error)
             return retryOrFinish(request)
         }
-        request.urlRequest = initial
-        request.attempts[request.attempts.count - 1].initialRequest = initial
+        let interceptors = interceptors(of: request)
+        if interceptors.isEmpty {
+            request.attempts[request.attempts.count - 1].request = initial
+        } else {
+            request.attempts[request.attempts.count - 1].unadapted = initial
+        }
         eventMonitor.requestDidCreateInitialURLRequest(request)
         guard case .adapting = request.phase else { return }
-        let interceptors = interceptors(of: request)
-        guard !interceptors.isEmpty else { return createTask(for: request, sending: initial) }
+        guard !interceptors.isEmpty else { return createTask(for: request) }
         adapt(initial, by: interceptors[...], for: request)
     }
 
@@ -58,10 +60,10 @@ extension Session {
     private func adopt(_ adapted: TransportRequest, for request: Request) {
         do throws(SessionError) { try Session.check(adapted) } catch { return didFailToAdapt(request, error) }
         guard let initial = request.urlRequest else { return }
-        request.urlRequest = adapted
+        request.attempts[request.attempts.count - 1].request = adapted
         eventMonitor.request(request, didAdaptInitialURLRequest: initial, to: adapted)
         guard case .adapting = request.phase else { return }
-        createTask(for: request, sending: adapted)
+        createTask(for: request)
     }
 
     private func didFailToAdapt(_ request: Request, _ error: SessionError) {
@@ -73,8 +75,7 @@ extension Session {
 
     // MARK: The task
 
-    private func createTask(for request: Request, sending urlRequest: TransportRequest) {
-        request.attempts[request.attempts.count - 1].request = urlRequest
+    private func createTask(for request: Request) {
         eventMonitor.requestDidCreateURLRequest(request)
         guard case .adapting = request.phase else { return }
         request.phase = .tasked(isStarted: false)
@@ -99,7 +100,6 @@ extension Session {
     /// Hands one hop to the transport.
     func send(_ hop: TransportRequest, for request: Request) {
         request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
-        request.current = hop
         let transfer = transport.start(hop, delegate: delegate)
         request.transfer = transfer
         delegate.tasks[transfer] = request
@@ -107,26 +107,31 @@ extension Session {
 
     // MARK: The request to send
 
-    private func urlRequest(for parameters: RequestParameters) throws(SessionError) -> TransportRequest {
+    /// Reads the parameters one by one: a copy of all of them costs as much as the rest.
+    private func urlRequest(for request: Request) throws(SessionError) -> TransportRequest {
         let url: HTTPURL
-        do throws(TransportError) { url = try HTTPURL(parameters.url) } catch {
-            throw .invalidURL(parameters.url, error)
+        do throws(TransportError) { url = try HTTPURL(request.parameters.url) } catch {
+            throw .invalidURL(request.parameters.url, error)
         }
-        var made = TransportRequest(method: parameters.method, url: url, fields: parameters.fields)
-        made.body = parameters.body
-        addDefaultFields(of: parameters, to: &made)
+        var made = TransportRequest(
+            method: request.parameters.method, url: url,
+            fields: fields(request.parameters.fields, request.parameters.userAgent))
+        made.body = request.parameters.body
         if let user = url.userInformation { addBasicAuthorization(user, to: &made) }
-        if let values = parameters.parameters { try parameters.encoding.encode(values, into: &made) }
+        if let values = request.parameters.parameters {
+            try (request.parameters.encoding ?? .form).encode(values, into: &made)
+        }
         try Session.check(made)
-        made.partition.trust = parameters.trust ?? configuration.trust
-        made.httpVersion = parameters.httpVersion ?? configuration.httpVersion
-        made.idleTimeoutMilliseconds = parameters.idleTimeoutMilliseconds ?? configuration.idleTimeoutMilliseconds
+        made.partition.trust = request.parameters.trust ?? configuration.trust
+        made.httpVersion = request.parameters.httpVersion ?? configuration.httpVersion
+        made.idleTimeoutMilliseconds =
+            request.parameters.idleTimeoutMilliseconds ?? configuration.idleTimeoutMilliseconds
         made.resourceTimeoutMilliseconds =
-            parameters.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
+            request.parameters.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
         made.connectTimeoutMilliseconds =
-            parameters.connectTimeoutMilliseconds ?? configuration.connectTimeoutMilliseconds
-        made.decodesContent = parameters.decodesContent ?? configuration.decodesContent
-        made.maximumDecodingRatio = parameters.maximumDecodingRatio ?? configuration.maximumDecodingRatio
+            request.parameters.connectTimeoutMilliseconds ?? configuration.connectTimeoutMilliseconds
+        made.decodesContent = request.parameters.decodesContent ?? configuration.decodesContent
+        made.maximumDecodingRatio = request.parameters.maximumDecodingRatio ?? configuration.maximumDecodingRatio
         return made
     }
 
@@ -136,15 +141,14 @@ extension Session {
         guard request.method != .get else { throw .bodyDataInGETRequest }
     }
 
-    private func addDefaultFields(of parameters: RequestParameters, to request: inout TransportRequest) {
+    /// The request's own fields, then the session's that it does not bring itself, then the name of whoever made it.
+    private func fields(_ own: [HTTPField], _ userAgent: HTTPField?) -> [HTTPField] {
+        var fields = own
+        fields.reserveCapacity(own.count + defaultFields.count + 1)
         // Compared without case, but without making lower-case copies either: most requests bring few fields or none.
-        let own = request.fields
-        for field in defaultFields where !own.contains(where: { $0.hasName(field.name) }) {
-            request.fields.append(field)
-        }
-        guard let userAgent = parameters.userAgent, !request.fields.contains(where: { $0.hasName("user-agent") })
-        else { return }
-        request.fields.append(userAgent)
+        for field in defaultFields where !own.contains(where: { $0.hasName(field.name) }) { fields.append(field) }
+        if let userAgent, !fields.contains(where: { $0.hasName("user-agent") }) { fields.append(userAgent) }
+        return fields
     }
 
     private func addBasicAuthorization(_ user: (user: String, password: String), to request: inout TransportRequest) {

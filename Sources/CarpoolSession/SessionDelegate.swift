@@ -11,13 +11,18 @@ final class SessionDelegate: TransferDelegate {
     func transferDidStart(_ transfer: Transfer) {}
 
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {
-        guard let request = tasks[transfer], let sent = request.current, !request.isOver else { return }
+        guard let request = tasks[transfer], !request.isOver else { return }
         let attempt = request.attempts.count - 1
         let hops = request.attempts[attempt].hops.count
         request.attempts[attempt].hops[hops - 1].response = head
         request.attempts[attempt].response = head
         request.response = head
         request.discardedBytes = 0
+        guard (300..<400).contains(head.status) else {
+            request.redirection = .deliver
+            return accept(head, for: request)
+        }
+        let sent = transfer.request
         request.redirection = redirect(of: request).step(after: head, to: sent, hop: hops)
         let monitor = request.session.eventMonitor
         switch request.redirection {
@@ -117,7 +122,7 @@ final class SessionDelegate: TransferDelegate {
         // A redirect whose body was cut off has done its duty.
         let isWhole = completion.error == nil || request.discardedBytes > SessionDelegate.discardLimitBytes
         request.discardedBytes = 0
-        guard request.error == nil, isWhole, let sent = request.current else { return false }
+        guard request.error == nil, isWhole, let sent = request.transfer?.request else { return false }
         switch redirection {
         case .deliver, .decline, .ask: return false
         case .fail(let error):
