@@ -113,6 +113,7 @@ final class SpooledBody: SpoolFile {
 
     /// Open until the body is whole: descriptors are few, bodies may be many.
     private var file: FileDescriptor?
+    private var isRemoved = false
     private unowned let spool: Spool
 
     fileprivate init(request: String, owner: ClientIdentity?, file: consuming FileDescriptor, spool: Spool) {
@@ -140,6 +141,7 @@ final class SpooledBody: SpoolFile {
     func discard() { spool.remove(self) }
 
     func contents() throws(SessionError) -> [UInt8] {
+        guard !isRemoved else { throw .inputFileNil }
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try piece(at: 0, count: Int(clamping: count))
@@ -153,7 +155,10 @@ final class SpooledBody: SpoolFile {
     }
 
     /// Without its descriptor it can neither grow nor get a name: a file that is removed before it is whole leaves nothing behind.
-    fileprivate func close() { file = nil }
+    fileprivate func close() {
+        file = nil
+        isRemoved = true
+    }
 
     /// Reads a piece of a whole body: fewer bytes than asked for at the end, none behind it.
     func read(at offset: Int64, count wanted: Int) throws(SystemError) -> [UInt8] {

@@ -111,8 +111,8 @@ public protocol SpoolFile: AnyObject {
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError)
     /// Gives it its name: from now on it is whole and stays so.
     func complete() throws(SessionError)
-    /// All of its bytes so far, whether it is complete or not; fails with ``SessionError/inputFileReadFailed(path:reason:)``. Its caller has seen
-    /// to it that they are not too many.
+    /// All of its bytes so far, whether it is complete or not; fails with ``SessionError/inputFileNil`` once it is removed, and with
+    /// ``SessionError/inputFileReadFailed(path:reason:)``. Its caller has seen to it that they are not too many.
     func contents() throws(SessionError) -> [UInt8]
     /// Removes it, and gives back the room that it took.
     func discard()

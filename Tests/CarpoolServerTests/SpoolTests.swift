@@ -48,7 +48,7 @@ struct SpoolTests {
         #expect(String(decoding: try body.read(at: offset, count: count), as: UTF8.self) == expected)
     }
 
-    @Test("All of a body, whole or not; a file that is gone, or was cut, fails")
+    @Test("All of a body, whole or not; a file that is gone, was cut, or was released fails")
     func contents() throws {
         let stage = try Stage()
         let body = try Self.body(stage, FakeClient(), "hello")
@@ -63,6 +63,9 @@ struct SpoolTests {
         let gone = try #require(throws: SessionError.self) { try body.contents() }
         #expect(gone.name == "response_serialization_failed.input_file_read_failed")
         #expect(gone.message.contains("No such file"))
+        body.discard()
+        let released = try #require(throws: SessionError.self) { try body.contents() }
+        #expect(released.name == "response_serialization_failed.input_file_nil")
     }
 
     @Test("Quotas: of one client, and of all; what is given back is there for others")

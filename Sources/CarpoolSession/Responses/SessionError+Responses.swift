@@ -55,7 +55,7 @@ extension SessionError {
             "if that is expected, name the status in serialize.empty_statuses or the method in serialize.empty_methods")
 
     /// The body is not kept any more.
-    static let inputFileNil = SessionError(
+    public static let inputFileNil = SessionError(
         "response_serialization_failed.input_file_nil", "the body is gone: it was released before it was read")
 
     /// The file that holds the body cannot be read.
