@@ -57,7 +57,11 @@ struct RecordWriter {
         // If the spool is full, the body is told to be gone: a line that the client cannot read would be worse.
         do throws(SessionError) { try request.spillBody() } catch { request.discardBody() }
         writer.rewind(to: start)
-        write(request, failure, results ?? request.results, .fitting(limit), to: &writer)
+        detail = .fitting(limit)
+        detail.isFull = isFull
+        // A whole record has the fields of every attempt twice besides: they share the room.
+        if isFull { detail.headerBytes /= 1 &+ 2 &* min(request.attempts.count, detail.hops) }
+        write(request, failure, results ?? request.results, detail, to: &writer)
     }
 
     private func write(

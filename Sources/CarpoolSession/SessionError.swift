@@ -80,7 +80,7 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         return SessionError(
             "invalid_url", "\(error.message): \(beginning(of: url))",
             hint: "write the whole URL, with http:// or https://",
-            transport: error)
+            transport: error, details: [Detail("url", .string(url))])
     }
 
     /// A GET that carries a body (the model refuses it before anything is sent).
