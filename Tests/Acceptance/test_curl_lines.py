@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS
 from harness.wire import Wire
 from origins.authority import Authority
@@ -57,12 +56,13 @@ def sent(request: Received) -> tuple[Any, ...]:
 def compare(wire: Wire, origin: ScriptedOrigin, place: Path, shell: str, **params: Any) -> str:
     """Send a request, run its line, and hold every hop of the one against the other's. Returns the line."""
     before = len(origin.requests)
-    request = wire.call("request.submit", **params)["request"]
-    # A wider line, so that any body has one.
+    # Asked for before the request is sent, and on a wider line, so that any body has one.
     wire.call("client.hello", max_line_bytes=1_000_000)
+    request = wire.call("request.submit", start="manual", setup="eager", **params)["request"]
+    line = str(wire.call("request.curl", request=request, reveal=True)["curl"])
+    wire.call("request.resume", request=request)
     assert wire.call("request.wait", request=request)["outcome"]["ok"]
     ours = origin.requests[before:]
-    line = str(wire.call("request.curl", request=request, reveal=True)["curl"])
     run(line, shell, place)
     theirs = origin.requests[before + len(ours) :]
     assert [sent(hop) for hop in theirs] == [sent(hop) for hop in ours]
@@ -217,12 +217,18 @@ def test_a_line_for_tls_and_limits(wire: Wire, nginx: Nginx, authority: Authorit
     run(wire.call("request.curl", request=insecure)["curl"], "sh", tmp_path)
 
 
-def test_a_body_too_long_for_the_line_of_a_connection_has_none(daemon: Daemon, origin: ScriptedOrigin) -> None:
-    with daemon.wire() as wire:
-        request = wire.call("request.submit", url=origin.url, method="POST", body={"text": "é" * 40_000})["request"]
-        wire.call("request.wait", request=request)
-        answer = wire.call("request.curl", request=request)
-        assert answer["curl"] is None
-        assert "too long" in answer["reason"]
-        wire.call("client.hello", name="wide", max_line_bytes=1_000_000)
-        assert wire.call("request.curl", request=request)["curl"]
+def test_a_body_too_long_for_the_line_of_a_connection_has_none(wire: Wire, origin: ScriptedOrigin) -> None:
+    request = wire.call(
+        "request.submit", url=origin.url, method="POST", body={"text": "é" * 40_000}, start="manual", setup="eager"
+    )["request"]
+    answer = wire.call("request.curl", request=request)
+    assert answer["curl"] is None
+    assert "too long" in answer["reason"]
+    wire.call("client.hello", name="wide", max_line_bytes=1_000_000)
+    assert wire.call("request.curl", request=request)["curl"]
+    wire.call("request.resume", request=request)
+    wire.call("request.wait", request=request)
+    # What was sent is not kept if it was large.
+    answer = wire.call("request.curl", request=request)
+    assert answer["curl"] is None
+    assert "before the request is over" in answer["reason"]
