@@ -1,0 +1,23 @@
+@testable import CarpoolSession
+import Testing
+
+// The vectors are read in CarpoolServerTests; here is what JSON on the wire cannot ask for.
+struct JSONParameterEncoderTests {
+    @Test(
+        "PE-12: what JSON cannot say fails with its cause",
+        arguments: [
+            (.real(.nan), "invalid_json_object"), (.real(-.infinity), "invalid_json_object"),
+            (.date(.infinity), "invalid_json_object"), (.decimal("],["), "invalid_number"),
+        ] as [(StructuredValue, String)])
+    func unsayable(value: StructuredValue, cause: String) throws {
+        let error = try #require(throws: SessionError.self) {
+            try JSONParameterEncoder().encode(.object([.init("a", .array([value]))]))
+        }
+        #expect(error.name == "parameter_encoding_failed.json_encoding_failed")
+        guard case .error(let underlying) = error.details.first(where: { $0.name == "underlying" })?.value else {
+            return Issue.record("it has no cause")
+        }
+        #expect(underlying.name == cause)
+        #expect(!error.isRetryable)
+    }
+}
