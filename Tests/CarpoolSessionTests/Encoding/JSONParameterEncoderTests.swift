@@ -15,7 +15,8 @@ struct JSONParameterEncoderTests {
         }
         #expect(error.name == "parameter_encoding_failed.json_encoding_failed")
         guard case .error(let underlying) = error.details.first(where: { $0.name == "underlying" })?.value else {
-            return Issue.record("it has no cause")
+            Issue.record("it has no cause")
+            return
         }
         #expect(underlying.name == cause)
         #expect(!error.isRetryable)
