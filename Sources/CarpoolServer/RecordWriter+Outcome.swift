@@ -108,6 +108,9 @@ extension RecordWriter {
         case .json(let json):
             writer.key(name)
             writer.value(json)
+        case .jsonText(let text):
+            writer.key(name)
+            writer.raw(text.bytes)
         case .structured(let value):
             writer.key(name)
             writer.structured(value)
@@ -122,6 +125,7 @@ extension RecordWriter {
         switch value {
         case .data(let bytes): Base64.encodedLength(of: bytes.count)
         case .string(let text): text.utf8.count
+        case .jsonText(let text): text.bytes.count
         case .none, .json, .structured: 0
         }
     }

@@ -21,6 +21,8 @@ public enum SerializedValue {
     case string(String)
     /// A JSON value.
     case json(JSON)
+    /// A JSON value that is only passed on.
+    case jsonText(JSONText)
     /// A property list, or the answer of a client's own serializer.
     case structured(StructuredValue)
 }

@@ -27,7 +27,7 @@ struct SerializerReader {
         let input = try input(json, path: path)
         switch kind {
         case "data": return DataResponseSerializer(input: input)
-        case "json": return JSONResponseSerializer(input: input)
+        case "json": return JSONResponseSerializer(input: input, keepsText: true)
         case "plist": return PropertyListResponseSerializer(input: input)
         case "string": return StringResponseSerializer(encoding: Self.encoding(json["encoding"]), input: input)
         default: return UnserializedResponse()

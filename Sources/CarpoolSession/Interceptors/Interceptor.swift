@@ -28,9 +28,11 @@ public final class Interceptor: RequestInterceptor {
         for retrier in self.retriers {
             let nested = retrier as? Interceptor
             authentication = authentication ?? nested?.authentication ?? retrier as? AuthenticationInterceptor
-            statuses.formUnion(nested?.statusesWithoutValidation ?? [])
-            retried.formUnion(nested?.retriedStatuses ?? (retrier as? PolicyRetrier)?.policy.statuses ?? [])
-            statuses.formUnion((retrier as? PolicyRetrier)?.policy.statusesWithoutValidation ?? [])
+            let policy = (retrier as? PolicyRetrier)?.policy
+            statuses.formUnion(nested?.statusesWithoutValidation ?? policy?.statusesWithoutValidation ?? [])
+            let more = nested?.retriedStatuses ?? policy?.statuses ?? []
+            // There is one policy, nearly always; its set is shared, not made anew for each request.
+            retried = retried.isEmpty ? more : retried.union(more)
         }
         self.authentication = authentication
         statusesWithoutValidation = statuses

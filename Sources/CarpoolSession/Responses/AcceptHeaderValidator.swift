@@ -12,7 +12,7 @@ public struct AcceptHeaderValidator: ResponseValidator {
 
     /// Fails as ``ContentTypeValidator`` does.
     public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
-        let accept = request.sentValue(of: "Accept") ?? "*/*"
+        guard let accept = request.sentValue(of: "Accept") else { return completion(nil) }
         let types = accept.split(separator: ",").map { String($0.drop { $0 == " " || $0 == "\t" }) }
         ContentTypeValidator(types).validate(request, completion: completion)
     }

@@ -3,9 +3,13 @@ internal import CarpoolJSON
 /// Makes the JSON value of a body the value (RS-05). Any value may stand at the top, and a text that names a member of an object twice is refused.
 public struct JSONResponseSerializer: ResponseSerializer {
     private let input: SerializerInput
+    private let keepsText: Bool
 
-    /// Makes the serializer.
-    public init(input: SerializerInput = SerializerInput()) { self.input = input }
+    /// Makes the serializer. With `keepsText` the value is ``SerializedValue/jsonText(_:)``: numbers keep their spelling, and it costs a tenth.
+    public init(input: SerializerInput = SerializerInput(), keepsText: Bool = false) {
+        self.input = input
+        self.keepsText = keepsText
+    }
 
     /// `json`
     public var name: String { "json" }
@@ -17,7 +21,11 @@ public struct JSONResponseSerializer: ResponseSerializer {
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         input.serialize(request, completion: completion) { (bytes) throws(SessionError) in
             let text = try bytes.map { (bytes) throws(SessionError) in try Self.utf8(bytes) } ?? Array("null".utf8)
-            do throws(JSONError) { return .json(try JSON.parse(text)) } catch { throw .jsonSerializationFailed(error) }
+            do throws(JSONError) {
+                return keepsText ? .jsonText(try JSONText(text)) : .json(try JSON.parse(text))
+            } catch {
+                throw .jsonSerializationFailed(error)
+            }
         }
     }
 
