@@ -4,8 +4,9 @@ public import CarpoolHTTP
 public final class Request {
     /// The name that every event and every call uses; unique for the life of the daemon, the same over all attempts (RL-01).
     public let id: String
-    /// What was asked for. When the request is over, without what is only needed to send it.
-    public private(set) var parameters: RequestParameters
+    /// What was asked for; a program that embeds the session adds to it before the request is sent. When the request is over, without what is
+    /// only needed to send it.
+    public internal(set) var parameters: RequestParameters
     /// The session that it belongs to.
     public let session: Session
 

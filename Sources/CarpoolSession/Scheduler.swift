@@ -8,6 +8,8 @@ public protocol Scheduler: AnyObject {
     func arm(_ timer: Timer, afterMilliseconds milliseconds: Int)
     /// Takes a timer back.
     func cancel(_ timer: Timer)
+    /// Runs a block on the loop, from any thread: for what comes from elsewhere, as the cancellation of a task may.
+    func post(_ block: @escaping @Sendable () -> Void)
 }
 
 extension EventLoop: Scheduler {}

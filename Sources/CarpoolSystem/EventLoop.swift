@@ -18,7 +18,7 @@ public protocol TurnObserver: AnyObject {
 ///
 /// `@unchecked Sendable` because the inbox, behind its lock, and the immutable fields are all that other threads reach;
 /// every other member checks that it is called on the loop's own thread.
-public final class EventLoop: SerialExecutor, @unchecked Sendable {
+public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private struct Inbox: ~Copyable {
         var jobs: [UnownedJob] = []
         var blocks: [@Sendable () -> Void] = []
@@ -233,8 +233,14 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
         for block in blocks { block() }
         let local = localJobs
         localJobs.removeAll(keepingCapacity: true)
-        for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
-        for job in local { job.runSynchronously(on: asUnownedSerialExecutor()) }
+        for job in jobs { execute(job) }
+        for job in local { execute(job) }
+    }
+
+    /// As the executor of actors and as the one that a task prefers: without the second, whatever a task waits for would send it round by
+    /// Swift's own threads.
+    private func execute(_ job: UnownedJob) {
+        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }
 }
 

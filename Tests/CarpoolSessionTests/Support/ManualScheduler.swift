@@ -16,6 +16,8 @@ final class ManualScheduler: Scheduler {
 
     func cancel(_ timer: Timer) { armed.removeAll { $0.timer === timer } }
 
+    func post(_ block: @escaping @Sendable () -> Void) { block() }
+
     /// Lets time go by, and what is due happen in its order.
     func advance(milliseconds: Int) {
         let end = now.advanced(milliseconds: milliseconds)

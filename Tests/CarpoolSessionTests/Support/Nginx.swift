@@ -1,0 +1,64 @@
+import Foundation
+
+/// A real nginx with a few answers, for programs that embed the session. It ends when this process does, however that ends: its shell then
+/// reads the end of its input.
+final class Nginx: Sendable {
+    static let shared = Result { try Nginx() }
+
+    let url: String
+    private let input = Pipe()
+
+    struct Failure: Error {}
+
+    private init() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("carpool-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let port = try Nginx.freePort()
+        url = "http://127.0.0.1:\(port)"
+        let configuration = directory.appendingPathComponent("nginx.conf")
+        try Nginx.configuration(directory.path, port).write(to: configuration, atomically: true, encoding: .utf8)
+        try Data(repeating: 0x61, count: 3_000_000).write(to: directory.appendingPathComponent("large"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
+        shell.arguments = [
+            "-c",
+            """
+            cd \(directory.path) && nginx -p . -c nginx.conf 2>error && echo ready
+            read -r; kill "$(cat pid)"; rm -r \(directory.path)
+            """,
+        ]
+        let output = Pipe()
+        // Else the shell would keep its own input open.
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        shell.standardInput = input
+        shell.standardOutput = output
+        try shell.run()
+        guard output.fileHandleForReading.availableData.starts(with: Data("ready".utf8)) else { throw Failure() }
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let origin = try RecordingOrigin()
+        origin.end()
+        return origin.port
+    }
+
+    private static func configuration(_ directory: String, _ port: UInt16) -> String {
+        """
+        worker_processes 1; pid \(directory)/pid; error_log /dev/null; daemon on;
+        events { worker_connections 512; }
+        http {
+            access_log off; default_type application/octet-stream; root \(directory);
+            client_body_temp_path body; proxy_temp_path p; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
+            server {
+                listen 127.0.0.1:\(port);
+                location = /text { default_type text/plain; return 200 "$request_method $request_uri $http_x_test"; }
+                location = /json { default_type application/json; return 200 '{"name": "Ada", "born": 1815}'; }
+                location = /missing { default_type text/plain; return 404 "nothing here"; }
+                location = /moved { return 302 /text; }
+                location = /slow { limit_rate 1k; try_files /large =404; }
+            }
+        }
+        """
+    }
+}
