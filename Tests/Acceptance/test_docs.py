@@ -17,6 +17,7 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "clients").rglob("README.md"), *(RO
 EXAMPLE = re.compile(r"^```(sh|python) run\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+PROOF = re.compile(r"`(?:(test_\w+\.py)::(test_\w+)|Swift: (\w+)\.(\w+))`")
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -73,3 +74,11 @@ def test_links_lead_somewhere(page: Path) -> None:
         to = (page.parent / target).resolve() if target else page
         assert to.exists(), f"{target} does not exist"
         assert not anchor or anchor in anchors(to), f"{target} has no heading {anchor}"
+
+
+def test_the_tests_that_compatibility_names_exist() -> None:
+    proofs = PROOF.findall((ROOT / "docs/compatibility.md").read_text())
+    assert proofs
+    sources = {path.name: path.read_text() for path in (ROOT / "Tests").rglob("*") if path.suffix in {".py", ".swift"}}
+    for python, test, swift, function in proofs:
+        assert f"def {test}(" in sources[python] if python else f"func {function}(" in sources[f"{swift}.swift"]
