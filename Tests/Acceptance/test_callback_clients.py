@@ -95,6 +95,8 @@ def test_a_question_moves_once_to_another_client(daemon: Daemon, url: str) -> No
         third.question()
         third.close()
         second.question()
+        # There is no third one, though there could be.
+        hello(watcher, "c")
         second.close()
         assert reason(watcher.call("request.wait", request=request)) == "disconnected"
 

@@ -192,6 +192,21 @@ def test_ri_04_and_rh_03_refusals(wire: Wire, place: ScriptedOrigin) -> None:
         assert record["outcome"]["error"]["details"]["underlying"]["message"] == "not mine"
 
 
+def test_f_22_a_client_s_redirect_leaks_nothing_that_it_did_not_set(wire: Wire, place: ScriptedOrigin) -> None:
+    """`localhost` is another origin than the address, on the same port."""
+    elsewhere = place.url.replace("127.0.0.1", "localhost") + "/good"
+    secrets = {"Authorization": "Bearer t", "Cookie": "a=b"}
+    changes: list[dict[str, Any]] = [{}, {"set_headers": {"Authorization": "Bearer own"}}]
+    for change, expected in zip(changes, ([], ["Bearer own"]), strict=True):
+        call = wire.request("request.perform", {**asking("redirect", place), "headers": secrets})
+        question = wire.question()
+        assert ["Authorization", "Bearer t"] in question["params"]["url_request"]["headers"]
+        wire.reply(question, decision="follow", url=elsewhere, **change)
+        assert wire.result(call)["response"]["url"] == elsewhere
+        last = place.requests[-1]
+        assert (last.values("authorization"), last.values("cookie")) == (expected, [])
+
+
 # No answer that counts
 
 
