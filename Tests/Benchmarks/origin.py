@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 
 BODY = "x" * 200
+JSON = '{"id": 1234567, "name": "a record of two hundred bytes", "tags": ["one", "two", "three"], "ratio": 0.618, \
+"nested": {"is_set": true, "nothing": null, "list": [1, 2, 3, 4, 5, 6, 7, 8, 9]}, "end": "...."}'
 
 CONFIGURATION = """
 {user}
@@ -34,6 +36,7 @@ http {{
         ssl_certificate {directory}/origin.pem;
         ssl_certificate_key {directory}/origin.key;
         location / {{ return 200 "{body}"; }}
+        location /json {{ default_type application/json; return 200 '{json}'; }}
         location /logged {{ access_log {directory}/access.log connection; return 200 "{body}"; }}
     }}
 }}
@@ -102,6 +105,7 @@ class Origin:
             directory=directory,
             address=address,
             body=BODY,
+            json=JSON,
             http_port=http_port,
             https_port=https_port,
         )
