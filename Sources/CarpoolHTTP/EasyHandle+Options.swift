@@ -2,24 +2,27 @@ internal import CCurl
 
 /// Everything in which a hop's handle differs from libcurl's defaults.
 extension EasyHandle {
-    /// Headers that libcurl would add by itself: whoever asks for a request says what is in it.
-    private static let ownHeaders: [StaticString] = ["Accept"]
-    /// `Expect` costs a second with servers that do not know it (RFC 9110, section 10.1.1, leaves it to the client).
-    private static let ownHeadersWithBody: [StaticString] = ["Accept", "Content-Type", "Expect"]
+    /// Headers that libcurl would add by itself: whoever asks for a request says what is in it. The first is for responses that are decoded;
+    /// libcurl would write the same, but in two steps and byte by byte. The last two are for requests with a body; `Expect` costs a second with
+    /// servers that do not know it (RFC 9110, section 10.1.1, leaves it to the client).
+    private static let defaults: [DefaultField] = [
+        DefaultField(name: "Accept-Encoding", value: TransportRequest.encodings), DefaultField(name: "Accept"),
+        DefaultField(name: "Content-Type"), DefaultField(name: "Expect"),
+    ]
 
     /// Makes the handle of a transfer; `nil` if memory is out.
     /// `mayShare` says whether it may turn out that the origin takes several requests on one connection.
     init?(transfer: Transfer, pool: OriginPool, mayShare: Bool, configuration: TransportConfiguration) {
         let request = transfer.request
-        let defaults = request.sendsLength ? EasyHandle.ownHeadersWithBody : EasyHandle.ownHeaders
-        self.init(fields: request.fields, suppressing: defaults)
+        let last = request.sendsLength ? EasyHandle.defaults.endIndex : 2
+        self.init(fields: request.fields, defaults: EasyHandle.defaults[(transfer.isDecoding ? 0 : 1)..<last])
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(pool, configuration, connectMilliseconds: request.connectTimeoutMilliseconds)
         // Rather wait for a connection that is being made than make another; for nothing, where each serves one request at a time.
         if mayShare { set(CURLOPT_PIPEWAIT, 1) }
         if pool.key.origin.scheme == "https" { setTrust(request.partition.trust, configuration) }
         setMethod(request)
-        if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, text: TransportRequest.acceptEncoding) }
+        if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, pointer: TransportRequest.encodings.utf8Start) }
         installCallbacks(for: transfer)
         if pool.multi.key.speech == .multiplexed, !request.method.isIdempotent { installMessages(for: transfer) }
     }

@@ -7,9 +7,9 @@ struct EasyHandle {
     private let memory: RequestMemory
 
     /// Makes a handle; `nil` if memory is out.
-    init?(fields: [HTTPField], suppressing defaults: [StaticString]) {
+    init?(fields: [HTTPField], defaults: ArraySlice<DefaultField>) {
         guard let raw = curl_easy_init() else { return nil }
-        guard let memory = RequestMemory(fields: fields, suppressing: defaults) else {
+        guard let memory = RequestMemory(fields: fields, defaults: defaults) else {
             curl_easy_cleanup(raw)
             return nil
         }

@@ -10,17 +10,17 @@ struct RequestMemory {
     /// `nil` if there are no headers.
     let headerList: UnsafeMutablePointer<curl_slist>?
 
-    /// Lays out `Name: value` lines. A name of `defaults` that no field has becomes `Name:`, which keeps libcurl from adding its own.
-    /// Fails if memory is out.
-    init?(fields: [HTTPField], suppressing defaults: [StaticString]) {
+    /// Lays out `Name: value` lines: first those of `defaults` whose name no field has, where `Name:` without a value keeps libcurl from adding
+    /// its own; then the fields. Fails if memory is out.
+    init?(fields: [HTTPField], defaults: ArraySlice<DefaultField>) {
         // The URL says what the host is.
         let fields = fields.contains { $0.isNamed("host") } ? fields.filter { !$0.isNamed("host") } : fields
-        let suppressed = defaults.filter { name in !fields.contains { $0.isNamed(name) } }
+        let added = defaults.filter { field in !fields.contains { $0.isNamed(field.name) } }
         var bytes = 0
         for field in fields { bytes += field.name.utf8.count + field.value.utf8.count + 3 }
-        for name in suppressed { bytes += name.utf8CodeUnitCount + 2 }
+        for field in added { bytes += field.name.utf8CodeUnitCount + field.value.utf8CodeUnitCount + 3 }
         let stride = MemoryLayout<curl_slist>.stride
-        let nodes = fields.count + suppressed.count
+        let nodes = fields.count + added.count
         let head = Int(CURL_ERROR_SIZE) + nodes * stride
         guard let base = malloc(head + bytes) else { return nil }
         self.base = base
@@ -29,16 +29,14 @@ struct RequestMemory {
         let list = (base + Int(CURL_ERROR_SIZE)).bindMemory(to: curl_slist.self, capacity: nodes)
         headerList = nodes == 0 ? nil : list
         var text = base + head
-        for (index, field) in fields.enumerated() {
+        for (index, field) in added.enumerated() {
             list[index] = curl_slist(data: text.assumingMemoryBound(to: CChar.self), next: list + index + 1)
             RequestMemory.write(field, at: &text)
         }
-        for (index, name) in suppressed.enumerated() {
-            let node = list + fields.count + index
+        for (index, field) in fields.enumerated() {
+            let node = list + added.count + index
             node.pointee = curl_slist(data: text.assumingMemoryBound(to: CChar.self), next: node + 1)
-            RequestMemory.write(name.utf8Start, name.utf8CodeUnitCount, at: &text)
-            RequestMemory.write(0x3A, at: &text)
-            RequestMemory.write(0, at: &text)
+            RequestMemory.write(field, at: &text)
         }
         if nodes > 0 { list[nodes - 1].next = nil }
     }
@@ -54,6 +52,16 @@ struct RequestMemory {
             write(0x3A, at: &text)
             write(0x20, at: &text)
             write(field.value, at: &text)
+        }
+        write(0, at: &text)
+    }
+
+    private static func write(_ field: DefaultField, at text: inout UnsafeMutableRawPointer) {
+        write(field.name.utf8Start, field.name.utf8CodeUnitCount, at: &text)
+        write(0x3A, at: &text)
+        if field.value.utf8CodeUnitCount > 0 {
+            write(0x20, at: &text)
+            write(field.value.utf8Start, field.value.utf8CodeUnitCount, at: &text)
         }
         write(0, at: &text)
     }

@@ -27,7 +27,8 @@ public struct TransportRequest {
 
     /// What a request whose content is decoded says in `Accept-Encoding`, unless it has such a field of its own; zstd is decoded too where it
     /// comes unasked.
-    public static let acceptEncoding = "br;q=1.0, gzip;q=0.9, deflate;q=0.8"
+    public static let acceptEncoding = "\(encodings)"
+    static let encodings: StaticString = "br;q=1.0, gzip;q=0.9, deflate;q=0.8"
 
     /// Makes a request with the defaults of ``TransportRequest``.
     public init(method: HTTPMethod, url: HTTPURL, fields: [HTTPField] = []) {

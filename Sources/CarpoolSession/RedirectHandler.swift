@@ -45,8 +45,8 @@ public struct RedirectHandler {
     /// Makes a handler with the usual limits.
     public init(_ behaviour: Behaviour) { self.behaviour = behaviour }
 
-    /// What comes after a response.
-    enum Step {
+    /// What comes after a response. What few responses need lies elsewhere, or every request would carry its size.
+    indirect enum Step {
         /// The response is the final one.
         case deliver
         /// The response redirects to there, and is the final one all the same.

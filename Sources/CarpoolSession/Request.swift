@@ -23,7 +23,7 @@ public final class Request {
     /// Why it failed; the first reason of an attempt wins (RL-22).
     public private(set) var error: SessionError?
     /// Why there is nothing to serialize; a serializer's own failure is none of the other serializers' (RS-01).
-    public internal(set) var responseFailure: SessionError?
+    public var responseFailure: SessionError? { hasNoResponse ? error : nil }
     /// Whether the body of ``urlRequest`` was too large to be kept when the request was over.
     public private(set) var hasLetGoOfBody = false
     /// What the serializers made of the body, in their order.
@@ -35,6 +35,8 @@ public final class Request {
     /// Whether the body waits for somebody who looks at the head first (DR-03).
     public private(set) var isHeld = false
 
+    /// Whether there is nothing to serialize: then ``error`` says why.
+    var hasNoResponse = false
     /// What the session is doing for it.
     var phase = RequestPhase.idle
     var transfer: Transfer?
@@ -43,7 +45,15 @@ public final class Request {
     /// Whether somebody is being asked about the redirect.
     var isDecidingRedirect = false
     /// The end of the transfer, while the request is held up.
-    var heldCompletion: TransferCompletion?
+    var heldCompletion: HeldCompletion?
+
+    /// An object, because few requests have one and all would carry its size.
+    final class HeldCompletion {
+        let value: TransferCompletion
+
+        init(_ value: TransferCompletion) { self.value = value }
+    }
+
     /// Bytes of a body that nobody wants, because its response redirects.
     var discardedBytes = 0
     /// Whether its session has ended under it, so that no retrier is asked and no more is told than that it is over (§2.14).
@@ -172,7 +182,7 @@ extension Request {
         case .deciding, .backingOff: error = reason
         case .serializing:
             fail(reason)
-            responseFailure = error
+            hasNoResponse = true
         default: fail(reason)
         }
     }
@@ -190,7 +200,7 @@ extension Request {
     /// Forgets what the last attempt brought (RL-13).
     func reset() {
         error = nil
-        responseFailure = nil
+        hasNoResponse = false
         response = nil
         body.discard()
         body = ResponseBody()

@@ -120,7 +120,7 @@ extension Session {
         request.phase = .serializing(nil)
         do throws(SessionError) { try request.body.complete() } catch { request.fail(error) }
         noteFailure(of: request)
-        request.responseFailure = request.error
+        request.hasNoResponse = request.error != nil
         request.timeline.requestCompleted = WallClock.microseconds()
         eventMonitor.requestDidFinish(request)
         let serializers = request.parameters.serializers

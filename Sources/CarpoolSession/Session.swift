@@ -56,7 +56,7 @@ public final class Session {
     }
 
     /// Makes a request; nothing is sent before ``Request/resume()``, and nothing happens at all before that or ``Request/setUp()``.
-    public func request(_ parameters: RequestParameters, id: String) -> Request {
+    public func request(_ parameters: consuming RequestParameters, id: String) -> Request {
         requestCount &+= 1
         let request = Request(id: id, parameters: parameters, session: self)
         active[ObjectIdentifier(request)] = request
@@ -122,7 +122,7 @@ extension Session {
         guard !request.isHeldUp, let transfer = request.transfer else { return }
         if let completion = request.heldCompletion {
             request.heldCompletion = nil
-            delegate.transferDidComplete(transfer, completion)
+            delegate.transferDidComplete(transfer, completion.value)
         } else {
             transport.resumeReceiving(transfer)
         }
@@ -165,7 +165,7 @@ extension Session {
         guard let completion = request.heldCompletion else { return }
         request.heldCompletion = nil
         delegate.transferDidComplete(
-            transfer, TransferCompletion(error: Session.cancellation, metrics: completion.metrics))
+            transfer, TransferCompletion(error: Session.cancellation, metrics: completion.value.metrics))
     }
 
     /// What the transport says of a transfer that was cancelled.

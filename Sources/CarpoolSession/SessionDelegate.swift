@@ -73,7 +73,7 @@ final class SessionDelegate: TransferDelegate {
     func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
         guard let request = tasks[transfer] else { return }
         if request.isHeldUp, completion.error == nil {
-            request.heldCompletion = completion
+            request.heldCompletion = Request.HeldCompletion(completion)
             return
         }
         tasks[transfer] = nil

@@ -1,7 +1,7 @@
 public import CarpoolHTTP
 
-/// How parameters become part of a request: in the query of its URL, or as its body.
-public enum ParameterEncoding: Sendable {
+/// How parameters become part of a request: in the query of its URL, or as its body. Most requests have none, and do not carry the size.
+public indirect enum ParameterEncoding: Sendable {
     /// `name=value` pairs in the query or the body.
     case form(URLEncodedFormEncoder, destination: FormDestination)
     /// A JSON body.
