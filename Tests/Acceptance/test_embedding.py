@@ -1,0 +1,95 @@
+"""A program of its own that embeds the session: the one that docs/swift.md shows, built as its own package."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness.daemon import ROOT, environment
+from harness.waiting import PATIENCE_SECONDS
+from origins.scripted import ScriptedOrigin
+
+FILE = re.compile(r"^```swift titles/(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PACKAGE = ROOT / ".build/embedding"
+BUILD_SECONDS = 900
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[Path]:
+    """The page's program, built; once for all runs, since nothing of it depends on the version of libcurl."""
+    page = (ROOT / "docs/swift.md").read_text()
+    files = dict(FILE.findall(page))
+    assert set(files) == {"Package.swift", "Sources/titles/main.swift"}
+    PACKAGE.mkdir(parents=True, exist_ok=True)
+    with (PACKAGE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name, text in files.items():
+            path = PACKAGE / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # The origin is an argument here, as the text is not to be built anew for every port.
+            wanted = text.replace('"../carpool"', f'"{ROOT}"')
+            wanted = wanted.replace('"https://example.com', '"\\(CommandLine.arguments[1])')
+            if not path.exists() or path.read_text() != wanted:
+                path.write_text(wanted)
+        done = subprocess.run(
+            ["swift", "build", "--package-path", str(PACKAGE)],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=BUILD_SECONDS,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "warning:" not in done.stdout + done.stderr, done.stdout + done.stderr
+    yield PACKAGE / ".build/debug/titles"
+
+
+def run(program: Path, directory: Path, url: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(program), url],
+        check=False,
+        env=environment(directory) | {"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+    )
+
+
+def test_the_program_of_the_page_makes_its_requests(program: Path, directory: Path, origin: ScriptedOrigin) -> None:
+    done = run(program, directory, origin.url)
+    assert (done.returncode, done.stderr) == (0, "")
+    status, person = done.stdout.split("\n", 1)
+    assert status == "200 false"
+    assert person.splitlines()[0] == "GET /people?born=1815&name=Ada HTTP/1.1"
+    sent = {request.method: request for request in origin.received(2)}
+    assert sent["POST"].target == "/notes"
+    assert sent["POST"].body == b'{"text":"first of all"}'
+    assert sent["POST"].values("content-type") == ["application/json"]
+    assert sent["GET"].values("user-agent")[0].startswith("titles/")
+
+
+def test_a_failure_is_thrown_to_the_caller(program: Path, directory: Path, origin: ScriptedOrigin) -> None:
+    """Nobody takes it there, so Swift ends the program with its name."""
+    origin.on("/people", lambda exchange: exchange.reply(404))
+    done = run(program, directory, origin.url)
+    assert done.returncode != 0
+    assert "response_validation_failed.unacceptable_status_code" in done.stderr
+
+
+def test_one_thread_is_enough(program: Path, directory: Path, origin: ScriptedOrigin) -> None:
+    """While both answers are waited for there is one thread, and no daemon."""
+    gate = origin.hold("/people")
+    origin.hold("/notes").set()
+    child = subprocess.Popen([str(program), origin.url], env=environment(directory), stdout=subprocess.PIPE)
+    try:
+        origin.received(2)
+        assert len(list(Path(f"/proc/{child.pid}/task").iterdir())) == 1
+        assert list((directory / "runtime").iterdir()) == []
+    finally:
+        gate.set()
+        child.communicate(timeout=PATIENCE_SECONDS)
+    assert child.returncode == 0
