@@ -33,6 +33,14 @@ struct InvocationTests {
         #expect(request.session == "a")
     }
 
+    @Test func retriesAreCounted() throws {
+        #expect(try request("get u").retries == 0)
+        #expect(try request("get --retry 3 u").retries == 3)
+        for wrong in ["-1", "+1", "100", "x", ""] {
+            #expect(throws: UsageError.self) { try Invocation.parse(["get", "--retry", wrong, "u"]) }
+        }
+    }
+
     @Test func fieldsKeepTheirOrderAndTheirValues() throws {
         let invocation = try Invocation.parse(["get", "-H", "B: 1", "-HA:2", "--header", "B:  a: b ", "-H", "C:", "u"])
         guard case .request(let request) = invocation else { throw UsageError("no request") }

@@ -26,8 +26,8 @@ package enum Command: String, CaseIterable {
     }
 
     private static let ofEveryRequest: [Option] = [
-        .output, .include, .fail, .timeout, .session, .certificates, .insecure, .follow, .noFollow, .http1, .http2,
-        .silent, .verbose, .socket, .help,
+        .output, .include, .fail, .retry, .timeout, .session, .certificates, .insecure, .follow, .noFollow, .http1,
+        .http2, .silent, .verbose, .socket, .help,
     ]
 
     /// What follows its name.

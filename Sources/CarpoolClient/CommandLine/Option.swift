@@ -1,6 +1,6 @@
 /// An option of the command line. One table for the parser, the help and the pages.
 package enum Option: CaseIterable, Equatable {
-    case method, header, data, json, output, include, fail, timeout, session, certificates, insecure
+    case method, header, data, json, output, include, fail, retry, timeout, session, certificates, insecure
     case follow, noFollow, http1, http2, silent, verbose, socket, help, version
 
     /// How it is written and what it means.
@@ -32,6 +32,8 @@ package enum Option: CaseIterable, Equatable {
             Specification("--output", short: "o", takes: "FILE", "write to FILE, replaced only when all is there")
         case .include: Specification("--include", short: "i", "print the response's status and header before the body")
         case .fail: Specification("--fail", short: "f", "for a status of 400 or more print no body and exit with 5")
+        case .retry:
+            Specification("--retry", takes: "N", "send what may pass and may be repeated up to N times again")
         case .timeout: Specification("--timeout", takes: "SECONDS", "give up after so long (decimals are fine)")
         case .session: Specification("--session", takes: "NAME", "use this session of the daemon, not 'default'")
         case .certificates: Specification("--cacert", takes: "FILE", "trust the certificates in FILE, and no others")

@@ -35,6 +35,8 @@ package struct RequestInvocation: Equatable {
     package var output: String?
     package var printsHead: Bool
     package var failsOnStatus = false
+    /// How often it is sent again at most.
+    package var retries = 0
     package var timeoutMilliseconds: Int?
     package var session: String?
     package var trust = Trust.system
@@ -60,6 +62,7 @@ package struct RequestInvocation: Equatable {
         case .output: output = value == "-" ? nil : value
         case .include: printsHead = true
         case .fail: failsOnStatus = true
+        case .retry: retries = try count(value)
         case .timeout: timeoutMilliseconds = try milliseconds(value)
         case .session: session = value
         case .certificates: try setTrust(.certificates(value))
@@ -103,6 +106,18 @@ package struct RequestInvocation: Equatable {
             throw UsageError("--cacert and --insecure exclude each other", in: command)
         }
         self.trust = trust
+    }
+
+    /// The most retries that the daemon makes.
+    private static let mostRetries = 99
+
+    private func count(_ text: String) throws(UsageError) -> Int {
+        guard text.utf8.first != UInt8(ascii: "+"), let count = Int(text), 0...RequestInvocation.mostRetries ~= count
+        else {
+            throw UsageError(
+                "--retry takes a number from 0 to \(RequestInvocation.mostRetries), not '\(text)'", in: command)
+        }
+        return count
     }
 
     private func milliseconds(_ text: String) throws(UsageError) -> Int {

@@ -47,6 +47,7 @@ struct RequestCommand {
         writer.member("timeout_ms", request.timeoutMilliseconds)
         writer.member("resource_timeout_ms", request.timeoutMilliseconds)
         writer.member("http_version", request.httpVersion)
+        writeRetries(to: &writer)
         if !request.followsRedirects { writer.member("redirect", static: "do_not_follow") }
         writer.endObject()
     }
@@ -75,6 +76,22 @@ struct RequestCommand {
         writer.endArray()
     }
 
+    /// A status that may pass is one to try again, whether or not the command is to fail in the end.
+    private func writeRetries(to writer: inout JSONWriter) {
+        guard request.retries > 0 else { return }
+        writer.key("interceptor")
+        writer.beginArray()
+        writer.beginObject()
+        writer.key("retry_policy")
+        writer.beginObject()
+        writer.member("limit", request.retries)
+        writer.member("without_validation", true)
+        writer.member("respect_retry_after", true)
+        writer.endObject()
+        writer.endObject()
+        writer.endArray()
+    }
+
     private func writeTrust(to writer: inout JSONWriter) {
         guard request.trust != .system else { return }
         writer.key("trust")
@@ -89,8 +106,12 @@ struct RequestCommand {
 
     // MARK: The response
 
+    private static let unacceptableStatus: StaticString = "response_validation_failed.unacceptable_status_code"
+
     private func check(_ record: JSON) throws(Failure) {
-        guard record["outcome"]?["ok"]?.bool == true else { throw RequestCommand.failure(record) }
+        // Statuses are the policy's failures, not ours: what came of the last try is printed as any response.
+        let isRefused = record["outcome"]?["error"]?["name"]?.isString(RequestCommand.unacceptableStatus) ?? false
+        guard isRefused || record["outcome"]?["ok"]?.bool == true else { throw RequestCommand.failure(record) }
         guard request.failsOnStatus, let status = record["response"]?["status"]?.int, status >= 400 else { return }
         let url = record["response"]?["url"]?.string ?? request.url
         throw Failure(.httpFailure, "HTTP status \(status) from \(url)")
