@@ -10,7 +10,10 @@ public enum CurlDescription {
     /// The line. Values that are secrets are masked unless `reveal` is true; bodies are shown as they are.
     ///
     /// As long as the body: up to four bytes for one. A file is told by its path; one without a path is read from standard input.
-    /// - Parameter redirect: what is done with redirects; `nil` shows the first hop alone.
+    /// - Parameters:
+    ///   - request: what is shown.
+    ///   - reveal: whether secrets are shown too.
+    ///   - redirect: what is done with redirects; `nil` shows the first hop alone.
     public static func text(
         for request: TransportRequest, reveal: Bool = false, redirect: RedirectHandler? = nil
     ) -> String {

@@ -59,7 +59,9 @@ extension SessionError {
         "response_serialization_failed.input_file_nil", "the body is gone: it was released before it was read")
 
     /// The file that holds the body cannot be read.
-    /// - Parameter reason: what the system says.
+    /// - Parameters:
+    ///   - path: the file's, if it has one.
+    ///   - reason: what the system says.
     public static func inputFileReadFailed(path: String?, reason: String) -> SessionError {
         SessionError(
             "response_serialization_failed.input_file_read_failed", "cannot read the body's file: \(reason)",
