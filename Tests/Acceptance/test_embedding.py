@@ -36,6 +36,8 @@ def program() -> Iterator[Path]:
             wanted = wanted.replace('"https://example.com', '"\\(CommandLine.arguments[1])')
             if not path.exists() or path.read_text() != wanted:
                 path.write_text(wanted)
+        # Else SwiftPM does not look for files that were added to, or taken from, the package it depends on.
+        (PACKAGE / "Package.swift").touch()
         done = subprocess.run(
             ["swift", "build", "--package-path", str(PACKAGE)],
             check=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 
 from bench import Bench
 from daemon import Daemon
@@ -43,7 +44,7 @@ def _set_header(name: str) -> dict[str, object]:
     return {"set_header": {"name": name, "value": "benchmark"}}
 
 
-def _run(load: str, daemon: Daemon, count: int, params: dict[str, object]) -> float:
+def _run(load: str, daemon: Daemon, count: int, params: Mapping[str, object]) -> float:
     command = [load, str(daemon.socket_path), str(daemon.pid), str(CONCURRENCY), str(count), json.dumps(params)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=120)
     return float(json.loads(done.stdout)["cpu_us"])
