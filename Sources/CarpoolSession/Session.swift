@@ -150,6 +150,8 @@ extension Session {
         switch request.phase {
         case .tasked(isStarted: true): endTransfer(of: request)
         case .tasked(isStarted: false):
+            // A monitor that resumes it at the event must not have it sent.
+            request.phase = .validating
             eventMonitor.request(request, taskDidCompleteWith: Session.cancellation)
             finish(request)
         case .deciding(isSerialized: true): complete(request)

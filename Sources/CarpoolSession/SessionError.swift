@@ -77,10 +77,12 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     /// The URL is none.
     static func invalidURL(_ url: String, _ error: TransportError) -> SessionError {
         guard error.code != .unsupportedURL else { return sessionTaskFailed(error) }
+        // Failures are told to whoever watches, and a password is for nobody who does.
+        let shown = URLRedaction.withoutUserInformation(url)
         return SessionError(
-            "invalid_url", "\(error.message): \(beginning(of: url))",
-            hint: "write the whole URL, with http:// or https://",
-            transport: error, details: [Detail("url", .string(url))])
+            "invalid_url", "\(error.message): \(beginning(of: shown))",
+            hint: "write the whole URL, with http:// or https://", transport: error,
+            details: [Detail("url", .string(shown))])
     }
 
     /// A GET that carries a body (the model refuses it before anything is sent).

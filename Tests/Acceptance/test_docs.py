@@ -82,3 +82,8 @@ def test_the_tests_that_compatibility_names_exist() -> None:
     sources = {path.name: path.read_text() for path in (ROOT / "Tests").rglob("*") if path.suffix in {".py", ".swift"}}
     for python, test, swift, function in proofs:
         assert f"def {test}(" in sources[python] if python else f"func {function}(" in sources[f"{swift}.swift"]
+
+
+def test_every_id_of_compatibility_stands_once() -> None:
+    ids = re.findall(r"^\| ([A-Z]{2}-\d\d) \|", (ROOT / "docs/compatibility.md").read_text(), re.MULTILINE)
+    assert len(ids) == len(set(ids)) > 0

@@ -9,18 +9,6 @@ struct LifeCycleTests {
         case adapter, validator, retrier, backOff, serializer, redirect, headers, suspended
     }
 
-    /// Somebody who decides about a redirect when the test says so.
-    private final class OpenDecider: RedirectDecider {
-        private(set) var open: [(Result<TransportRequest?, SessionError>) -> Void] = []
-
-        func redirect(
-            _ request: Request, after response: ResponseHead, to proposed: TransportRequest,
-            completion: @escaping (Result<TransportRequest?, SessionError>) -> Void
-        ) {
-            open.append(completion)
-        }
-    }
-
     private final class Scene {
         let stage: Stage
         let interceptor = ScriptedInterceptor()

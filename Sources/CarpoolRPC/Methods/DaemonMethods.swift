@@ -48,13 +48,15 @@ enum DaemonMethods {
     private static let stats = Method(
         "daemon.stats", role: .observe, "Counts what the daemon has and has done.",
         """
-        `requests.active` and `transfers.active` are 0 when nothing is under way. `loop.longest_turn_us` is the longest \
+        `requests.active`, `requests.tasks` and `transfers.active` are 0 when nothing is under way. `loop.longest_turn_us` is the longest \
         time in which no client was heard: above 50,000 something held the loop.
         """,
         result: .answer([
             .required("uptime_ms", .count, "How long it has run."),
             group("connections", "Clients.", ["open", "accepted", "refused"]),
-            group("requests", "Requests: under way, kept, made and failed.", ["active", "known", "made", "failed"]),
+            group(
+                "requests", "Requests: under way, with the network, kept, made and failed.",
+                ["active", "tasks", "known", "made", "failed"]),
             group(
                 "transfers", "Hops: on the network, waiting, finished, and finished on a connection that was there.",
                 ["active", "queued", "finished", "reused"]),
@@ -71,8 +73,8 @@ enum DaemonMethods {
             .init(
                 "a quiet daemon",
                 result: """
-                    {"uptime_ms":3600000,"connections":{"open":1,"accepted":40,"refused":0},"requests":{"active":0,"known":3,\
-                    "made":40,"failed":1},"transfers":{"active":0,"queued":0,"finished":41,"reused":39},\
+                    {"uptime_ms":3600000,"connections":{"open":1,"accepted":40,"refused":0},"requests":{"active":0,"tasks":0,\
+                    "known":3,"made":40,"failed":1},"transfers":{"active":0,"queued":0,"finished":41,"reused":39},\
                     "spool":{"bodies":0,"size_bytes":0},"events":{"subscriptions":0,"built":0},\
                     "loop":{"turns":512,"longest_turn_us":830},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
                     "sessions":1}

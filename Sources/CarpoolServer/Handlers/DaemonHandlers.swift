@@ -1,6 +1,7 @@
 internal import CarpoolHTTP
 internal import CarpoolJSON
 public import CarpoolRPC
+internal import CarpoolSession
 internal import CarpoolSystem
 internal import Glibc
 
@@ -60,6 +61,7 @@ struct DaemonHandlers {
             writer.key("requests")
             writer.beginObject()
             writer.member("active", server.requests.active)
+            writer.member("tasks", server.sessions.values.reduce(0) { $0 + $1.taskCount })
             writer.member("known", server.requests.count)
             writer.member("made", server.statistics.requests)
             writer.member("failed", server.statistics.failedRequests)

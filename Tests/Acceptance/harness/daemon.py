@@ -116,9 +116,20 @@ class Daemon:
         """The bodies that lie in the spool."""
         return [path for path in (self.directory / "cache").rglob("r_*") if path.is_file()]
 
-    def is_idle(self) -> bool:
+    def unfinished(self) -> dict[str, int]:
+        """What is under way in the daemon, by its own tables; empty when there is nothing."""
         stats = self.stats()
-        return bool(stats["requests"]["active"] == 0 and stats["transfers"]["active"] == 0)
+        counts = {
+            "requests": stats["requests"]["active"],
+            "tasks": stats["requests"]["tasks"],
+            "transfers": stats["transfers"]["active"] + stats["transfers"]["queued"],
+            "callbacks": stats["callbacks"]["waiting"],
+            "of sessions": sum(session["active"] for session in self.call("session.list")["sessions"]),
+        }
+        return {name: count for name, count in counts.items() if count}
+
+    def is_idle(self) -> bool:
+        return not self.unfinished()
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
@@ -134,11 +145,14 @@ class Daemon:
         assert self.spooled() == []
 
     def stop(self) -> None:
-        """End the daemon, unless the test did; fails if any request or transfer outlived its test."""
+        """End the daemon, unless the test did; fails if anything of a request outlived its test."""
         if self.process.poll() is not None:
             return
         try:
-            eventually(self.is_idle)
+            try:
+                eventually(self.is_idle)
+            except AssertionError as error:
+                raise AssertionError(f"left under way: {self.unfinished()}") from error
             self.terminate()
         finally:
             if self.process.poll() is None:

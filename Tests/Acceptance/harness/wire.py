@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import select
 import socket
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ class Wire:
 
     def __init__(self, path: Path | str, framing: str = LINES, timeout: float = PATIENCE_SECONDS) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._timeout = timeout
         self.socket.settimeout(timeout)
         self.socket.connect(str(path))
         self.framing = framing
@@ -92,6 +94,14 @@ class Wire:
         if self.framing == SEQUENCE and line:
             assert line.startswith(b"\x1e"), line
         return line.lstrip(b"\x1e")
+
+    def is_readable(self, seconds: float) -> bool:
+        """Whether something comes, in time."""
+        self.socket.setblocking(False)
+        try:
+            return bool(self._input.peek(1)) or bool(select.select([self.socket], [], [], seconds)[0])
+        finally:
+            self.socket.settimeout(self._timeout)
 
     def receive(self) -> Any:
         """Return the next message; fails at the end of the connection."""

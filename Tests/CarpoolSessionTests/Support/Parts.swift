@@ -75,6 +75,18 @@ final class ScriptedSerializer: ResponseSerializer {
     }
 }
 
+/// Somebody who decides about a redirect when the test says so.
+final class OpenDecider: RedirectDecider {
+    private(set) var open: [(Result<TransportRequest?, SessionError>) -> Void] = []
+
+    func redirect(
+        _ request: Request, after response: ResponseHead, to proposed: TransportRequest,
+        completion: @escaping (Result<TransportRequest?, SessionError>) -> Void
+    ) {
+        open.append(completion)
+    }
+}
+
 extension SessionError {
     /// A failure of a test's own.
     static let scripted = SessionError("scripted", "what the test wants")
