@@ -12,6 +12,8 @@ struct AdmissionQueue<Element> {
         var streamsPerConnection = 100
         /// Transfers that wait, in all.
         var waiting = 100_000
+        /// Transfers that are held up and count in none of the limits above, in all; any more count as if they were not held up.
+        var heldUp = 1_024
     }
 
     /// What the origin is known to speak.
@@ -39,7 +41,9 @@ struct AdmissionQueue<Element> {
         var speech: Speech
         /// Whether the origin may speak HTTP/2 at all.
         let mayMultiplex: Bool
+        /// Under way, without those that are held up.
         var active = 0
+        var heldUp = 0
         var line = WaitingLine<Element>()
         /// Whether it stands in one of the two lists below.
         var isListed = false
@@ -53,6 +57,7 @@ struct AdmissionQueue<Element> {
     private var starved = WaitingLine<Lane>()
     private var connections = 0
     private var occupied = 0
+    private var heldUp = 0
 
     init(limits: Limits) { self.limits = limits }
 
@@ -72,7 +77,7 @@ struct AdmissionQueue<Element> {
     /// The origin is of no more interest. Gives false, and keeps it, if something waits or is under way.
     mutating func removeLane(_ lane: Lane) -> Bool {
         let state = lanes[lane]
-        guard state.active == 0, state.line.isEmpty, !state.isListed else { return false }
+        guard state.active == 0, state.heldUp == 0, state.line.isEmpty, !state.isListed else { return false }
         freeLanes.append(lane)
         return true
     }
@@ -88,11 +93,32 @@ struct AdmissionQueue<Element> {
         change(lane) { $0.line.remove(ticket) }
     }
 
-    /// One that was admitted has ended.
+    /// One that was admitted is held up by its own side, and makes room for others: whoever does not read costs only itself. Gives false if
+    /// there are too many of those.
+    mutating func holdUp(in lane: Lane) -> Bool {
+        guard heldUp < limits.heldUp else { return false }
+        heldUp += 1
+        change(lane) { state in
+            state.active -= 1
+            state.heldUp += 1
+        }
+        return true
+    }
+
+    /// One that was held up goes on, at once, even if there are more than there should be for a while.
+    mutating func goOn(in lane: Lane) {
+        heldUp -= 1
+        change(lane) { state in
+            state.active += 1
+            state.heldUp -= 1
+        }
+    }
+
+    /// One that was admitted has ended, and was not held up.
     mutating func finish(in lane: Lane) {
         change(lane) { state in
             state.active -= 1
-            guard state.active == 0 else { return }
+            guard state.active == 0, state.heldUp == 0 else { return }
             if state.speech == .probing || state.speech == .undecided { state.speech = .cold }
         }
     }
@@ -112,7 +138,7 @@ struct AdmissionQueue<Element> {
 
     /// No connection to the origin is left: the next one may speak something else.
     mutating func forget(_ lane: Lane) {
-        change(lane) { if $0.mayMultiplex, $0.active == 0 { $0.speech = .cold } }
+        change(lane) { if $0.mayMultiplex, $0.active == 0, $0.heldUp == 0 { $0.speech = .cold } }
     }
 
     // MARK: Actions and answers

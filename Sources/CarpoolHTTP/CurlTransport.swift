@@ -39,7 +39,8 @@ public final class CurlTransport: Transport {
         queue = AdmissionQueue(
             limits: .init(
                 connectionsPerOrigin: configuration.connectionsPerHost, connections: configuration.connections,
-                streamsPerConnection: configuration.streamsPerConnection, waiting: configuration.queuedTransfers))
+                streamsPerConnection: configuration.streamsPerConnection, waiting: configuration.queuedTransfers,
+                heldUp: configuration.heldUpTransfers))
         sweeper = Timer { [unowned self] in sweep() }
     }
 
@@ -76,8 +77,18 @@ public final class CurlTransport: Transport {
         observeTurn()
     }
 
-    /// Has no silence of the peer counted as idle time any more, until ``resumeReceiving(_:)``.
-    public func stopIdleTime(_ transfer: Transfer) { transfer.deadlines.paused() }
+    /// Has neither silence nor a connection counted, until ``resumeReceiving(_:)``; what waits for its turn waits outside the queue.
+    public func holdUp(_ transfer: Transfer) {
+        guard !transfer.hasEnded, transfer.transport === self else { return }
+        transfer.deadlines.paused()
+        switch transfer.phase {
+        case .new, .ended: break
+        case .waiting(let ticket):
+            if let pool = transfer.pool { queue.withdraw(ticket, from: pool.lane) }
+            transfer.phase = .new
+        case .running: giveUpPlace(of: transfer)
+        }
+    }
 
     /// Lets a paused transfer go on when the turn ends.
     public func resumeReceiving(_ transfer: Transfer) {
@@ -139,6 +150,7 @@ public final class CurlTransport: Transport {
 
     private func enqueue(_ transfer: Transfer) {
         guard transfer.verdict == nil else { return }
+        guard !transfer.deadlines.isPaused else { return watch(transfer) }
         guard let pool = pool(for: transfer.request) else {
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }
@@ -183,9 +195,26 @@ public final class CurlTransport: Transport {
     private func resume(_ transfer: Transfer) {
         guard transfer.deadlines.isPaused else { return }
         transfer.deadlines.resumed(at: loop.now)
-        guard case .running(let easy) = transfer.phase else { return }
-        watch(transfer)
-        transfer.pool?.multi.resume(easy)
+        switch transfer.phase {
+        case .waiting, .ended: break
+        case .new: enqueue(transfer)
+        case .running(let easy):
+            takePlace(of: transfer)
+            watch(transfer)
+            transfer.pool?.multi.resume(easy)
+        }
+    }
+
+    private func giveUpPlace(of transfer: Transfer) {
+        guard let pool = transfer.pool, !transfer.hasGivenUpPlace else { return }
+        transfer.hasGivenUpPlace = queue.holdUp(in: pool.lane)
+        observeTurn()
+    }
+
+    private func takePlace(of transfer: Transfer) {
+        guard let pool = transfer.pool, transfer.hasGivenUpPlace else { return }
+        transfer.hasGivenUpPlace = false
+        queue.goOn(in: pool.lane)
     }
 
     /// libcurl has finished a transfer.
@@ -222,6 +251,7 @@ public final class CurlTransport: Transport {
         discardAttempts(of: transfer)
         if let connection = transfer.connection { release(connection) }
         transfer.connection = nil
+        takePlace(of: transfer)
         queue.finish(in: pool.lane)
         observeTurn()
     }

@@ -89,9 +89,10 @@ final class MultiHandle: ReadinessHandler {
         CCurl_multi_set_pointer(raw, CURLMOPT_TIMERDATA, context)
         // Without it libcurl keeps four idle connections for each transfer under way: almost none when they come one by one.
         CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
-        // The admission queue keeps these limits; libcurl's are for what it does by itself, such as repeating many transfers at once.
-        CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.connectionsPerHost)
-        CCurl_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.connections)
+        // The admission queue keeps the limits; libcurl, which cannot tell who is held up, has only to have an end.
+        let heldUp = configuration.heldUpTransfers
+        CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.connectionsPerHost + heldUp)
+        CCurl_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.connections + heldUp)
         CCurl_multi_set_long(raw, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.streamsPerConnection)
         let pipelining = key.speech == .multiplexed ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING
         CCurl_multi_set_long(raw, CURLMOPT_PIPELINING, pipelining)

@@ -50,7 +50,7 @@ extension Transfer {
             decodedBytes &+= Int64(bytes.count)
             return bytes.count
         case .pause:
-            deadlines.paused()
+            transport.holdUp(self)
             return Int(CURL_WRITEFUNC_PAUSE)
         case .stop:
             verdict = TransportError(.cancelled, "the transfer was cancelled")

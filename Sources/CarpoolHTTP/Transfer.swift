@@ -42,6 +42,8 @@ public final class Transfer {
     /// Bytes of the request's body given to libcurl since its (last) beginning.
     var bodyPosition: Int64 = 0
     var decodedBytes: Int64 = 0
+    /// Whether it is held up and counts in no limit of the admission queue.
+    var hasGivenUpPlace = false
     /// Whether the connection had been used before.
     var isReused = false
     /// Whether libcurl decodes the body.

@@ -13,11 +13,12 @@ public protocol Transport: AnyObject {
     /// from inside this call. Does nothing if it has ended. May be called from a delegate's method.
     func cancel(_ transfer: Transfer)
 
-    /// Has no silence of the peer counted as idle time any more, until ``resumeReceiving(_:)``: whoever holds a transfer up answers the next
-    /// piece of its body with ``BodyDisposition/pause``.
-    func stopIdleTime(_ transfer: Transfer)
+    /// Tells that the transfer's own side holds it up, until ``resumeReceiving(_:)``: the next piece of its body will be answered with
+    /// ``BodyDisposition/pause``. Meanwhile no silence of the peer counts as idle time, its connection counts in no limit, and if it has
+    /// not been started it is not.
+    func holdUp(_ transfer: Transfer)
 
-    /// Goes on with a transfer whose delegate answered ``BodyDisposition/pause``.
+    /// Goes on with a transfer that was held up, or whose delegate answered ``BodyDisposition/pause``.
     func resumeReceiving(_ transfer: Transfer)
 
     /// Closes every pooled connection that is idle; those in use close when their transfer ends. Gives the number closed at once.

@@ -8,6 +8,9 @@ public struct TransportConfiguration: Sendable {
     public var streamsPerConnection = 100
     /// Transfers that wait for their turn; beyond that ``Transport/start(_:delegate:)`` fails them with ``TransportError/Code/resourceUnavailable``.
     public var queuedTransfers = 100_000
+    /// Transfers that are held up by whoever asked for them: their connections count in none of the limits above, so that others are not held
+    /// up with them. Any more do count.
+    public var heldUpTransfers = 1_024
     /// Whether ``HTTPVersionPolicy/automatic`` may become HTTP/2 where the library is fit for it.
     public var allowsHTTP2 = true
     /// How long a pooled connection may be idle, in seconds: less than the 75 s after which nginx closes it, so that we are first.

@@ -113,7 +113,7 @@ extension Session {
 
     func didSuspend(_ request: Request) {
         guard case .tasked(let isStarted) = request.phase else { return }
-        if isStarted, let transfer = request.transfer { transport.stopIdleTime(transfer) }
+        if isStarted, let transfer = request.transfer { transport.holdUp(transfer) }
         eventMonitor.requestDidSuspendTask(request)
     }
 

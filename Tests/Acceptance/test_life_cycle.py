@@ -78,6 +78,29 @@ def test_rl_03_the_idle_time_stands_still_while_it_is_suspended(story: Story, or
     assert story.wait(request)["outcome"]["ok"]
 
 
+def test_rl_03_what_is_suspended_holds_nobody_up(story: Story, origin: ScriptedOrigin) -> None:
+    """Six is what an origin gets at a time; ten that stand still take none of it, on their way or waiting for it."""
+    more = threading.Event()
+
+    def handler(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n" + b"a" * 10_000)
+        more.wait(20)
+        exchange.send(b"b" * 10_000)
+
+    url = origin.on("/body", handler)
+    requests = [story.submit(url) for _ in range(10)]
+    origin.received(6)
+    for request in reversed(requests):
+        story.call("request.suspend", request=request)
+    assert story.perform(origin.url)["outcome"]["ok"]
+    assert len(origin.requests) == 7, "what was suspended before its turn is not sent"
+    more.set()
+    for request in requests:
+        story.call("request.resume", request=request)
+    for request in requests:
+        assert story.wait(request)["body"]["size_bytes"] == 20_000
+
+
 def test_rl_04_a_cancelled_request_fails_with_the_cancellation(story: Story, origin: ScriptedOrigin) -> None:
     """Not with the transport's own word for it; and the origin's connection is closed."""
     closed = threading.Event()

@@ -19,23 +19,27 @@ def measure(bench: Bench) -> list[Row]:
     load = bench.compile("daemonload")
     daemon = Daemon(bench.scratch / "model")
     try:
-        configuration = {"interceptor": [_set_header("X-Session")]}
-        daemon.call("session.create", name="model", configuration=configuration)
+        retry, validation = ["retry_policy"], {"validate": True}
+        session, own = [_set_header("X-Session")], [_set_header("X-Request")]
+        daemon.call("session.create", name="shared", configuration={"interceptor": session + retry, **validation})
+        daemon.call("session.create", name="plain", configuration={"interceptor": session})
         bare = {"url": bench.origin.http + "json"}
-        whole = {
-            **bare,
-            "session": "model",
-            "interceptor": [_set_header("X-Request"), "retry_policy"],
-            "validate": True,
-            "serialize": "json",
-        }
+        whole = {**bare, "serialize": "json"}
+        # As a program would have it: what all requests have in common stands in the session.
+        shared = {**whole, "session": "shared", "interceptor": own}
+        # All of it in every call, which is four times as long.
+        called = {**whole, "session": "plain", "interceptor": own + retry, **validation}
         count = 3200 if bench.quick else 24_000
-        mine, other = [], []
+        peer, first, second = [], [], []
         for _ in range(bench.rounds):
-            other.append(_run(load, daemon, count, bare))
-            mine.append(_run(load, daemon, count, whole))
+            peer.append(_run(load, daemon, count, bare))
+            first.append(_run(load, daemon, count, shared))
+            second.append(_run(load, daemon, count, called))
         what = f"session model, {CONCURRENCY} in flight: CPU a request, against a bare one"
-        return [ratio_row(what, "us", mine, other, CPU_AIM)]
+        return [
+            ratio_row(what, "us", first, peer, CPU_AIM),
+            ratio_row(f"{what}; all of it in every call", "us", second, peer, None),
+        ]
     finally:
         daemon.stop()
 

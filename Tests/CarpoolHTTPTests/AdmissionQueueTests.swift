@@ -5,10 +5,11 @@ import Testing
 struct AdmissionQueueTests {
     typealias Queue = AdmissionQueue<Int>
 
-    func queue(perOrigin: Int = 2, total: Int = 4, streams: Int = 10, waiting: Int = 1000) -> Queue {
+    func queue(perOrigin: Int = 2, total: Int = 4, streams: Int = 10, waiting: Int = 1000, heldUp: Int = 100) -> Queue {
         Queue(
             limits: .init(
-                connectionsPerOrigin: perOrigin, connections: total, streamsPerConnection: streams, waiting: waiting))
+                connectionsPerOrigin: perOrigin, connections: total, streamsPerConnection: streams, waiting: waiting,
+                heldUp: heldUp))
     }
 
     func drain(_ queue: inout Queue) -> [Int] {
@@ -16,6 +17,8 @@ struct AdmissionQueueTests {
         while let admission = queue.next() { admitted.append(admission.element) }
         return admitted
     }
+
+    func holdUp(_ queue: inout Queue, _ lane: Int) -> Bool { queue.holdUp(in: lane) }
 
     @Test func anOriginWithoutTLSGetsItsConnectionsAtOnce() {
         var queue = queue()
@@ -218,6 +221,57 @@ struct AdmissionQueueTests {
             }
         }
         #expect(waiting.isEmpty)
+    }
+
+    @Test func whatIsHeldUpMakesRoomForOthers() {
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: false)
+        for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
+        #expect(drain(&queue) == [0, 1])
+        #expect(holdUp(&queue, lane))
+        #expect(drain(&queue) == [2])
+        queue.goOn(in: lane)
+        #expect(queue.active(in: lane) == 3)
+        queue.finish(in: lane)
+        #expect(drain(&queue).isEmpty, "there are as many as there may be")
+        queue.finish(in: lane)
+        #expect(drain(&queue) == [3])
+    }
+
+    @Test func whatIsHeldUpMakesRoomInTheTotalToo() {
+        var queue = queue(perOrigin: 2, total: 2)
+        let (lane, other) = (queue.addLane(mayMultiplex: false), queue.addLane(mayMultiplex: false))
+        for i in 0..<2 { _ = queue.enqueue(i, in: lane) }
+        _ = queue.enqueue(2, in: other)
+        #expect(drain(&queue) == [0, 2])
+        #expect(holdUp(&queue, lane))
+        #expect(drain(&queue) == [1])
+    }
+
+    @Test func tooManyThatAreHeldUpCountAgain() {
+        var queue = queue(heldUp: 1)
+        let lane = queue.addLane(mayMultiplex: false)
+        for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
+        #expect(drain(&queue) == [0, 1])
+        let (first, second) = (queue.holdUp(in: lane), queue.holdUp(in: lane))
+        #expect(first && !second)
+        #expect(drain(&queue) == [2])
+        queue.goOn(in: lane)
+        #expect(holdUp(&queue, lane))
+    }
+
+    @Test func anOriginOfWhichSomethingIsHeldUpStays() {
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: false)
+        _ = queue.enqueue(0, in: lane)
+        #expect(drain(&queue) == [0])
+        #expect(holdUp(&queue, lane))
+        let isRemoved = queue.removeLane(lane)
+        #expect(!isRemoved)
+        queue.goOn(in: lane)
+        queue.finish(in: lane)
+        let isGone = queue.removeLane(lane)
+        #expect(isGone)
     }
 }
 

@@ -13,74 +13,94 @@ struct InterceptorReader {
     /// Gives a name to what is sent to token endpoints.
     let makeRequestID: () -> String
 
-    /// The interceptor of a list; `nil` of an empty one.
-    func interceptor(_ json: JSON, path: String) throws(RPCError) -> Interceptor? {
-        var elements: [any RequestInterceptor] = []
-        for index in 0..<json.count {
-            guard let element = json[index: index] else { continue }
-            elements.append(try self.element(element, path: "\(path)[\(index)]"))
+    /// What the elements come to, each in the order of the list.
+    private struct Parts {
+        var adapters: [any RequestAdapter] = []
+        var retriers: [any RequestRetrier] = []
+
+        mutating func add(_ both: any RequestInterceptor) {
+            adapters.append(both)
+            retriers.append(both)
         }
-        return elements.isEmpty ? nil : Interceptor(interceptors: elements)
     }
 
-    private func element(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor {
-        if let json = json["set_header"] { return try setHeader(json, path: "\(path).set_header") }
-        if let json = json["rewrite"] { return try rewrite(json, path: "\(path).rewrite") }
-        if let json = json["basic_auth"] { return try basicAuthentication(json, path: "\(path).basic_auth") }
-        if let json = json["bearer"] { return try bearer(json, path: "\(path).bearer") }
-        if let json = json["oauth2"] { return try authentication(json, path: "\(path).oauth2") }
-        if let json = json["compress"] { return try CompressorReader.read(json, path: "\(path).compress") }
-        if json.isString("compress") { return try CompressorReader.read(nil, path: path) }
-        if let json = json["callback"] { return try callbacks.interceptor(json, path: "\(path).callback") }
-        if let options = json["connection_lost"] {
-            return PolicyRetrier(try RetryPolicyReader(path: "\(path).connection_lost").connectionLost(options))
+    /// The interceptor of a list; `nil` of an empty one.
+    func interceptor(_ json: JSON, path: String) throws(RPCError) -> Interceptor? {
+        var parts = Parts()
+        for index in 0..<json.count {
+            guard let element = json[index: index] else { continue }
+            try add(element, to: &parts, path: "\(path)[\(index)]")
         }
+        return json.count == 0 ? nil : Interceptor(adapters: parts.adapters, retriers: parts.retriers)
+    }
+
+    // A path is made only where something is wrong: it costs as much as what it names.
+    private func add(_ json: JSON, to parts: inout Parts, path: @autoclosure () -> String) throws(RPCError) {
+        if let adapter = try adapter(json, path: path()) { return parts.adapters.append(adapter) }
+        if let policy = try policy(json, path: path()) { return parts.retriers.append(PolicyRetrier(policy)) }
+        if let json = json["oauth2"] { return parts.add(try authentication(json, path: "\(path()).oauth2")) }
+        if let json = json["callback"] { parts.add(try callbacks.interceptor(json, path: "\(path()).callback")) }
+    }
+
+    private func adapter(_ json: JSON, path: @autoclosure () -> String) throws(RPCError) -> (any RequestAdapter)? {
+        if let json = json["set_header"] { return try setHeader(json, path: "\(path()).set_header") }
+        if let json = json["rewrite"] { return try rewrite(json, path: "\(path()).rewrite") }
+        if let json = json["basic_auth"] { return try basicAuthentication(json, path: "\(path()).basic_auth") }
+        if let json = json["bearer"] { return try bearer(json, path: "\(path()).bearer") }
+        if let json = json["compress"] { return try CompressorReader.read(json, path: "\(path()).compress") }
+        return json.isString("compress") ? try CompressorReader.read(nil, path: path()) : nil
+    }
+
+    private func policy(_ json: JSON, path: @autoclosure () -> String) throws(RPCError) -> RetryPolicy? {
+        if json.isString("retry_policy") { return RetryPolicy() }
+        if json.isString("connection_lost") { return RetryPolicy.connectionLost() }
         if let options = json["retry_policy"] {
-            return PolicyRetrier(try RetryPolicyReader(path: "\(path).retry_policy").retryPolicy(options))
+            return try RetryPolicyReader(path: "\(path()).retry_policy").retryPolicy(options)
         }
-        return PolicyRetrier(
-            json.isString("connection_lost") ? RetryPolicy.connectionLost() ?? RetryPolicy() : RetryPolicy())
+        guard let options = json["connection_lost"] else { return nil }
+        return try RetryPolicyReader(path: "\(path()).connection_lost").connectionLost(options)
     }
 
     // MARK: Adapters
 
-    private func setHeader(_ json: JSON, path: String) throws(RPCError) -> SetHeaderAdapter {
-        let field = try field(json["name"]?.string ?? "", json["value"]?.string ?? "", path: path)
+    private func setHeader(_ json: JSON, path: @autoclosure () -> String) throws(RPCError) -> SetHeaderAdapter {
+        let field = try field(json["name"]?.string ?? "", json["value"]?.string ?? "", path: path())
         guard !field.isNamed("host") else {
             throw .invalidParams(
-                path: "\(path).name", message: "Host is the URL's own", expected: "rewrite with a host instead")
+                path: "\(path()).name", message: "Host is the URL's own", expected: "rewrite with a host instead")
         }
         let mode = json["mode"]?.string.flatMap(SetHeaderAdapter.Mode.init(rawValue:))
         return SetHeaderAdapter(field, mode: mode ?? .replace)
     }
 
-    private func field(_ name: String, _ value: String, path: String) throws(RPCError) -> HTTPField {
+    private func field(_ name: String, _ value: String, path: @autoclosure () -> String) throws(RPCError) -> HTTPField {
         do throws(HTTPField.Refusal) {
             return try HTTPField(name: name, value: value)
         } catch {
             throw .invalidParams(
-                path: path, message: error.description, expected: "a header field that the client may send")
+                path: path(), message: error.description, expected: "a header field that the client may send")
         }
     }
 
-    private func basicAuthentication(_ json: JSON, path: String) throws(RPCError) -> SetHeaderAdapter {
+    private func basicAuthentication(_ json: JSON, path: @autoclosure () -> String) throws(RPCError) -> SetHeaderAdapter
+    {
         let user = json["username"]?.string ?? ""
         guard let adapter = SetHeaderAdapter.basic(user: user, password: json["password"]?.string ?? "") else {
             throw .invalidParams(
-                path: path, message: "cannot be written as user:password",
+                path: path(), message: "cannot be written as user:password",
                 expected: "no colon in the username, no control characters")
         }
         return adapter
     }
 
-    private func bearer(_ json: JSON, path: String) throws(RPCError) -> SetHeaderAdapter {
+    private func bearer(_ json: JSON, path: @autoclosure () -> String) throws(RPCError) -> SetHeaderAdapter {
         guard let adapter = SetHeaderAdapter.bearer(token: json["token"]?.string ?? "") else {
-            throw InterceptorReader.badToken(path: "\(path).token")
+            throw InterceptorReader.badToken(path: "\(path()).token")
         }
         return adapter
     }
 
-    private func rewrite(_ json: JSON, path: String) throws(RPCError) -> RewriteAdapter {
+    private func rewrite(_ json: JSON, path: @autoclosure () -> String) throws(RPCError) -> RewriteAdapter {
         var parts = RewriteAdapter.Parts()
         parts.scheme = json["scheme"]?.string
         parts.port = json["port"]?.int.flatMap { UInt16(exactly: $0) }
@@ -89,7 +109,7 @@ struct InterceptorReader {
                 url.origin.host == host.lowercased()
             else {
                 throw .invalidParams(
-                    path: "\(path).host", message: "not a host: \(host.prefix(64).debugDescription)",
+                    path: "\(path()).host", message: "not a host: \(host.prefix(64).debugDescription)",
                     expected: "a name or an address, without port; IPv6 in brackets")
             }
             parts.host = host
@@ -98,7 +118,7 @@ struct InterceptorReader {
             let isPath = prefix.hasPrefix("/") && !prefix.contains("?") && !prefix.contains("#")
             guard isPath, (try? HTTPURL("http://a.test\(prefix)")) != nil else {
                 throw .invalidParams(
-                    path: "\(path).path_prefix", message: "not a path: \(prefix.prefix(64).debugDescription)",
+                    path: "\(path()).path_prefix", message: "not a path: \(prefix.prefix(64).debugDescription)",
                     expected: "a path that begins with /, without ? and #, percent-encoded")
             }
             parts.pathPrefix = prefix

@@ -25,14 +25,19 @@ public final class Interceptor: RequestInterceptor {
         var authentication: AuthenticationInterceptor?
         var statuses: Set<Int> = []
         var retried: Set<Int> = []
+        // There is one policy, nearly always; its sets are shared, not made anew for each request.
+        func join(_ set: inout Set<Int>, _ more: Set<Int>) { set = set.isEmpty ? more : set.union(more) }
         for retrier in self.retriers {
-            let nested = retrier as? Interceptor
-            authentication = authentication ?? nested?.authentication ?? retrier as? AuthenticationInterceptor
-            let policy = (retrier as? PolicyRetrier)?.policy
-            statuses.formUnion(nested?.statusesWithoutValidation ?? policy?.statusesWithoutValidation ?? [])
-            let more = nested?.retriedStatuses ?? policy?.statuses ?? []
-            // There is one policy, nearly always; its set is shared, not made anew for each request.
-            retried = retried.isEmpty ? more : retried.union(more)
+            if let policy = (retrier as? PolicyRetrier)?.policy {
+                join(&statuses, policy.statusesWithoutValidation)
+                join(&retried, policy.statuses)
+            } else if let nested = retrier as? Interceptor {
+                authentication = authentication ?? nested.authentication
+                join(&statuses, nested.statusesWithoutValidation)
+                join(&retried, nested.retriedStatuses)
+            } else {
+                authentication = authentication ?? retrier as? AuthenticationInterceptor
+            }
         }
         self.authentication = authentication
         statusesWithoutValidation = statuses

@@ -50,13 +50,15 @@ public final class SetHeaderAdapter: RequestInterceptor {
     }
 
     func apply(to urlRequest: inout TransportRequest) {
-        let first = urlRequest.fields.firstIndex { $0.hasName(field.name) }
+        guard let first = urlRequest.fields.firstIndex(where: { $0.hasName(field.name) }) else {
+            return urlRequest.fields.append(field)
+        }
         switch mode {
         case .append: urlRequest.fields.append(field)
-        case .ifAbsent: if first == nil { urlRequest.fields.append(field) }
+        case .ifAbsent: break
         case .replace:
             urlRequest.fields.removeAll { $0.hasName(field.name) }
-            urlRequest.fields.insert(field, at: first ?? urlRequest.fields.count)
+            urlRequest.fields.insert(field, at: first)
         }
     }
 }

@@ -33,7 +33,7 @@ final class ScriptedTransport: Transport {
         if !ended.contains(transfer.id) { cancelled.append(transfer.id) }
     }
 
-    func stopIdleTime(_ transfer: Transfer) { stopped.append(transfer.id) }
+    func holdUp(_ transfer: Transfer) { stopped.append(transfer.id) }
     func resumeReceiving(_ transfer: Transfer) { resumed.append(transfer.id) }
     func closeIdleConnections() -> Int { 0 }
     var statistics: PoolStatistics { PoolStatistics() }
