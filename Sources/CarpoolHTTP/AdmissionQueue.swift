@@ -4,8 +4,6 @@
 /// libcurl could queue by itself, but collapses under thousands of waiting transfers and gives none of them a fair turn.
 struct AdmissionQueue<Element> {
     struct Limits {
-        /// Connections to one origin that speaks HTTP/1.1; browsers agree on six.
-        var connectionsPerOrigin = 6
         /// Connections in use in all.
         var connections = 256
         /// Transfers on the one connection of an origin that speaks HTTP/2; RFC 9113, section 6.5.2, advises servers to allow 100.
@@ -41,6 +39,8 @@ struct AdmissionQueue<Element> {
         var speech: Speech
         /// Whether the origin may speak HTTP/2 at all.
         let mayMultiplex: Bool
+        /// The most connections that it gets.
+        let connections: Int
         /// Under way, without those that are held up.
         var active = 0
         var heldUp = 0
@@ -63,9 +63,11 @@ struct AdmissionQueue<Element> {
 
     // MARK: Events
 
-    /// A new origin. If it cannot speak HTTP/2, there is nothing to find out.
-    mutating func addLane(mayMultiplex: Bool) -> Lane {
-        let state = LaneState(speech: mayMultiplex ? .cold : .http1, mayMultiplex: mayMultiplex)
+    /// A new origin, with the most connections that it gets as long as it speaks HTTP/1.1. If it cannot speak HTTP/2, there is nothing to find
+    /// out.
+    mutating func addLane(mayMultiplex: Bool, connections: Int) -> Lane {
+        let state = LaneState(
+            speech: mayMultiplex ? .cold : .http1, mayMultiplex: mayMultiplex, connections: connections)
         if let lane = freeLanes.popLast() {
             lanes[lane] = state
             return lane
@@ -184,7 +186,7 @@ struct AdmissionQueue<Element> {
             switch lanes[lane].speech {
             case .cold: 1
             case .probing: 0
-            case .undecided, .http1: limits.connectionsPerOrigin
+            case .undecided, .http1: lanes[lane].connections
             case .http2: limits.streamsPerConnection
             }
         return lanes[lane].active < capacity

@@ -9,7 +9,9 @@ extension CurlTransport {
         let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
         if let pool = pools[key] { return pool }
         guard let multi = multi(for: key.multi) else { return nil }
-        let lane = queue.addLane(mayMultiplex: key.multi.speech == .multiplexed)
+        let lane = queue.addLane(
+            mayMultiplex: key.multi.speech == .multiplexed,
+            connections: key.multi.isLong ? configuration.longConnectionsPerHost : configuration.connectionsPerHost)
         let pool = OriginPool(key: key, multi: multi, lane: lane)
         pools[key] = pool
         return pool
@@ -18,17 +20,17 @@ extension CurlTransport {
     /// Without TLS there is nothing to trust and nothing to agree on.
     private func multiKey(for request: TransportRequest) -> MultiHandle.Key {
         guard request.url.origin.scheme == "https" else {
-            return MultiHandle.Key(partition: ConnectionPartition(), speech: .http1)
+            return MultiHandle.Key(partition: ConnectionPartition(), speech: .http1, isLong: request.isLong)
         }
         let speech: MultiHandle.Speech =
             switch (request.httpVersion, CurlLibrary.profile) {
             case (.http1, _): .http1
-            case (.automatic, .multiplex): configuration.allowsHTTP2 ? .multiplexed : .http1
+            case (.automatic, .multiplex) where !configuration.allowsHTTP2: .http1
+            case (.automatic, .multiplex), (.http2, .multiplex): request.isLong ? .singleStream : .multiplexed
             case (.automatic, .http1): .http1
-            case (.http2, .multiplex): .multiplexed
             case (.http2, .http1): .singleStream
             }
-        return MultiHandle.Key(partition: request.partition, speech: speech)
+        return MultiHandle.Key(partition: request.partition, speech: speech, isLong: request.isLong)
     }
 
     private func multi(for key: MultiHandle.Key) -> MultiHandle? {

@@ -38,7 +38,7 @@ public final class CurlTransport: Transport {
         connections = ConnectionTable(loop: loop)
         queue = AdmissionQueue(
             limits: .init(
-                connectionsPerOrigin: configuration.connectionsPerHost, connections: configuration.connections,
+                connections: configuration.connections,
                 streamsPerConnection: configuration.streamsPerConnection, waiting: configuration.queuedTransfers,
                 heldUp: configuration.heldUpTransfers))
         sweeper = Timer { [unowned self] in sweep() }

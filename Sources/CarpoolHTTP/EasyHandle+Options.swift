@@ -10,6 +10,9 @@ extension EasyHandle {
         DefaultField(name: "Content-Type"), DefaultField(name: "Expect"),
     ]
 
+    /// What a long transfer reads at a time, instead of 16 KiB: fewer system calls for each megabyte.
+    private static let longBufferBytes = 131_072
+
     /// Makes the handle of a transfer; `nil` if memory is out.
     /// `mayShare` says whether it may turn out that the origin takes several requests on one connection.
     init?(transfer: Transfer, pool: OriginPool, mayShare: Bool, configuration: TransportConfiguration) {
@@ -22,6 +25,7 @@ extension EasyHandle {
         if mayShare { set(CURLOPT_PIPEWAIT, 1) }
         if pool.key.origin.scheme == "https" { setTrust(request.partition.trust, configuration) }
         setMethod(request)
+        if request.isLong { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
         if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, pointer: TransportRequest.encodings.utf8Start) }
         installCallbacks(for: transfer)
         if pool.multi.key.speech == .multiplexed, !request.method.isIdempotent { installMessages(for: transfer) }

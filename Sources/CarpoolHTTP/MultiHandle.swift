@@ -7,6 +7,9 @@ final class MultiHandle: ReadinessHandler {
     struct Key: Hashable {
         let partition: ConnectionPartition
         let speech: Speech
+        /// Whether its transfers are long. They have connections of their own: a stream that is held up would block the others on its connection,
+        /// or have libcurl keep tens of megabytes of it.
+        let isLong: Bool
     }
 
     /// What its connections may speak.
@@ -91,7 +94,7 @@ final class MultiHandle: ReadinessHandler {
         CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
         // The admission queue keeps the limits; libcurl, which cannot tell who is held up, has only to have an end.
         let heldUp = configuration.heldUpTransfers
-        CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.connectionsPerHost + heldUp)
+        CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.longConnectionsPerHost + heldUp)
         CCurl_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.connections + heldUp)
         CCurl_multi_set_long(raw, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.streamsPerConnection)
         let pipelining = key.speech == .multiplexed ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING

@@ -14,6 +14,9 @@ public struct TransportRequest {
     public var partition = ConnectionPartition()
     /// Which versions of HTTP it may speak.
     public var httpVersion: HTTPVersionPolicy = .automatic
+    /// Whether it takes long by its nature, as downloads and streams do: it gets a connection that it shares with nobody meanwhile, counted apart
+    /// from others, and a larger buffer.
+    public var isLong = false
     /// The longest time without any byte in either direction, in milliseconds. Time spent in a pause of our own does not count.
     public var idleTimeoutMilliseconds = 60_000
     /// The longest time from start to end, the admission queue included.

@@ -42,6 +42,8 @@ public final class Request {
     var transfer: Transfer?
     /// What follows from the head of the present hop.
     var redirection = RedirectHandler.Step.deliver
+    /// Takes the body in place of ``body``; set before the request is resumed, and stays.
+    var receiver: (any ResponseReceiver)?
     /// Whether somebody is being asked about the redirect.
     var isDecidingRedirect = false
     /// The end of the transfer, while the request is held up.
@@ -204,6 +206,7 @@ extension Request {
         response = nil
         body.discard()
         body = ResponseBody()
+        receiver?.reset()
         results = []
         redirection = .deliver
     }

@@ -4,6 +4,8 @@ public import CarpoolHTTP
 public struct RequestParameters {
     /// The method.
     public var method: HTTPMethod
+    /// What becomes of its bodies.
+    public var kind = RequestKind.data
     /// The URL as given; it is parsed when the request is performed, and a wrong one is the request's failure.
     public var url: String
     /// The request's own fields, in order.

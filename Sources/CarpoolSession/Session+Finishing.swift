@@ -12,7 +12,12 @@ extension Session {
         guard !request.isLost else { return finish(request) }
         request.phase = .validating
         // Before the validators: one that asks a client tells it the file.
-        do throws(SessionError) { try request.body.complete() } catch { request.fail(error) }
+        do throws(SessionError) {
+            try request.body.complete()
+            try request.receiver?.request(request, didEndTaskWith: error)
+        } catch let failure {
+            request.fail(failure)
+        }
         validate(request, from: 0, taskError: error)
     }
 

@@ -122,6 +122,7 @@ extension Session {
             try (request.parameters.encoding ?? .form).encode(values, into: &made)
         }
         try Session.check(made)
+        made.isLong = request.parameters.kind.isLong
         made.partition.trust = request.parameters.trust ?? configuration.trust
         made.httpVersion = request.parameters.httpVersion ?? configuration.httpVersion
         made.idleTimeoutMilliseconds =

@@ -40,6 +40,9 @@ final class SessionDelegate: TransferDelegate {
 
     private func accept(_ head: ResponseHead, for request: Request) {
         request.timeline.initialResponse = WallClock.microseconds()
+        if let receiver = request.receiver {
+            do throws(SessionError) { try receiver.request(request, didReceive: head) } catch { request.fail(error) }
+        }
         request.session.eventMonitor.request(request, taskDidReceive: head)
         // Only the first head is waited for: whoever let it pass has seen what there was to see, and waits for the end.
         if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.hold() }
@@ -54,8 +57,10 @@ final class SessionDelegate: TransferDelegate {
             return request.discardedBytes > SessionDelegate.discardLimitBytes ? .stop : .accept
         case .deliver, .decline, .ask: break
         }
-        request.session.eventMonitor.request(request, taskDidReceiveBytes: bytes.count)
+        guard request.error == nil else { return .stop }
         do throws(SessionError) {
+            if let receiver = request.receiver { return try receiver.request(request, didReceive: bytes) }
+            request.session.eventMonitor.request(request, taskDidReceiveBytes: bytes.count)
             try request.body.append(
                 bytes, memoryLimit: request.parameters.memoryLimitBytes, spool: request.session.spool, owner: request)
             return .accept

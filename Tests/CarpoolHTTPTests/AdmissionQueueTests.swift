@@ -5,10 +5,10 @@ import Testing
 struct AdmissionQueueTests {
     typealias Queue = AdmissionQueue<Int>
 
-    func queue(perOrigin: Int = 2, total: Int = 4, streams: Int = 10, waiting: Int = 1000, heldUp: Int = 100) -> Queue {
+    func queue(total: Int = 4, streams: Int = 10, waiting: Int = 1000, heldUp: Int = 100) -> Queue {
         Queue(
             limits: .init(
-                connectionsPerOrigin: perOrigin, connections: total, streamsPerConnection: streams, waiting: waiting,
+                connections: total, streamsPerConnection: streams, waiting: waiting,
                 heldUp: heldUp))
     }
 
@@ -22,7 +22,7 @@ struct AdmissionQueueTests {
 
     @Test func anOriginWithoutTLSGetsItsConnectionsAtOnce() {
         var queue = queue()
-        let lane = queue.addLane(mayMultiplex: false)
+        let lane = queue.addLane(mayMultiplex: false, connections: 2)
         for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
         #expect(drain(&queue) == [0, 1])
         queue.finish(in: lane)
@@ -33,7 +33,7 @@ struct AdmissionQueueTests {
 
     @Test func theFirstToAColdOriginGoesAlone() {
         var queue = queue()
-        let lane = queue.addLane(mayMultiplex: true)
+        let lane = queue.addLane(mayMultiplex: true, connections: 2)
         for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
         let first = queue.next()
         #expect(first?.element == 0)
@@ -44,7 +44,7 @@ struct AdmissionQueueTests {
     @Test func whatItFindsOutDecidesForTheOthers() {
         for (isHTTP2, expected) in [(true, 10), (false, 2)] {
             var queue = queue()
-            let lane = queue.addLane(mayMultiplex: true)
+            let lane = queue.addLane(mayMultiplex: true, connections: 2)
             for i in 0..<20 { _ = queue.enqueue(i, in: lane) }
             _ = drain(&queue)
             queue.learn(isHTTP2: isHTTP2, in: lane)
@@ -55,7 +55,7 @@ struct AdmissionQueueTests {
 
     @Test func afterASecondTheOthersGoAsWithHTTP1() {
         var queue = queue()
-        let lane = queue.addLane(mayMultiplex: true)
+        let lane = queue.addLane(mayMultiplex: true, connections: 2)
         for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
         _ = drain(&queue)
         queue.gateExpired(lane)
@@ -69,7 +69,7 @@ struct AdmissionQueueTests {
 
     @Test func theNextGoesFirstIfTheFirstFails() {
         var queue = queue()
-        let lane = queue.addLane(mayMultiplex: true)
+        let lane = queue.addLane(mayMultiplex: true, connections: 2)
         for i in 0..<3 { _ = queue.enqueue(i, in: lane) }
         for i in 0..<3 {
             let first = queue.next()
@@ -82,8 +82,8 @@ struct AdmissionQueueTests {
 
     @Test func manyStreamsCostOneConnectionOfTheTotal() {
         var queue = queue(total: 2)
-        let multiplexed = queue.addLane(mayMultiplex: true)
-        let plain = queue.addLane(mayMultiplex: false)
+        let multiplexed = queue.addLane(mayMultiplex: true, connections: 2)
+        let plain = queue.addLane(mayMultiplex: false, connections: 2)
         for i in 0..<10 { _ = queue.enqueue(i, in: multiplexed) }
         _ = drain(&queue)
         queue.learn(isHTTP2: true, in: multiplexed)
@@ -95,8 +95,8 @@ struct AdmissionQueueTests {
     }
 
     @Test func originsTakeTurnsWhenTheTotalIsUsedUp() {
-        var queue = queue(perOrigin: 3, total: 3)
-        let lanes = (0..<4).map { _ in queue.addLane(mayMultiplex: false) }
+        var queue = queue(total: 3)
+        let lanes = (0..<4).map { _ in queue.addLane(mayMultiplex: false, connections: 3) }
         for lane in lanes { for i in 0..<10 { _ = queue.enqueue(lane * 100 + i, in: lane) } }
         var served = drain(&queue)
         #expect(served.count == 3)
@@ -115,8 +115,8 @@ struct AdmissionQueueTests {
     }
 
     @Test func whoGivesUpIsNotAdmitted() {
-        var queue = queue(perOrigin: 1)
-        let lane = queue.addLane(mayMultiplex: false)
+        var queue = queue()
+        let lane = queue.addLane(mayMultiplex: false, connections: 1)
         let tickets = (0..<4).map { queue.enqueue($0, in: lane) }
         #expect(drain(&queue) == [0])
         queue.withdraw(tickets[1] ?? 0, from: lane)
@@ -125,8 +125,8 @@ struct AdmissionQueueTests {
     }
 
     @Test func isFullAtItsLimitAndRecovers() {
-        var queue = queue(perOrigin: 1, waiting: 3)
-        let lane = queue.addLane(mayMultiplex: false)
+        var queue = queue(waiting: 3)
+        let lane = queue.addLane(mayMultiplex: false, connections: 1)
         _ = queue.enqueue(0, in: lane)
         _ = drain(&queue)
         let tickets = (1...3).map { queue.enqueue($0, in: lane) }
@@ -144,7 +144,7 @@ struct AdmissionQueueTests {
 
     @Test func anEmptyLaneCanGoAndItsNumberComesBack() {
         var queue = queue()
-        let lane = queue.addLane(mayMultiplex: false)
+        let lane = queue.addLane(mayMultiplex: false, connections: 2)
         _ = queue.enqueue(1, in: lane)
         var isGone = queue.removeLane(lane)
         #expect(!isGone)
@@ -154,14 +154,14 @@ struct AdmissionQueueTests {
         queue.finish(in: lane)
         isGone = queue.removeLane(lane)
         #expect(isGone)
-        let again = queue.addLane(mayMultiplex: true)
+        let again = queue.addLane(mayMultiplex: true, connections: 2)
         #expect(again == lane)
         #expect(queue.speech(of: lane) == .cold)
     }
 
     @Test func forgetsTheProtocolWithTheLastConnection() {
         var queue = queue()
-        let lane = queue.addLane(mayMultiplex: true)
+        let lane = queue.addLane(mayMultiplex: true, connections: 2)
         _ = queue.enqueue(1, in: lane)
         _ = drain(&queue)
         queue.learn(isHTTP2: true, in: lane)
@@ -175,8 +175,8 @@ struct AdmissionQueueTests {
     /// Random events; after each the sums must agree with what a slow count finds.
     @Test(arguments: 0..<20) func keepsItsLimitsWhateverHappens(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var queue = queue(perOrigin: 3, total: 7, streams: 5, waiting: 50)
-        let lanes = (0..<5).map { queue.addLane(mayMultiplex: $0 % 2 == 0) }
+        var queue = queue(total: 7, streams: 5, waiting: 50)
+        let lanes = (0..<5).map { queue.addLane(mayMultiplex: $0 % 2 == 0, connections: 3) }
         var waiting: [Int: (lane: Int, ticket: Int)] = [:]
         var active: [Int: Int] = [:]
         for element in 0..<2_000 {
@@ -225,7 +225,7 @@ struct AdmissionQueueTests {
 
     @Test func whatIsHeldUpMakesRoomForOthers() {
         var queue = queue()
-        let lane = queue.addLane(mayMultiplex: false)
+        let lane = queue.addLane(mayMultiplex: false, connections: 2)
         for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
         #expect(drain(&queue) == [0, 1])
         #expect(holdUp(&queue, lane))
@@ -239,8 +239,10 @@ struct AdmissionQueueTests {
     }
 
     @Test func whatIsHeldUpMakesRoomInTheTotalToo() {
-        var queue = queue(perOrigin: 2, total: 2)
-        let (lane, other) = (queue.addLane(mayMultiplex: false), queue.addLane(mayMultiplex: false))
+        var queue = queue(total: 2)
+        let (lane, other) = (
+            queue.addLane(mayMultiplex: false, connections: 2), queue.addLane(mayMultiplex: false, connections: 2)
+        )
         for i in 0..<2 { _ = queue.enqueue(i, in: lane) }
         _ = queue.enqueue(2, in: other)
         #expect(drain(&queue) == [0, 2])
@@ -250,7 +252,7 @@ struct AdmissionQueueTests {
 
     @Test func tooManyThatAreHeldUpCountAgain() {
         var queue = queue(heldUp: 1)
-        let lane = queue.addLane(mayMultiplex: false)
+        let lane = queue.addLane(mayMultiplex: false, connections: 2)
         for i in 0..<5 { _ = queue.enqueue(i, in: lane) }
         #expect(drain(&queue) == [0, 1])
         let (first, second) = (queue.holdUp(in: lane), queue.holdUp(in: lane))
@@ -262,7 +264,7 @@ struct AdmissionQueueTests {
 
     @Test func anOriginOfWhichSomethingIsHeldUpStays() {
         var queue = queue()
-        let lane = queue.addLane(mayMultiplex: false)
+        let lane = queue.addLane(mayMultiplex: false, connections: 2)
         _ = queue.enqueue(0, in: lane)
         #expect(drain(&queue) == [0])
         #expect(holdUp(&queue, lane))
