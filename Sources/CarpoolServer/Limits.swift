@@ -34,6 +34,10 @@ public struct Limits: Equatable, Sendable {
     public var unreadEventBytes = 1_048_576
     /// Connections to one host, and to all.
     public var hostConnections = 6
+    /// Connections to one host for streams and downloads.
+    public var longHostConnections = 32
+    /// Transfers held up by their own side, whose connections count in none of these limits.
+    public var heldUpTransfers = 1_024
     /// Connections to all hosts.
     public var totalConnections = 256
     /// Streams on one HTTP/2 connection.
@@ -98,6 +102,12 @@ public struct Limits: Equatable, Sendable {
         Field(
             "host_connections", \.hostConnections, 1...256,
             "connections to one host, all clients together, as browsers have it"),
+        Field(
+            "long_host_connections", \.longHostConnections, 1...256,
+            "connections to one host for streams and downloads, beside the others: they take long"),
+        Field(
+            "held_up_transfers", \.heldUpTransfers, 0...100_000,
+            "suspended and held transfers whose connections count in no limit: others are not to wait for them"),
         Field(
             "total_connections", \.totalConnections, 1...4_096,
             "connections to all hosts: each costs a descriptor and its buffers"),

@@ -26,8 +26,8 @@ public struct ServerConfiguration: Equatable, Sendable {
 
     /// The settings that take effect only with the next start, by their names in the file.
     static let restartOnly: Set<String> = [
-        "http2", "limits.host_connections", "limits.total_connections", "limits.streams_per_connection",
-        "limits.queued_requests",
+        "http2", "limits.host_connections", "limits.long_host_connections", "limits.held_up_transfers",
+        "limits.total_connections", "limits.streams_per_connection", "limits.queued_requests",
     ]
 
     /// The file's form.

@@ -5,6 +5,8 @@ extension TransportConfiguration {
     init(_ configuration: ServerConfiguration) {
         self.init()
         connectionsPerHost = configuration.limits.hostConnections
+        longConnectionsPerHost = configuration.limits.longHostConnections
+        heldUpTransfers = configuration.limits.heldUpTransfers
         connections = configuration.limits.totalConnections
         streamsPerConnection = configuration.limits.streamsPerConnection
         queuedTransfers = configuration.limits.queuedRequests
