@@ -47,6 +47,12 @@ public struct JSON {
         try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) in try parse(UnsafeRawBufferPointer(buffer)) }
     }
 
+    /// Parses the object or array that a text begins with, and tells how many bytes it takes; what follows is not looked at. `nil` if there is
+    /// none, or if ``parse(_:)-(UnsafeRawBufferPointer)`` has to say what is wrong with it or to keep a number's text.
+    public static func parsePrefix(of bytes: UnsafeRawBufferPointer) -> (value: JSON, byteCount: Int)? {
+        JSONDocument.parse(prefixOf: bytes).map { (JSON(document: $0, node: $0.root), $1) }
+    }
+
     /// The kind of the value.
     public var kind: Kind {
         switch CJansson_typeof(node) {

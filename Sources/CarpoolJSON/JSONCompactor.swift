@@ -16,7 +16,10 @@ struct JSONCompactor {
     /// The names of all objects that are open, the innermost's last.
     private var names: [Range<Int>] = []
 
-    private init(_ text: UnsafeRawBufferPointer) { self.text = text }
+    private init(_ text: UnsafeRawBufferPointer) {
+        self.text = text
+        names.reserveCapacity(JSONCompactor.maximumNames)
+    }
 
     /// The text without blanks; `nil` if it is not plainly right.
     static func compact(_ text: UnsafeRawBufferPointer) -> [UInt8]? {

@@ -33,8 +33,18 @@ final class JSONDocument {
         throw error(from: &failure, offset: rewritten.originalOffset(of: Int(failure.position)), in: bytes)
     }
 
+    /// Parses the object or array at the beginning of a text, if it can be parsed at once, and gives its length too.
+    static func parse(prefixOf bytes: UnsafeRawBufferPointer) -> (document: JSONDocument, byteCount: Int)? {
+        // Of a number, jansson would have read the byte behind it too.
+        guard let first = bytes.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
+        var failure = json_error_t()
+        guard let root = load(bytes, &failure, flags | Int(JSON_DISABLE_EOF_CHECK)) else { return nil }
+        // Where reading ended stands there after a success too.
+        return (JSONDocument(root: root, holdsBigNumbers: false), Int(failure.position))
+    }
+
     private static func load(
-        _ bytes: UnsafeRawBufferPointer, _ failure: inout json_error_t
+        _ bytes: UnsafeRawBufferPointer, _ failure: inout json_error_t, _ flags: Int = flags
     ) -> UnsafeMutablePointer<json_t>? {
         // jansson refuses a null pointer before it looks at the length.
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return json_loadb("", 0, flags, &failure) }

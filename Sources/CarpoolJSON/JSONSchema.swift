@@ -2,7 +2,9 @@
 ///
 /// Calls, results and the configuration file are checked against the same schemas that the documentation is written from,
 /// so the two cannot differ. Writes itself as JSON Schema draft-07.
-public struct JSONSchema: Sendable {
+///
+/// A class, since a value is checked against many small schemas, and to look at one must not copy it.
+public final class JSONSchema: Sendable {
     /// One member of an object, or one parameter of a method.
     public struct Member: Sendable {
         /// Its name; must need no escape.
@@ -61,11 +63,11 @@ public struct JSONSchema: Sendable {
         case number
         case string(maxBytes: Int?)
         case choice([StaticString])
-        indirect case array(of: JSONSchema, count: ClosedRange<Int>)
+        case array(of: JSONSchema, count: ClosedRange<Int>)
         case object(ObjectRule)
-        indirect case map(of: JSONSchema, maxCount: Int)
+        case map(of: JSONSchema, maxCount: Int)
         case oneOf([JSONSchema])
-        indirect case named(StaticString, JSONSchema)
+        case named(StaticString, JSONSchema)
     }
 
     let rule: Rule

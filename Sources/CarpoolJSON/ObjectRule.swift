@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The members of an object, with what validation asks for every time worked out once.
 ///
 /// A class, so that a schema is handed about as one reference.
@@ -26,7 +28,8 @@ final class ObjectRule: Sendable {
 extension StaticString {
     /// Whether the text is these bytes.
     func matches(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        hasPointerRepresentation && bytes.count == utf8CodeUnitCount
-            && UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount).elementsEqual(bytes)
+        guard hasPointerRepresentation, bytes.count == utf8CodeUnitCount else { return false }
+        guard let start = bytes.baseAddress else { return true }
+        return memcmp(start, utf8Start, bytes.count) == 0
     }
 }

@@ -69,13 +69,12 @@ struct PlainRequest {
     }
 
     private mutating func readParams() -> Bool {
-        guard params == nil, let first = peek(), first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
-            return false
-        }
-        // On a text that is not JSON the extent may be wrong; then either the parser refuses it, or what follows is refused here.
-        let value = RawJSON.value(in: text, at: &position)
-        params = try? JSON.parse(value)
-        return params != nil
+        guard params == nil, position < text.count,
+            let (value, byteCount) = JSON.parsePrefix(of: UnsafeRawBufferPointer(rebasing: text[position...]))
+        else { return false }
+        params = value
+        position &+= byteCount
+        return true
     }
 
     // MARK: Tokens

@@ -40,11 +40,6 @@ enum RawJSON {
         }
     }
 
-    /// The text of the value that starts at the position, which moves behind it.
-    static func value(in text: UnsafeRawBufferPointer, at position: inout Int) -> UnsafeRawBufferPointer {
-        skipValue(text, &position)
-    }
-
     private static func isName(_ key: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
         // A name spelled with escapes is decoded by the parser; that is rare, so the others are compared as they are.
         if key.contains(UInt8(ascii: "\\")) { return (try? JSON.parse(key))?.isString(name) ?? false }

@@ -58,10 +58,12 @@ public final class Interceptor: RequestInterceptor {
     ) {
         var urlRequest = urlRequest
         var others = adapters
+        // The last one's answer is the answer.
+        guard let last = others.popLast() else { return completion(.success(urlRequest)) }
         while let adapter = others.popFirst() {
             let answer = PendingAnswer<Result<TransportRequest, SessionError>>()
             adapter.adapt(urlRequest, for: request) { answer.give($0) }
-            let rest = others
+            let rest = adapters[others.startIndex...]
             let now = answer.take { [self] later in
                 guard case .success(let adapted) = later else { return completion(later) }
                 adapt(adapted, for: request, by: rest, completion)
@@ -70,7 +72,7 @@ public final class Interceptor: RequestInterceptor {
             guard case .success(let adapted) = now else { return completion(now) }
             urlRequest = adapted
         }
-        completion(.success(urlRequest))
+        last.adapt(urlRequest, for: request, completion: completion)
     }
 
     /// Asks every retrier, in order, until one decides.

@@ -43,13 +43,14 @@ public struct JSONResponseSerializer: ResponseSerializer {
     /// `charset` has no say, since JSON defines none (RFC 8259, section 11).
     private static func encoding(of bytes: [UInt8]) -> TextEncoding {
         if let marked = TextEncoding.byteOrderMark(of: bytes) { return marked }
-        let zeros = bytes.prefix(4).map { $0 == 0 }
-        switch zeros {
-        case [true, true, true, false]: return .utf32BigEndian
-        case [false, true, true, true]: return .utf32LittleEndian
-        default:
-            if zeros.starts(with: [true, false]) { return .utf16BigEndian }
-            return zeros.starts(with: [false, true]) ? .utf16LittleEndian : .utf8
+        func isZero(_ place: Int) -> Bool { place < bytes.count && bytes[place] == 0 }
+        guard bytes.count >= 2 else { return .utf8 }
+        switch (isZero(0), isZero(1), isZero(2), isZero(3)) {
+        case (true, true, true, false) where bytes.count >= 4: return .utf32BigEndian
+        case (false, true, true, true): return .utf32LittleEndian
+        case (true, false, _, _): return .utf16BigEndian
+        case (false, true, _, _): return .utf16LittleEndian
+        default: return .utf8
         }
     }
 }

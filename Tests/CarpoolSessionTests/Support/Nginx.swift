@@ -17,8 +17,12 @@ final class Nginx: Sendable {
         url = "http://127.0.0.1:\(port)"
         let configuration = directory.appendingPathComponent("nginx.conf")
         try Nginx.configuration(directory.path, port).write(to: configuration, atomically: true, encoding: .utf8)
-        try Data(repeating: 0x61, count: 3_000_000).write(to: directory.appendingPathComponent("large"))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        let large = directory.appendingPathComponent("large")
+        try Data(repeating: 0x61, count: 3_000_000).write(to: large)
+        // Whatever the umask: a test that binds a socket, on another thread of this process, narrows it for that moment.
+        for readable in [directory, large] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: readable.path)
+        }
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/bash")
         shell.arguments = [
