@@ -19,6 +19,7 @@ public final class CurlTransport: Transport {
     private var starting: [Transfer] = []
     private var ending: [Transfer] = []
     private var resuming: [Transfer] = []
+    private var sending: [Transfer] = []
     private var unsettled: [MultiHandle] = []
     private var isObservingTurn = false
     private var nextID = 1
@@ -97,6 +98,12 @@ public final class CurlTransport: Transport {
         observeTurn()
     }
 
+    /// Lets a transfer whose body's source has more, or is wanted no more, go on when the turn ends.
+    func resumeSending(_ transfer: Transfer) {
+        sending.append(transfer)
+        observeTurn()
+    }
+
     /// Ends all idle connections at once; their sockets are closed within a second.
     @discardableResult public func closeIdleConnections() -> Int { closePool() }
 
@@ -131,6 +138,7 @@ public final class CurlTransport: Transport {
         for transfer in take(&starting) { enqueue(transfer) }
         for transfer in take(&ending) { finish(transfer, error: transfer.verdict) }
         for transfer in take(&resuming) { resume(transfer) }
+        for transfer in take(&sending) { send(transfer) }
         for _ in 0..<CurlTransport.roundsPerTurn {
             admitWaiting()
             if unsettled.isEmpty { break }
@@ -205,6 +213,14 @@ public final class CurlTransport: Transport {
         }
     }
 
+    private func send(_ transfer: Transfer) {
+        guard transfer.deadlines.isBodyAwaited, case .running(let easy) = transfer.phase else { return }
+        transfer.deadlines.isBodyAwaited = false
+        transfer.deadlines.active(at: loop.now)
+        // What is held up goes on as a whole.
+        if !transfer.deadlines.isPaused { transfer.pool?.multi.resume(easy) }
+    }
+
     private func giveUpPlace(of transfer: Transfer) {
         guard let pool = transfer.pool, !transfer.hasGivenUpPlace else { return }
         transfer.hasGivenUpPlace = queue.holdUp(in: pool.lane)
@@ -241,6 +257,7 @@ public final class CurlTransport: Transport {
         if transfer.isReused { reusedTransfers &+= 1 }
         let delegate = transfer.delegate
         transfer.delegate = nil
+        if let head = transfer.withheldHead { delegate?.transfer(transfer, didReceive: head) }
         delegate?.transferDidComplete(transfer, TransferCompletion(error: error, metrics: metrics))
     }
 

@@ -6,6 +6,7 @@ struct Deadlines {
     enum Kind: String {
         case connect
         case idle
+        case body
         case resource
     }
 
@@ -19,6 +20,8 @@ struct Deadlines {
     private(set) var isConnected = false
     /// While the delegate holds the transfer up, no silence is the peer's fault.
     private(set) var isPaused = false
+    /// While the body's source has nothing to give, the silence is its own.
+    var isBodyAwaited = false
     private var lastActivity: MonotonicTime
 
     init(start: MonotonicTime, idleMilliseconds: Int, connectMilliseconds: Int, resourceMilliseconds: Int) {
@@ -54,7 +57,7 @@ struct Deadlines {
         var first = (at: resource, kind: Kind.resource)
         if !isPaused {
             let idle = lastActivity.advanced(milliseconds: idleMilliseconds)
-            if idle < first.at { first = (idle, .idle) }
+            if idle < first.at { first = (idle, isBodyAwaited ? .body : .idle) }
         }
         if !isConnected {
             let connect = admission.advanced(milliseconds: connectMilliseconds)

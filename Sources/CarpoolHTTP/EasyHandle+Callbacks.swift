@@ -28,7 +28,7 @@ extension EasyHandle {
         let table = UnsafeRawPointer(Unmanaged.passUnretained(transfer.transport.connections).toOpaque())
         CCurl_set_close_socket(raw, closeSocket)
         set(CURLOPT_CLOSESOCKETDATA, pointer: table)
-        if transfer.request.body.length > 0 {
+        if transfer.request.body.lengthBytes != 0 {
             CCurl_set_read(raw, provideBody)
             set(CURLOPT_READDATA, pointer: context)
             CCurl_set_seek(raw, rewindBody)
@@ -61,9 +61,8 @@ private func provideBody(
 }
 
 private func rewindBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
-    guard origin == SEEK_SET, offset >= 0, let transfer = transfer(context) else { return CURL_SEEKFUNC_FAIL }
-    transfer.bodyPosition = Int64(offset)
-    return CURL_SEEKFUNC_OK
+    guard origin == SEEK_SET, offset == 0, let transfer = transfer(context) else { return CURL_SEEKFUNC_FAIL }
+    return transfer.beginBody() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
 }
 
 private func requestIsAboutToBeSent(

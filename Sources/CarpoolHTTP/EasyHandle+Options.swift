@@ -13,12 +13,30 @@ extension EasyHandle {
     /// What a long transfer reads at a time, instead of 16 KiB: fewer system calls for each megabyte.
     private static let longBufferBytes = 131_072
 
+    /// From this size on a body is sent by larger pieces than libcurl's 64 KiB.
+    private static let longBodyBytes: Int64 = 1 << 20
+    /// The size of those pieces: fewer system calls for each megabyte.
+    private static let sendBufferBytes = 524_288
+
+    /// The fields to add to those of a request.
+    private static func defaults(for request: TransportRequest, isDecoding: Bool) -> ArraySlice<DefaultField> {
+        let first = isDecoding ? 0 : 1
+        guard request.sendsLength else { return defaults[first..<2] }
+        let isChunked = request.body.lengthBytes == nil
+        guard request.expectsContinue || isChunked else { return defaults[first...] }
+        var fields = defaults[first..<3]
+        fields.append(DefaultField(name: "Expect", value: request.expectsContinue ? "100-continue" : ""))
+        // Left out by libcurl where the connection turns out to speak HTTP/2, which has frames.
+        if isChunked { fields.append(DefaultField(name: "Transfer-Encoding", value: "chunked")) }
+        return fields
+    }
+
     /// Makes the handle of a transfer; `nil` if memory is out.
     /// `mayShare` says whether it may turn out that the origin takes several requests on one connection.
     init?(transfer: Transfer, pool: OriginPool, mayShare: Bool, configuration: TransportConfiguration) {
         let request = transfer.request
-        let last = request.sendsLength ? EasyHandle.defaults.endIndex : 2
-        self.init(fields: request.fields, defaults: EasyHandle.defaults[(transfer.isDecoding ? 0 : 1)..<last])
+        self.init(
+            fields: request.fields, defaults: EasyHandle.defaults(for: request, isDecoding: transfer.isDecoding))
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(pool, configuration, connectMilliseconds: request.connectTimeoutMilliseconds)
         // Rather wait for a connection that is being made than make another; for nothing, where each serves one request at a time.
@@ -71,8 +89,10 @@ extension EasyHandle {
         if request.sendsLength {
             // Not CURLOPT_UPLOAD, which asks for `Expect: 100-continue` in older versions whatever the length.
             set(CURLOPT_POST, 1)
-            set(CURLOPT_POSTFIELDSIZE_LARGE, offset: request.body.length)
-            if request.body.length == 0 { set(CURLOPT_COPYPOSTFIELDS, text: "") }
+            let length = request.body.lengthBytes
+            set(CURLOPT_POSTFIELDSIZE_LARGE, offset: length ?? -1)
+            if length == 0 { set(CURLOPT_COPYPOSTFIELDS, text: "") }
+            if length ?? .max >= EasyHandle.longBodyBytes { set(CURLOPT_UPLOAD_BUFFERSIZE, EasyHandle.sendBufferBytes) }
             if method != .post { set(CURLOPT_CUSTOMREQUEST, text: method.rawValue) }
         } else if method != .get {
             set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
@@ -89,15 +109,4 @@ extension TransportRequest {
 
     /// Whether libcurl asks for encodings and decodes: not if the request asks for encodings itself, as it wants the bytes then.
     public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
-}
-
-extension RequestBody {
-    /// The number of bytes to send.
-    var length: Int64 {
-        switch self {
-        case .none: 0
-        case .bytes(let bytes): Int64(bytes.count)
-        case .file(_, _, let length): length
-        }
-    }
 }

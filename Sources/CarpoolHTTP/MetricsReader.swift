@@ -18,7 +18,9 @@ enum MetricsReader {
         metrics.requestHeaderBytes = Int64(easy.long(CURLINFO_REQUEST_SIZE))
         metrics.responseHeaderBytes = Int64(easy.long(CURLINFO_HEADER_SIZE))
         metrics.responseBodyBytes = easy.offset(CURLINFO_SIZE_DOWNLOAD_T)
-        if transfer.bodyPosition > 0 { metrics.requestBodyBytes = easy.offset(CURLINFO_SIZE_UPLOAD_T) }
+        // libcurl would count the frames of chunks too.
+        let isChunked = transfer.request.body.lengthBytes == nil
+        metrics.requestBodyBytes = isChunked ? transfer.bodyPosition : easy.offset(CURLINFO_SIZE_UPLOAD_T)
         if transfer.headReader.isComplete { metrics.httpVersion = transfer.headReader.version }
         if let connection = transfer.connection { readConnection(connection, &metrics) }
         return metrics

@@ -1,6 +1,5 @@
 internal import CCurl
 internal import CarpoolSystem
-internal import Glibc
 
 /// What libcurl tells a transfer while it works on it. Nothing here may call libcurl, but to read from the transfer's own handle.
 extension Transfer {
@@ -12,7 +11,7 @@ extension Transfer {
     private static let uncounted: Int64 = 16_384
 
     /// Bytes have moved: neither the peer nor libcurl is stuck.
-    private func noteActivity() {
+    func noteActivity() {
         pool?.multi.hasProgressed = true
         deadlines.active(at: transport.loop.now)
     }
@@ -29,13 +28,27 @@ extension Transfer {
                 verdict = TransportError(.cannotParseResponse, "the response's head gives several lengths for its body")
                 return Transfer.refusal
             }
-            delegate?.transfer(self, didReceive: head)
+            receive(head)
         case .tooLong:
             verdict = TransportError(
                 .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumBytes) bytes")
             return Transfer.refusal
         }
         return line.count
+    }
+
+    /// Tells the delegate, unless the head only says that the server wants the body without having been asked whether it does
+    /// (RFC 9110, section 10.1.1): libcurl then sends the request again.
+    private func receive(_ head: ResponseHead) {
+        if head.status == 417, request.expectsContinue, sendings == 1 {
+            withheldHead = head
+            isRefused = true
+            return
+        }
+        withheldHead = nil
+        // Older versions of libcurl would wait for ever to send what the server does not want any more.
+        if deadlines.isBodyAwaited, head.status >= 300 { transport.resumeSending(self) }
+        delegate?.transfer(self, didReceive: head)
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -45,6 +58,7 @@ extension Transfer {
             verdict = bombError
             return Transfer.refusal
         }
+        guard withheldHead == nil else { return bytes.count }
         switch delegate.transfer(self, didReceive: bytes) {
         case .accept:
             decodedBytes &+= Int64(bytes.count)
@@ -71,32 +85,6 @@ extension Transfer {
             "the decoded body is more than \(request.maximumDecodingRatio) times as long as what was sent")
     }
 
-    func provideBody(into room: UnsafeMutableRawBufferPointer) -> Int {
-        noteActivity()
-        guard verdict == nil else { return Int(CURL_READFUNC_ABORT) }
-        let count: Int
-        switch request.body {
-        case .none: return 0
-        case .bytes(let bytes):
-            let start = min(Int(clamping: bodyPosition), bytes.count)
-            count = min(room.count, bytes.count - start)
-            room.copyBytes(from: bytes[start..<start + count])
-        case .file(let file, let offset, let length):
-            let wanted = min(room.count, Int(clamping: length - bodyPosition))
-            count =
-                wanted <= 0 ? 0 : pread(file.raw, room.baseAddress, wanted, off_t(offset &+ bodyPosition))
-            guard count > 0 || wanted <= 0 else {
-                verdict = TransportError(
-                    .requestBodyStreamExhausted, "the body's file ended before \(length) bytes, or cannot be read",
-                    systemCode: count < 0 ? errno : nil)
-                return Int(CURL_READFUNC_ABORT)
-            }
-        }
-        bodyPosition &+= Int64(count)
-        if count > 0 { delegate?.transfer(self, didSendBodyBytes: count) }
-        return count
-    }
-
     /// A connection stands and the request goes out next. Gives false if it must not.
     func isAboutToSend(localPort: UInt16, ends: @autoclosure () -> Connection.Ends) -> Bool {
         pool?.multi.hasProgressed = true
@@ -108,6 +96,11 @@ extension Transfer {
             verdict = TransportError(
                 .networkConnectionLost,
                 "the connection ended before any response; the request may have been processed and was not repeated")
+            return false
+        }
+        guard beginBody() else {
+            verdict = TransportError(
+                .requestBodyStreamExhausted, "the body has been sent in part and cannot be sent again from its beginning")
             return false
         }
         transport.attach(self, localPort: localPort, ends: ends())

@@ -31,9 +31,10 @@ extension Transfer {
             switch kind {
             case .connect: "no connection within \(request.connectTimeoutMilliseconds) ms"
             case .idle: "not a byte for \(request.idleTimeoutMilliseconds) ms"
+            case .body: "nobody gave more of the request's body for \(request.idleTimeoutMilliseconds) ms"
             case .resource: "not done within \(request.resourceTimeoutMilliseconds) ms"
             }
         return TransportError(
-            .timedOut, message, timeout: kind.rawValue, isRetryable: sendings == 0 || request.method.isIdempotent)
+            .timedOut, message, timeout: kind.rawValue, isRetryable: kind != .body && (sendings == 0 || request.method.isIdempotent))
     }
 }

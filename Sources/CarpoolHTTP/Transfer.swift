@@ -39,8 +39,10 @@ public final class Transfer {
     var sendings = 0
     /// Whether the server has said that it did nothing with the request, so that it may be sent again whatever its method.
     var isRefused = false
+    /// A head that is told only if no other follows.
+    var withheldHead: ResponseHead?
     /// Bytes of the request's body given to libcurl since its (last) beginning.
-    var bodyPosition: Int64 = 0
+    public internal(set) var bodyPosition: Int64 = 0
     var decodedBytes: Int64 = 0
     /// Whether it is held up and counts in no limit of the admission queue.
     var hasGivenUpPlace = false

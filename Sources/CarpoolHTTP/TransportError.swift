@@ -61,7 +61,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public let curlText: String?
     /// The kernel's number, where it gave one.
     public let systemCode: Int32?
-    /// For ``Code/timedOut``: `connect`, `idle` or `resource`.
+    /// For ``Code/timedOut``: `connect`, `idle`, `body` or `resource`.
     public let timeout: String?
     /// Whether the same request may succeed if sent again, and may be sent again without harm.
     public let isRetryable: Bool

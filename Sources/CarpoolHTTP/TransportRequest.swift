@@ -10,6 +10,8 @@ public struct TransportRequest {
     public var fields: [HTTPField]
     /// What is sent after the head.
     public var body: RequestBody = .none
+    /// Whether the server is asked if it wants the body before it is sent (RFC 9110, section 10.1.1), for at most a second. Costs a round trip.
+    public var expectsContinue = false
     /// What makes its connection unshareable with others.
     public var partition = ConnectionPartition()
     /// Which versions of HTTP it may speak.
@@ -49,6 +51,8 @@ public enum RequestBody {
     case bytes([UInt8])
     /// A range of an open regular file. The file is kept open until the transfer ends.
     case file(BodyFile, offset: Int64, length: Int64)
+    /// Whatever a source gives. It serves one transfer at a time.
+    case source(any BodySource)
 }
 
 /// An open file that several attempts may send.

@@ -133,9 +133,6 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         }
     }
 
-    func request(_ request: Request, taskDidSendBodyBytes count: Int) {
-        publish("task.did_send_body_data", request: request) { $0.member("size_bytes", count) }
-    }
 
     func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {
         publish("task.did_collect_metrics", request: request) { write(hops, &$0) }

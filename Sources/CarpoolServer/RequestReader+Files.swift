@@ -1,27 +1,39 @@
 internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
+internal import CarpoolSession
 internal import CarpoolSystem
 
 // What a call sends, and the files that it names.
 extension RequestReader {
-    func body(_ json: JSON) throws(RPCError) -> RequestBody {
-        if let text = json["text"]?.withUTF8({ Array($0) }) { return .bytes(text) }
+    /// What becomes of the bodies. A body that is made or given while it is sent is an upload's, whoever does not say so.
+    static func kind(_ params: Params) -> RequestKind {
+        if let kind = params["kind"]?.string.flatMap(RequestKind.init(rawValue:)) { return kind }
+        guard let body = params["body"] else { return .data }
+        return body["stream"] != nil ? .upload : .data
+    }
+
+    func readBody(_ json: JSON, into parameters: inout RequestParameters) throws(RPCError) {
+        if json["stream"] != nil {
+            parameters.body = .source(BodyFeed(lengthBytes: json["length_bytes"]?.integer))
+        } else if let bytes = try bytes(json, path: "params.body") {
+            parameters.body = .bytes(bytes)
+            if json["json"] != nil { RequestReader.addJSONContentType(to: &parameters) }
+        } else {
+            parameters.body = try file(json)
+        }
+    }
+
+    /// Bytes that stand in the call itself.
+    func bytes(_ json: JSON, path: String) throws(RPCError) -> [UInt8]? {
+        if let text = json["text"]?.withUTF8({ Array($0) }) { return text }
         if let value = json["json"] {
             var writer = JSONWriter()
             writer.value(value)
-            return .bytes(writer.bytes)
+            return writer.bytes
         }
-        if let base64 = json["base64"] {
-            do throws(JSONError) {
-                return .bytes(try base64.withUTF8 { (text) throws(JSONError) in try Base64.decode(text) } ?? [])
-            } catch {
-                throw .invalidParams(
-                    path: "params.body.base64", message: error.message,
-                    expected: "base64 with padding (RFC 4648, section 4)")
-            }
-        }
-        return try file(json)
+        guard let base64 = json["base64"] else { return nil }
+        return try Base64Text.decode(base64, at: "\(path).base64")
     }
 
     private func file(_ json: JSON) throws(RPCError) -> RequestBody {

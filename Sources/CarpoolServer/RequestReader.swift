@@ -21,16 +21,16 @@ struct RequestReader {
 
     func parameters(_ params: Params) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params["url"]?.string ?? "")
+        parameters.kind = RequestReader.kind(params)
+        if parameters.kind == .upload { parameters.method = .post }
         if let method = params["method"]?.string {
             parameters.method = try RequestReader.method(method, path: "params.method")
         }
         if let headers = params["headers"] {
             parameters.fields = try RequestReader.fields(headers, path: "params.headers")
         }
-        if let body = params["body"] {
-            parameters.body = try self.body(body)
-            if body["json"] != nil { RequestReader.addJSONContentType(to: &parameters) }
-        }
+        if let body = params["body"] { try readBody(body, into: &parameters) }
+        parameters.expectsContinue = params["expect_continue"]?.bool ?? false
         parameters.userAgent = client.userAgent
         try readParts(params, into: &parameters)
         try readTransfer(params, into: &parameters)
@@ -75,7 +75,7 @@ struct RequestReader {
     }
 
     /// A body that is called JSON is told to be JSON, unless the caller calls it something else.
-    private static func addJSONContentType(to parameters: inout RequestParameters) {
+    static func addJSONContentType(to parameters: inout RequestParameters) {
         guard !parameters.fields.contains(where: { $0.hasName("content-type") }),
             let field = try? HTTPField(name: "Content-Type", value: "application/json")
         else { return }

@@ -16,6 +16,7 @@ struct CurlBody {
         switch request.body {
         case .none: argument = "--data-binary ''"
         case .bytes(let bytes): set(bytes)
+        case .source: argument = "--data-binary @-"
         case .file(let file, let offset, let length): set(file, offset: offset, length: length)
         }
     }

@@ -12,7 +12,17 @@ public protocol EventMonitor: AnyObject {
     /// The origin redirects, whether or not the request follows (EM-05).
     func request(_ request: Request, taskWillRedirectTo url: HTTPURL)
     /// So many bytes of the request's body were sent (EM-03).
-    func request(_ request: Request, taskDidSendBodyBytes count: Int)
+    func request(_ request: Request, taskDidSendBodyBytes count: Int, progress: UploadProgress)
+    /// The body that an upload sends is there (EM-37).
+    func request(_ request: Request, didCreateUploadable upload: CreatedUpload)
+    /// The body that an upload was to send could not be made (EM-38).
+    func request(_ request: Request, didFailToCreateUploadableWith error: SessionError)
+    /// A hop begins to read a body that somebody gives meanwhile (EM-04).
+    func requestTaskNeedsNewBodyStream(_ request: Request)
+    /// That body is there to be read (EM-39).
+    func requestDidProvideInputStream(_ request: Request)
+    /// How much of an upload's body was sent: at first, at last, and now and then between.
+    func request(_ request: Request, didUpload progress: UploadProgress)
     /// The metrics of a task are known, those of each of its hops (EM-06).
     func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop])
     /// The last hop is over (EM-07).
@@ -66,7 +76,17 @@ extension EventMonitor {
     /// Does nothing.
     public func request(_ request: Request, taskWillRedirectTo url: HTTPURL) {}
     /// Does nothing.
-    public func request(_ request: Request, taskDidSendBodyBytes count: Int) {}
+    public func request(_ request: Request, taskDidSendBodyBytes count: Int, progress: UploadProgress) {}
+    /// Does nothing.
+    public func request(_ request: Request, didCreateUploadable upload: CreatedUpload) {}
+    /// Does nothing.
+    public func request(_ request: Request, didFailToCreateUploadableWith error: SessionError) {}
+    /// Does nothing.
+    public func requestTaskNeedsNewBodyStream(_ request: Request) {}
+    /// Does nothing.
+    public func requestDidProvideInputStream(_ request: Request) {}
+    /// Does nothing.
+    public func request(_ request: Request, didUpload progress: UploadProgress) {}
     /// Does nothing.
     public func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {}
     /// Does nothing.

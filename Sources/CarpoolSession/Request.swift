@@ -44,6 +44,8 @@ public final class Request {
     var redirection = RedirectHandler.Step.deliver
     /// Takes the body in place of ``body``; set before the request is resumed, and stays.
     var receiver: (any ResponseReceiver)?
+    /// What is known of the body that it sends, if it is an upload.
+    var upload: UploadState?
     /// Whether somebody is being asked about the redirect.
     var isDecidingRedirect = false
     /// The end of the transfer, while the request is held up.
@@ -222,15 +224,24 @@ extension Request {
 
     /// Lets go of what was sent, which nobody sends again: bytes that take room, and files that are open.
     private func letGoOfBodies() {
+        for body in [parameters.body] + attempts.compactMap(\.request?.body) {
+            if case .source(let source) = body { (source as? BodyFeed)?.close() }
+        }
         let last = attempts.count - 1
         guard last >= 0 else { return }
         parameters.parameters = nil
+        parameters.uploadable = nil
+        upload = nil
         if case .file(let file, _, _) = parameters.body { file.close() } else { parameters.body = .none }
         for index in attempts.indices {
             attempts[index].unadapted?.body = .none
             if index < last { attempts[index].request?.body = .none }
         }
-        guard case .bytes(let bytes) = attempts[last].request?.body, bytes.count > Request.keptBodyBytes else { return }
+        switch attempts[last].request?.body {
+        case .bytes(let bytes) where bytes.count > Request.keptBodyBytes: break
+        case .source: break
+        default: return
+        }
         attempts[last].request?.body = .none
         hasLetGoOfBody = true
     }

@@ -12,6 +12,10 @@ public struct RequestParameters {
     public var fields: [HTTPField] = []
     /// What is sent.
     public var body: RequestBody = .none
+    /// Makes what is sent when it is about to be sent, in place of ``body``; `nil` if that is there as it is.
+    public var uploadable: (any Uploadable)?
+    /// Whether the server is asked if it wants the body before it is sent.
+    public var expectsContinue = false
     /// Parameters that ``encoding`` puts into the URL or the body; `nil` for none (PE-02).
     public var parameters: StructuredValue?
     /// How the parameters are encoded; `nil` for the form with every default.

@@ -83,8 +83,16 @@ extension Session {
             case .doNotRetryWithError(let reason):
                 request.failAgain(.requestRetryFailed(reason, original: error))
                 endDecision(on: request)
-            case .retry: backOff(request, milliseconds: 0)
-            case .retryWithDelay(let milliseconds): backOff(request, milliseconds: milliseconds)
+            case .retry, .retryWithDelay:
+                guard request.canSendBodyAgain else {
+                    request.failAgain(.requestRetryFailed(.bodyCannotBeSentAgain, original: error))
+                    return endDecision(on: request)
+                }
+                if case .retryWithDelay(let milliseconds) = result {
+                    backOff(request, milliseconds: milliseconds)
+                } else {
+                    backOff(request, milliseconds: 0)
+                }
             }
         }
     }

@@ -29,7 +29,7 @@ extension Session {
         }
         eventMonitor.requestDidCreateInitialURLRequest(request)
         guard case .adapting = request.phase else { return }
-        guard !interceptors.isEmpty else { return createTask(for: request) }
+        guard !interceptors.isEmpty else { return createUploadable(for: request) }
         adapt(initial, by: interceptors[...], for: request)
     }
 
@@ -63,7 +63,7 @@ extension Session {
         request.attempts[request.attempts.count - 1].request = adapted
         eventMonitor.request(request, didAdaptInitialURLRequest: initial, to: adapted)
         guard case .adapting = request.phase else { return }
-        createTask(for: request)
+        createUploadable(for: request)
     }
 
     private func didFailToAdapt(_ request: Request, _ error: SessionError) {
@@ -75,7 +75,7 @@ extension Session {
 
     // MARK: The task
 
-    private func createTask(for request: Request) {
+    func createTask(for request: Request) {
         eventMonitor.requestDidCreateURLRequest(request)
         guard case .adapting = request.phase else { return }
         request.phase = .tasked(isStarted: false)
@@ -117,10 +117,13 @@ extension Session {
             method: request.parameters.method, url: url,
             fields: fields(request.parameters.fields, request.parameters.userAgent))
         made.body = request.parameters.body
+        made.expectsContinue = request.parameters.expectsContinue
+        if let type = request.parameters.uploadable?.contentType { made.replaceContentType(with: type) }
         if let user = url.userInformation { addBasicAuthorization(user, to: &made) }
         if let values = request.parameters.parameters {
             try (request.parameters.encoding ?? .form).encode(values, into: &made)
         }
+        guard request.parameters.uploadable == nil || made.method != .get else { throw .bodyDataInGETRequest }
         try Session.check(made)
         made.isLong = request.parameters.kind.isLong
         made.partition.trust = request.parameters.trust ?? configuration.trust

@@ -162,7 +162,10 @@ extension Session {
     }
 
     private func endTransfer(of request: Request) {
-        guard let transfer = request.transfer else { return }
+        guard let transfer = request.transfer else {
+            // Between two hops, while somebody makes the body of the second.
+            return endTask(request, error: Session.cancellation)
+        }
         transport.cancel(transfer)
         guard let completion = request.heldCompletion else { return }
         request.heldCompletion = nil

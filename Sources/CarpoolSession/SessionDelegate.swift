@@ -8,7 +8,10 @@ final class SessionDelegate: TransferDelegate {
     /// A redirect's body is read and dropped, so that its connection stays fit for use, up to here; a longer one is cut off.
     private static let discardLimitBytes = 262_144
 
-    func transferDidStart(_ transfer: Transfer) {}
+    func transferDidStart(_ transfer: Transfer) {
+        guard let request = tasks[transfer], !request.isOver else { return }
+        request.session.didStart(transfer, for: request)
+    }
 
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {
         guard let request = tasks[transfer], !request.isOver else { return }
@@ -72,7 +75,7 @@ final class SessionDelegate: TransferDelegate {
 
     func transfer(_ transfer: Transfer, didSendBodyBytes count: Int) {
         guard let request = tasks[transfer] else { return }
-        request.session.eventMonitor.request(request, taskDidSendBodyBytes: count)
+        request.session.didSend(count, of: transfer, for: request)
     }
 
     func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
@@ -85,6 +88,12 @@ final class SessionDelegate: TransferDelegate {
         let attempt = request.attempts.count - 1
         let hop = request.attempts[attempt].hops.count - 1
         request.attempts[attempt].hops[hop].metrics = completion.metrics
+        request.session.didEndSending(of: request)
+        if completion.error?.code == .requestBodyStreamExhausted, request.error == nil,
+            request.session.renewBody(of: transfer.request, for: request)
+        {
+            return
+        }
         if follow(request, completion) { return }
         let monitor = request.session.eventMonitor
         monitor.request(request, taskDidCollectMetricsOf: request.attempts[attempt].hops)
@@ -140,6 +149,11 @@ final class SessionDelegate: TransferDelegate {
             // A redirect that was followed is no response, whatever becomes of the next hop.
             request.response = nil
             request.attempts[request.attempts.count - 1].response = nil
+            guard next.body.canBeSent else {
+                if request.session.renewBody(of: next, for: request) { return true }
+                request.fail(.bodyCannotBeSentAgain)
+                return false
+            }
             request.session.send(next, for: request)
             return true
         }

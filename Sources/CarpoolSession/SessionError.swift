@@ -125,9 +125,12 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         case .timedOut where error.timeout == "connect":
             "the host does not answer: check the address, or raise connect_timeout_ms"
         case .timedOut where error.timeout == "resource": "raise resource_timeout_ms"
+        case .timedOut where error.timeout == "body": "give the body sooner, or raise timeout_ms"
         case .timedOut: "the origin sent nothing for that long: raise timeout_ms if that is expected"
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate:
             "name the authority's file with trust.ca_file (--cacert), or switch the check off with trust.verify false (--insecure)"
+        case .requestBodyStreamExhausted:
+            "give the body as a file, or by a callback, where it may have to be sent more than once"
         case .dataLengthExceedsMaximum: "raise max_ratio if you trust the origin"
         default: nil
         }

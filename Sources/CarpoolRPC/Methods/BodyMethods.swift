@@ -1,8 +1,34 @@
 internal import CarpoolJSON
 
-/// `body.*`: the bytes of responses, for those who cannot open a file.
+/// `body.*`: the bytes of requests, piece by piece, and those of responses, for those who cannot open a file.
 enum BodyMethods {
-    static let all: [Method] = [read, release]
+    static let all: [Method] = [put, read, release]
+
+    private static let put = Method(
+        "body.put", role: .submit, "Gives a piece of a request's body.",
+        """
+        For bodies that are `{"stream": true}`. The answer comes when the piece is taken, which waits while the network has not \
+        taken what was given before: whoever gives one piece after the other, each after the answer to the one before, is as \
+        fast as the network. A piece that is given again, because its answer was lost, is taken once if `offset` says where it \
+        begins.
+        """,
+        params: [
+            .request,
+            .optional("text", .string, "The piece, if it is UTF-8."),
+            .optional("base64", .string, "The piece, whatever its bytes; one of the two, or neither to end the body."),
+            .optional("offset", .count, "Where the piece begins, in bytes. Absent: behind the one before."),
+            .optional("end", .boolean, "Whether it is the last one.", absent: "false"),
+        ],
+        result: .answer([
+            .required("accepted_bytes", .count, "How many of the piece's bytes were new."),
+            .required("offset_bytes", .count, "Where the next piece begins."),
+            .required("room_bytes", .count, "How long a next piece may be to be taken at once."),
+        ]), errors: [.requestNotFound, .wrongState, .tooManyInFlight],
+        examples: [
+            .init(
+                "the last piece", params: #"{"request":"${stream}","text":"hello","end":true}"#,
+                result: #"{"accepted_bytes":5,"offset_bytes":5,"room_bytes":1048571}"#)
+        ])
 
     private static let read = Method(
         "body.read", role: .submit, "Reads a piece of a response's body.",

@@ -204,7 +204,7 @@ extension JSONSchema {
             .optional("base64", .string, "The bytes, if they are not UTF-8 and fit the line."),
             .optional(
                 "file", .string, "A file with the bytes, if they do not fit; it stays until the request is over."),
-            .required("size_bytes", .count, "How many bytes there are."),
+            .optional("size_bytes", .count, "How many bytes there are; absent if nobody knows."),
         ]))
 
     /// A request as a client sees it in a callback.

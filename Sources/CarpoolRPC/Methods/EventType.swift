@@ -20,6 +20,10 @@ public struct EventType: Sendable {
         .required("url", .string, "Its URL, without a password."),
     ]
     private static let size: [JSONSchema.Member] = [.required("size_bytes", .count, "How many bytes this time.")]
+    private static let uploaded: [JSONSchema.Member] = [
+        .required("sent_bytes", .count, "How many so far."),
+        .optional("total_bytes", .count, "Of how many; absent if nobody knows."),
+    ]
     private static let error = JSONSchema.Member.required("error", .requestError, "Why.")
     private static let taskError: [JSONSchema.Member] = [
         .optional("error", .string, "The name of the transport's error; absent if the response came whole.")
@@ -52,6 +56,19 @@ public struct EventType: Sendable {
         EventType(
             "request.did_fail_to_adapt_url_request", "An adapter failed, or made what must not be sent.", [error]),
         EventType("request.did_create_url_request", "The request is as it will be sent.", urlRequest),
+        EventType(
+            "request.did_create_uploadable", "The body that an upload sends is there.",
+            [
+                .required("kind", .choice("data", "file", "stream"), "Where its bytes come from."),
+                .optional("size_bytes", .count, "How many they are; absent if nobody knows."),
+            ]),
+        EventType(
+            "request.did_fail_to_create_uploadable", "The body that an upload was to send could not be made.", [error]),
+        EventType(
+            "request.did_provide_input_stream", "The hop that needed the body that is given meanwhile has it to read."),
+        EventType(
+            "request.upload_progress",
+            "How much of an upload's body was sent: at first, at last, and at most ten times a second between.", uploaded),
         EventType("request.did_create_task", "A request was handed to the network for an attempt."),
         EventType("request.did_resume", "A request was started.", target),
         EventType("request.did_resume_task", "An attempt was started."),
@@ -94,7 +111,10 @@ public struct EventType: Sendable {
             "The head of the final response is there; redirects that are followed are told by `task.will_redirect`.",
             [.required("response", .responseHead, "The head.")]),
         EventType("task.did_receive_data", "A piece of the final response's body is there.", size),
-        EventType("task.did_send_body_data", "A piece of a request's body was taken by the network.", size),
+        EventType("task.did_send_body_data", "A piece of a request's body was taken by the network.", size + uploaded),
+        EventType(
+            "task.needs_new_body_stream",
+            "A hop begins to read a body that is given while it is sent: `body.put` gives it."),
         EventType(
             "task.will_redirect", "The origin redirects, whether or not the request follows.",
             [

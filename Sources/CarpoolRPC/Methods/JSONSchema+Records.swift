@@ -71,7 +71,7 @@ extension JSONSchema {
                 "retryable", .boolean, "Whether the same request may succeed later, and does no harm if sent again."),
             .optional("hint", .string, "What to do about it."),
             .optional("url_error_code", .integer, "The number that URLError has for it, as in `retry_policy.codes`."),
-            .optional("timeout", .choice("connect", "idle", "resource"), "Which time was over."),
+            .optional("timeout", .choice("connect", "idle", "body", "resource"), "Which time was over."),
             .optional(
                 "curl",
                 .answer([

@@ -6,16 +6,25 @@ enum RequestMembers {
     static func all(onDisconnect: StaticString) -> [JSONSchema.Member] {
         [
             .required("url", .string(maxBytes: 65_536), "An absolute URL, `http` or `https`."),
-            .optional("method", .string(maxBytes: 64), "Any method of HTTP but CONNECT.", absent: "\"GET\""),
+            .optional(
+                "method", .string(maxBytes: 64), "Any method of HTTP but CONNECT. Absent: GET, for an upload POST."),
             .optional(
                 "headers", .headers,
                 "Header fields, in order. `Host`, `Content-Length` and the fields of a connection are the daemon's own."
             ),
-            .optional("body", body, "What is sent. Absent: nothing."),
+            .optional("body", .requestBody, "What is sent. Absent: nothing."),
+            .optional(
+                "expect_continue", .boolean,
+                "Whether the server is asked if it wants the body before it is sent; costs a round trip, or a second where the server does not answer.",
+                absent: "false"),
         ] + JSONSchema.parameterMembers + [
             .optional("session", .sessionName, "The session that it belongs to.", absent: "\"default\""),
             .optional(
-                "kind", .choice("data"), "`data`: the response's body is kept in the record.", absent: "\"data\""),
+                "kind", .choice("data", "upload"),
+                """
+                `data`: the response's body is kept in the record. `upload`: the same, with the events of uploads. Absent: \
+                `upload` if the body is made or given while it is sent, else `data`.
+                """),
         ] + life + handling + transfer + [
             .optional(
                 "response_body", .choice("auto", "inline", "file"),
@@ -57,23 +66,6 @@ enum RequestMembers {
         .optional("validate", .validation, "What an acceptable response is. Absent: as the session says."),
         .optional("serialize", .serialization, "What is made of the body. Absent: nothing, the body is told as it is."),
     ]
-
-    private static let body = JSONSchema.named(
-        "RequestBody",
-        .oneOf(
-            .object([.required("text", .string, "UTF-8.")]),
-            .object([
-                .required(
-                    "json", .any,
-                    "Sent compact, as `application/json` unless `headers` say otherwise; numbers and the order of members are kept."
-                )
-            ]),
-            .object([.required("base64", .string, "Any bytes.")]),
-            .object([
-                .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
-                .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
-                .optional("length_bytes", .count, "How many bytes. Absent: to the end."),
-            ])))
 
     /// What the session has too; absent means as in the session.
     private static let transfer: [JSONSchema.Member] = [

@@ -62,10 +62,10 @@ enum CallbackBody {
         case .bytes(let bytes):
             writer.key("body")
             write(bytes, atMost: detail.bodyBytes, to: &writer)
-        case .file(_, _, let length):
+        case .file, .source:
             writer.key("body")
             writer.beginObject()
-            writer.member("size_bytes", length)
+            writer.member("size_bytes", request.body.lengthBytes)
             writer.endObject()
         }
         if !isWhole { writer.member("truncated", true) }

@@ -95,15 +95,3 @@ struct RequestChange {
         throw .refused("Host is not the URL's authority", path: "result", expected: "the URL's authority, or no Host")
     }
 }
-
-/// Base64 in answers.
-enum Base64Text {
-    /// The bytes of a string of base64.
-    static func decode(_ json: JSON, path: String) throws(JSONError) -> [UInt8] {
-        do throws(JSONError) {
-            return try json.withUTF8 { (text) throws(JSONError) in try Base64.decode(text) } ?? []
-        } catch {
-            throw .refused(error.message, path: path, expected: "base64 with padding (RFC 4648, section 4)")
-        }
-    }
-}

@@ -3,11 +3,11 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// `body.*`: the bytes of responses, for those who cannot open a file.
+/// `body.*`: the bytes of requests, piece by piece, and those of responses, for those who cannot open a file.
 struct BodyHandlers {
     unowned let server: Server
 
-    var table: [String: Handler] { ["body.read": read, "body.release": release] }
+    var table: [String: Handler] { ["body.put": put, "body.read": read, "body.release": release] }
 
     private func read(_ call: Call) throws(RPCError) -> Answer {
         let id = call.params["request"]?.string ?? ""

@@ -8,7 +8,7 @@ import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BufferedReader
 
 from harness.waiting import PATIENCE_SECONDS
@@ -81,6 +81,8 @@ class Exchange:
 
 
 Handler = Callable[[Exchange], None]
+# Sees a request whose body has not been read; true if that is all that happens on the connection.
+HeadHandler = Callable[[Exchange], bool | None]
 
 
 class ScriptedOrigin:
@@ -95,6 +97,7 @@ class ScriptedOrigin:
         self.port: int = self._listener.getsockname()[1]
         self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.port}"
         self._handlers: dict[str, Handler] = {}
+        self._head_handlers: dict[str, HeadHandler] = {}
         self._changed = threading.Condition()
         self._requests: list[Received] = []
         self._open: set[socket.socket] = set()
@@ -116,6 +119,11 @@ class ScriptedOrigin:
     def on(self, path: str, handler: Handler) -> str:
         """Set the handler of a path and return its URL."""
         self._handlers[path] = handler
+        return self.url + path
+
+    def on_head(self, path: str, handler: HeadHandler) -> str:
+        """Set what happens at a path before the body is read, and return its URL."""
+        self._head_handlers[path] = handler
         return self.url + path
 
     def hold(self, path: str, body: bytes = b"released") -> threading.Event:
@@ -189,7 +197,11 @@ class ScriptedOrigin:
                 self._changed.notify_all()
 
     def _exchange(self, connection: socket.socket, stream: BufferedReader, number: int, count: int) -> None:
-        request = _read(stream, number, count)
+        request = _read_head(stream, number, count)
+        early = self._head_handlers.get(request.target.partition("?")[0])
+        if early and early(Exchange(self, connection, request)):
+            raise GoneError
+        request = replace(request, body=_read_body(stream, request))
         with self._changed:
             self._requests.append(request)
             self._changed.notify_all()
@@ -212,7 +224,7 @@ def statuses(*codes: int, body: bytes = b"") -> Handler:
     return handler
 
 
-def _read(stream: BufferedReader, connection: int, number: int) -> Received:
+def _read_head(stream: BufferedReader, connection: int, number: int) -> Received:
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         line = stream.readline()
@@ -222,17 +234,31 @@ def _read(stream: BufferedReader, connection: int, number: int) -> Received:
     first, *fields = head.decode("latin-1").split("\r\n")[:-2]
     method, target, _ = first.split(" ", 2)
     headers = [(name, value.strip()) for name, _, value in (field.partition(":") for field in fields)]
-    lengths = [int(value) for name, value in headers if name.lower() == "content-length"]
-    chunked = any(name.lower() == "transfer-encoding" and "chunked" in value for name, value in headers)
-    body = _read_chunks(stream) if chunked else stream.read(lengths[0] if lengths else 0)
-    return Received(method, target, head, headers, body, connection, number)
+    return Received(method, target, head, headers, b"", connection, number)
+
+
+def _read_body(stream: BufferedReader, request: Received) -> bytes:
+    if "chunked" in request.values("transfer-encoding"):
+        return _read_chunks(stream)
+    length = int((request.values("content-length") or ["0"])[0])
+    body = stream.read(length)
+    if len(body) < length:
+        raise GoneError
+    return body
 
 
 def _read_chunks(stream: BufferedReader) -> bytes:
     body = b""
-    while size := int(stream.readline().split(b";")[0], 16):
+    while size := int(_line(stream).split(b";")[0], 16):
         body += stream.read(size)
         stream.readline()
     while stream.readline() not in {b"\r\n", b""}:
         pass
     return body
+
+
+def _line(stream: BufferedReader) -> bytes:
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise GoneError
+    return line

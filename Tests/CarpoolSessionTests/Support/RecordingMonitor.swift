@@ -26,7 +26,7 @@ final class RecordingMonitor: EventMonitor {
     func request(_ request: Request, taskWillRedirectTo url: HTTPURL) {
         note("task.willRedirect(\(request.response?.status ?? 0), \(url))", request)
     }
-    func request(_ request: Request, taskDidSendBodyBytes count: Int) {
+    func request(_ request: Request, taskDidSendBodyBytes count: Int, progress: UploadProgress) {
         note("task.didSendBodyData(\(count))", request)
     }
     func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {
@@ -34,6 +34,17 @@ final class RecordingMonitor: EventMonitor {
     }
     func request(_ request: Request, taskDidCompleteWith error: TransportError?) {
         note("task.didComplete(\(error?.code.rawValue ?? "null"))", request)
+    }
+    func request(_ request: Request, didCreateUploadable upload: CreatedUpload) {
+        note("didCreateUploadable(\(upload.kind.rawValue))", request)
+    }
+    func request(_ request: Request, didFailToCreateUploadableWith error: SessionError) {
+        note("didFailToCreateUploadable(\(error.name))", request)
+    }
+    func requestTaskNeedsNewBodyStream(_ request: Request) { note("task.needsNewBodyStream", request) }
+    func requestDidProvideInputStream(_ request: Request) { note("didProvideInputStream", request) }
+    func request(_ request: Request, didUpload progress: UploadProgress) {
+        note("uploadProgress(\(progress.sentBytes) of \(progress.totalBytes.map(String.init) ?? "?"))", request)
     }
     func requestDidCreateInitialURLRequest(_ request: Request) { note("didCreateInitialURLRequest", request) }
     func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError) {

@@ -40,6 +40,12 @@ final class ScriptedTransport: Transport {
 
     // MARK: What the test tells it, always about the last transfer
 
+    /// Gives the transfer to the network.
+    func begin() {
+        guard let last = transfers.last else { return }
+        last.delegate?.transferDidStart(last)
+    }
+
     /// Gives the head of a response.
     func receive(_ status: Int, _ fields: [(String, String)] = []) {
         guard let last = transfers.last else { return }
@@ -74,6 +80,7 @@ final class ScriptedTransport: Transport {
     /// Tells that bytes of the request's body were sent.
     func send(_ count: Int) {
         guard let last = transfers.last else { return }
+        last.bodyPosition += Int64(count)
         last.delegate?.transfer(last, didSendBodyBytes: count)
     }
 }

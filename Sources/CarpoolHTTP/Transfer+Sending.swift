@@ -1,0 +1,89 @@
+internal import CCurl
+internal import CarpoolSystem
+internal import Glibc
+
+/// How a transfer gives libcurl the body of its request. Nothing here may call libcurl.
+extension Transfer {
+    /// Goes to the first byte of the body, before each sending: libcurl rewinds only what it knows to have sent. Gives false if there is no way
+    /// back.
+    func beginBody() -> Bool {
+        if case .source(let source) = request.body {
+            guard source.canRestart else { return false }
+            source.restart()
+            source.onReady = { [weak self] in self.map { $0.transport.resumeSending($0) } }
+        }
+        bodyPosition = 0
+        return true
+    }
+
+    func provideBody(into room: UnsafeMutableRawBufferPointer) -> Int {
+        noteActivity()
+        guard verdict == nil else { return Int(CURL_READFUNC_ABORT) }
+        guard !deadlines.isPaused else { return Int(CURL_READFUNC_PAUSE) }
+        switch readBody(into: room) {
+        case .bytes(let count):
+            bodyPosition &+= Int64(count)
+            delegate?.transfer(self, didSendBodyBytes: count)
+            return count
+        case .end: return 0
+        case .wait:
+            deadlines.isBodyAwaited = true
+            return Int(CURL_READFUNC_PAUSE)
+        case .failed(let error):
+            verdict = error
+            return Int(CURL_READFUNC_ABORT)
+        }
+    }
+
+    private func readBody(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
+        let left = request.body.lengthBytes.map { Int(clamping: $0 &- bodyPosition) } ?? room.count
+        let room = UnsafeMutableRawBufferPointer(rebasing: room[..<min(room.count, max(0, left))])
+        guard !room.isEmpty else { return .end }
+        switch request.body {
+        case .none: return .end
+        case .bytes(let bytes):
+            let start = min(Int(clamping: bodyPosition), bytes.count)
+            room.copyBytes(from: bytes[start..<start + room.count])
+            return .bytes(room.count)
+        case .file(let file, let offset, let length):
+            return file.read(at: offset &+ bodyPosition, of: length, into: room)
+        case .source(let source):
+            let reading = source.read(into: room)
+            guard case .end = reading, let length = source.lengthBytes else { return reading }
+            return .failed(
+                TransportError(
+                    .requestBodyStreamExhausted, "the body ended after \(bodyPosition) of \(length) bytes"))
+        }
+    }
+}
+
+extension BodyFile {
+    /// Reads once at a position; a file that ends where more was promised, or cannot be read, is a failure.
+    public func read(
+        at position: Int64, of promised: Int64, into room: UnsafeMutableRawBufferPointer
+    ) -> BodyReading {
+        while true {
+            let count = pread(raw, room.baseAddress, room.count, off_t(position))
+            if count > 0 { return .bytes(count) }
+            if count < 0, errno == EINTR { continue }
+            let name = path.map { " \($0)" } ?? ""
+            return .failed(
+                TransportError(
+                    .requestBodyStreamExhausted,
+                    "the body's file\(name) ended before \(promised) bytes, or cannot be read",
+                    systemCode: count < 0 ? errno : nil))
+        }
+    }
+}
+
+extension RequestBody {
+    /// The number of bytes to send; `nil` if it is not known beforehand.
+    public var lengthBytes: Int64? {
+        switch self {
+        case .none: 0
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(_, _, let length): length
+        case .source(let source): source.lengthBytes
+        }
+    }
+}

@@ -1,0 +1,67 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+// `body.put`: the bytes of requests.
+extension BodyHandlers {
+    func put(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        guard let feed = entry.request.feed else {
+            throw .wrongState(
+                request: entry.request.id, state: entry.request.state.rawValue,
+                expected: "under way, with a body that is a stream")
+        }
+        let bytes = try piece(in: call.params)
+        let token = feed.put(
+            bytes, at: call.params["offset"]?.integer, isLast: call.params["end"]?.bool ?? false
+        ) { result in
+            switch result {
+            case .success(let receipt): call.answer { BodyHandlers.write(receipt, to: &$0) }
+            case .failure(let refusal): call.fail(BodyHandlers.error(refusal, entry.request))
+            }
+        }
+        call.onCancel = { feed.withdraw(token) }
+        return .pending
+    }
+
+    private func piece(in params: Params) throws(RPCError) -> [UInt8] {
+        if let text = params["text"] {
+            guard params["base64"] == nil else {
+                throw .invalidParams(
+                    path: "params.base64", message: "there is a text already", expected: "either text or base64")
+            }
+            return text.withUTF8 { Array($0) } ?? []
+        }
+        guard let base64 = params["base64"] else { return [] }
+        return try Base64Text.decode(base64, at: "params.base64")
+    }
+
+    private static func write(_ receipt: BodyFeed.Receipt, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("accepted_bytes", receipt.acceptedBytes)
+        writer.member("offset_bytes", receipt.offsetBytes)
+        writer.member("room_bytes", receipt.roomBytes)
+        writer.endObject()
+    }
+
+    private static func error(_ refusal: BodyFeed.Refusal, _ request: Request) -> RPCError {
+        switch refusal {
+        case .over:
+            .wrongState(
+                request: request.id, state: request.isFinished ? request.state.rawValue : "done with its body",
+                expected: "under way")
+        case .ended:
+            .wrongState(request: request.id, state: "given its last piece", expected: "still given its body")
+        case .tooManyWaiting(let count): .tooManyInFlight(limit: count)
+        case .gap(let expected):
+            .invalidParams(
+                path: "params.offset", message: "bytes are missing from \(expected) on", expected: "0 to \(expected)")
+        case .tooLong(let left):
+            .invalidParams(
+                path: "params", message: "the body has only \(left) bytes left", expected: "at most \(left) bytes")
+        case .tooShort(let missing):
+            .invalidParams(
+                path: "params.end", message: "the body lacks \(missing) bytes of its length", expected: "false")
+        }
+    }
+}

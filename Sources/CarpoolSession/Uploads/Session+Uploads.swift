@@ -1,0 +1,144 @@
+internal import CarpoolHTTP
+
+// The steps of a request that are about the body that it sends (§2.6).
+extension Session {
+    /// The most hops of one attempt that are owed to bodies made anew: an origin that breaks every connection is not asked for ever.
+    private static let maximumRenewedHops = 16
+
+    /// Has the body made, if it is not there as it is, and goes on with the task.
+    func createUploadable(for request: Request) {
+        let parameters = request.parameters
+        guard parameters.kind == .upload || parameters.uploadable != nil else { return createTask(for: request) }
+        if request.upload == nil { request.upload = UploadState() }
+        request.upload?.pace = ProgressPace()
+        guard let uploadable = parameters.uploadable else {
+            return didCreate(CreatedUpload(request.urlRequest?.body ?? .none), for: request)
+        }
+        let question = request.ask()
+        uploadable.makeBody(for: request) { [self] result in
+            guard request.takes(answerTo: question), case .adapting = request.phase else { return }
+            switch result {
+            case .success(let upload): didCreate(upload, for: request)
+            case .failure(let cause): didFailToCreateUploadable(for: request, cause)
+            }
+        }
+    }
+
+    private func didCreate(_ upload: CreatedUpload, for request: Request) {
+        request.upload?.kind = upload.kind
+        let attempt = request.attempts.count - 1
+        request.attempts[attempt].request?.body = upload.body
+        if upload.body.isFed { request.attempts[attempt].request?.isLong = true }
+        eventMonitor.request(request, didCreateUploadable: upload)
+        guard case .adapting = request.phase else { return }
+        createTask(for: request)
+    }
+
+    private func didFailToCreateUploadable(for request: Request, _ cause: SessionError) {
+        let error = SessionError.createUploadableFailed(cause)
+        request.fail(error)
+        eventMonitor.request(request, didFailToCreateUploadableWith: error)
+        guard case .adapting = request.phase else { return }
+        retryOrFinish(request)
+    }
+
+    // MARK: Sending
+
+    /// A hop has left the queue: from now on its body is asked for.
+    func didStart(_ transfer: Transfer, for request: Request) {
+        guard let upload = request.upload else { return }
+        if case .none = transfer.request.body { return }
+        if upload.kind == .stream {
+            eventMonitor.requestTaskNeedsNewBodyStream(request)
+            eventMonitor.requestDidProvideInputStream(request)
+        }
+        tell(UploadProgress(sentBytes: 0, totalBytes: transfer.request.body.lengthBytes), of: request)
+    }
+
+    /// A piece of the body was taken by the network.
+    func didSend(_ count: Int, of transfer: Transfer, for request: Request) {
+        let progress = UploadProgress(
+            sentBytes: transfer.bodyPosition, totalBytes: transfer.request.body.lengthBytes)
+        eventMonitor.request(request, taskDidSendBodyBytes: count, progress: progress)
+        tell(progress, of: request)
+    }
+
+    private func tell(_ progress: UploadProgress, of request: Request) {
+        guard let told = request.upload?.pace.step(progress, at: scheduler.now) else { return }
+        eventMonitor.request(request, didUpload: told)
+    }
+
+    /// A hop is over: what it sent last is told.
+    func didEndSending(of request: Request) {
+        guard let told = request.upload?.pace.finish() else { return }
+        eventMonitor.request(request, didUpload: told)
+    }
+
+    // MARK: Sending again
+
+    /// Asks for a new body where the one that was sent in part is needed again: after a redirect that keeps it, and on a new connection. Gives
+    /// false if there is nobody to ask.
+    func renewBody(of hop: TransportRequest, for request: Request) -> Bool {
+        guard let uploadable = request.parameters.uploadable, uploadable.canRepeat, let attempt = request.attempts.last,
+            attempt.hops.count < Session.maximumRenewedHops
+        else { return false }
+        request.transfer = nil
+        let question = request.ask()
+        uploadable.makeBody(for: request) { [self] result in
+            guard request.takes(answerTo: question), case .tasked(isStarted: true) = request.phase else { return }
+            switch result {
+            case .success(let upload):
+                var next = hop
+                next.body = upload.body
+                if upload.body.isFed { next.isLong = true }
+                request.upload?.kind = upload.kind
+                send(next, for: request)
+                if request.isHeldUp, let transfer = request.transfer { transport.holdUp(transfer) }
+            case .failure(let cause):
+                request.fail(.createUploadableFailed(cause))
+                endTask(request, error: nil)
+            }
+        }
+        return true
+    }
+}
+
+extension Request {
+    /// Whether the body can be sent once more, from its first byte.
+    var canSendBodyAgain: Bool {
+        if let uploadable = parameters.uploadable { return uploadable.canRepeat }
+        guard case .source(let source) = parameters.body else { return true }
+        return source.canRestart
+    }
+
+    /// Where a body that is given piece by piece goes, while it may be given.
+    public var feed: BodyFeed? {
+        guard !isOver else { return nil }
+        for body in [transfer?.request.body, urlRequest?.body, parameters.body] {
+            if case .source(let source) = body, let feed = source as? BodyFeed { return feed }
+        }
+        return nil
+    }
+}
+
+extension RequestBody {
+    /// Whether its first byte is there to be sent.
+    var canBeSent: Bool {
+        guard case .source(let source) = self else { return true }
+        return source.canRestart
+    }
+
+    /// Whether it is somebody's who may take his time, so that its connection should be nobody else's.
+    var isFed: Bool {
+        guard case .source(let source) = self else { return false }
+        return source is BodyFeed
+    }
+}
+
+extension TransportRequest {
+    /// Says what the body is, whatever was said before.
+    mutating func replaceContentType(with type: String) {
+        fields.removeAll { $0.isNamed("content-type") }
+        if let field = try? HTTPField(name: "Content-Type", value: type) { fields.append(field) }
+    }
+}

@@ -1,0 +1,206 @@
+"""Bodies that a client gives while they are sent: `{"stream": true}` and `body.put`."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import random
+import threading
+from typing import Any
+
+import carpool
+import pytest
+from harness.story import Story
+from harness.wire import Wire
+from origins.nginx import Nginx
+from origins.scripted import ScriptedOrigin
+
+SIZES = [0, 1, 32_767, 32_768, 32_769, 65_536, 1_048_583]
+
+
+def content(size: int) -> bytes:
+    return random.Random(size).randbytes(size)
+
+
+def put(client: carpool.Client, request: str, data: bytes, **more: Any) -> Any:
+    return client.call("body.put", request=request, base64=base64.b64encode(data).decode(), **more)
+
+
+def give(client: carpool.Client, request: str, data: bytes, piece: int = 65_536) -> None:
+    for start in range(0, max(1, len(data)), piece):
+        put(client, request, data[start : start + piece], end=start + piece >= len(data))
+
+
+def submit(client: carpool.Client, url: str, length: int | None = None, **params: Any) -> str:
+    body: dict[str, Any] = {"stream": True}
+    if length is not None:
+        body["length_bytes"] = length
+    return str(client.call("request.submit", url=url, body=body, **params)["request"])
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("known", [True, False])
+def test_up_01_a_stream_arrives_as_it_was_given(
+    client: carpool.Client, origin: ScriptedOrigin, size: int, known: bool
+) -> None:
+    data = content(size)
+    request = submit(client, origin.on("/put", lambda exchange: exchange.reply(200)), size if known else None)
+    if data or not known:
+        give(client, request, data)
+    record = client.call("request.wait", request=request)
+    assert record["outcome"]["ok"]
+    [received] = origin.requests
+    assert received.method == "POST"
+    assert hashlib.sha256(received.body).digest() == hashlib.sha256(data).digest()
+    assert received.values("transfer-encoding") == ([] if known else ["chunked"])
+    assert received.values("content-type") == []
+    assert record["attempts"][0]["metrics"][0]["request_body_bytes"] == size
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["http", "https", "https1"])
+def test_up_01_to_nginx(client: carpool.Client, nginx: Nginx, size: int, scheme: str) -> None:
+    """Over HTTP/1.1, over TLS, and over HTTP/2 where libcurl is fit for it."""
+    data = content(size)
+    url = f"{getattr(nginx, scheme)}/put/{scheme}-{size}"
+    request = submit(client, url, size, method="PUT", trust={"verify": False})
+    if data:  # A stream of a known length ends with its last byte, this one before its first.
+        give(client, request, data)
+    record = client.call("request.wait", request=request)
+    assert record["response"]["status"] in {201, 204}
+    assert (nginx.directory / "put" / f"{scheme}-{size}").read_bytes() == data
+
+
+def test_up_05_the_order_of_a_stream(story: Story, origin: ScriptedOrigin) -> None:
+    request = story.submit(origin.on("/put", lambda exchange: exchange.reply(200)), body={"stream": True})
+    story.call("body.put", request=request, text="hello", end=True)
+    story.wait(request)
+    words = [word for word in story.words(request) if not word.startswith("task.did_send")]
+    assert words[:8] == [
+        "request.did_resume",
+        "request.did_create_initial_url_request",
+        "request.did_create_uploadable",
+        "request.did_create_url_request",
+        "request.did_create_task",
+        "request.did_resume_task",
+        "task.needs_new_body_stream",
+        "request.did_provide_input_stream",
+    ]
+    [created] = [event["data"] for event in story.events if event["type"] == "request.did_create_uploadable"]
+    assert created == {"kind": "stream"}
+
+
+def test_up_05_a_slow_origin_slows_the_client(wire: Wire, origin: ScriptedOrigin) -> None:
+    """The daemon takes no more than its buffer and the kernel's hold; then the answer waits."""
+    gate = threading.Event()
+    origin.on_head("/held", lambda _: gate.wait(60) and None)
+    request = wire.call("request.submit", url=f"{origin.url}/held", body={"stream": True})["request"]
+    taken = 0
+    while taken < 64 << 20:
+        call = wire.request("body.put", {"request": request, "text": "x" * 500_000})
+        if not wire.is_readable(2):
+            break
+        taken += wire.result(call)["accepted_bytes"]
+    assert taken < 32 << 20
+    gate.set()
+    assert wire.result(call)["offset_bytes"] == taken + 500_000
+    wire.call("body.put", request=request, end=True)
+    assert wire.call("request.wait", request=request)["response"]["status"] == 200
+    assert len(origin.requests[0].body) == taken + 500_000
+
+
+def test_up_05_pieces_that_are_given_again(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    request = submit(client, origin.on("/put", lambda exchange: exchange.reply(200)))
+    assert put(client, request, b"hello ", offset=0)["offset_bytes"] == 6
+    assert put(client, request, b"hello wor", offset=0) | {"room_bytes": 0} == {
+        "accepted_bytes": 3,
+        "offset_bytes": 9,
+        "room_bytes": 0,
+    }
+    with pytest.raises(carpool.RPCError, match="missing"):
+        put(client, request, b"x", offset=11)
+    put(client, request, b"ld", offset=9, end=True)
+    assert put(client, request, b"ld", offset=9, end=True)["accepted_bytes"] == 0
+    with pytest.raises(carpool.RPCError, match="wrong_state"):
+        put(client, request, b"more")
+    client.call("request.wait", request=request)
+    assert origin.requests[0].body == b"hello world"
+    with pytest.raises(carpool.RPCError, match="wrong_state"):
+        put(client, request, b"late")
+
+
+def test_up_05_a_length_is_kept(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    request = submit(client, origin.on("/put", lambda exchange: exchange.reply(200)), 10)
+    put(client, request, b"12345678")
+    with pytest.raises(carpool.RPCError, match="2 bytes left"):
+        put(client, request, b"abc")
+    with pytest.raises(carpool.RPCError, match="lacks 2 bytes"):
+        client.call("body.put", request=request, end=True)
+    put(client, request, b"90")
+    assert client.call("request.wait", request=request)["outcome"]["ok"]
+    assert origin.requests[0].body == b"1234567890"
+
+
+def test_up_05_nobody_gives(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    request = submit(client, f"{origin.url}/put", timeout_ms=300)
+    error = client.call("request.wait", request=request)["outcome"]["error"]
+    assert (error["name"], error["timeout"]) == ("session_task_failed.timed_out", "body")
+
+
+def test_up_05_a_retry_of_what_is_still_there(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    answers = [503, 200]
+    origin.on("/busy", lambda exchange: exchange.reply(answers.pop(0)))
+    request = submit(
+        client,
+        f"{origin.url}/busy",
+        method="PUT",
+        validate=True,
+        interceptor=[{"retry_policy": {"scale_ms": 1}}],
+    )
+    give(client, request, content(1000))
+    assert client.call("request.wait", request=request)["outcome"]["ok"]
+    assert [received.body for received in origin.requests] == [content(1000)] * 2
+
+
+def test_up_05_what_is_gone_is_not_retried(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    origin.on("/busy", lambda exchange: exchange.reply(503))
+    request = submit(
+        client,
+        f"{origin.url}/busy",
+        method="PUT",
+        validate=True,
+        interceptor=[{"retry_policy": {"scale_ms": 1}}],
+    )
+    give(client, request, content(3_000_000))
+    error = client.call("request.wait", request=request)["outcome"]["error"]
+    assert error["name"] == "request_retry_failed"
+    assert error["details"]["retry_error"]["name"] == "session_task_failed.request_body_stream_exhausted"
+    assert error["details"]["original_error"]["name"] == "response_validation_failed.unacceptable_status_code"
+    assert len(origin.requests) == 1
+
+
+@pytest.mark.parametrize("size", [1000, 3_000_000])
+def test_up_05_redirects_that_keep_the_body(client: carpool.Client, origin: ScriptedOrigin, size: int) -> None:
+    origin.on("/old", lambda exchange: exchange.reply(307, headers=[("Location", "/new")]))
+    origin.on("/new", lambda exchange: exchange.reply(200))
+    request = submit(client, f"{origin.url}/old")
+    give(client, request, content(size))
+    outcome = client.call("request.wait", request=request)["outcome"]
+    if size == 1000:
+        assert [received.body for received in origin.requests] == [content(size)] * 2
+    else:
+        assert outcome["error"]["name"] == "session_task_failed.request_body_stream_exhausted"
+
+
+def test_up_05_cancelled_while_a_piece_waits(wire: Wire, origin: ScriptedOrigin) -> None:
+    """Whoever waits is told, and so is whoever gives too much at a time."""
+    gate = threading.Event()
+    origin.on_head("/held", lambda _: gate.wait(60) and None)
+    request = wire.call("request.submit", url=f"{origin.url}/held", body={"stream": True})["request"]
+    calls = [wire.request("body.put", {"request": request, "text": "x" * 900_000}) for _ in range(30)]
+    wire.request("request.cancel", {"request": request})
+    answers = {answer["id"]: answer for answer in (wire.receive() for _ in range(31))}
+    gate.set()
+    names = [answers[call].get("error", {"data": {"name": "taken"}})["data"]["name"] for call in calls]
+    assert set(names) == {"taken", "too_many_in_flight", "wrong_state"}
+    assert names.count("wrong_state") == 4
