@@ -100,7 +100,8 @@ extension Transfer {
         }
         guard beginBody() else {
             verdict = TransportError(
-                .requestBodyStreamExhausted, "the body has been sent in part and cannot be sent again from its beginning")
+                .requestBodyStreamExhausted,
+                "the body has been sent in part and cannot be sent again from its beginning")
             return false
         }
         transport.attach(self, localPort: localPort, ends: ends())

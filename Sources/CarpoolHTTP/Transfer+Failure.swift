@@ -35,6 +35,7 @@ extension Transfer {
             case .resource: "not done within \(request.resourceTimeoutMilliseconds) ms"
             }
         return TransportError(
-            .timedOut, message, timeout: kind.rawValue, isRetryable: kind != .body && (sendings == 0 || request.method.isIdempotent))
+            .timedOut, message, timeout: kind.rawValue,
+            isRetryable: kind != .body && (sendings == 0 || request.method.isIdempotent))
     }
 }

@@ -133,7 +133,6 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         }
     }
 
-
     func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {
         publish("task.did_collect_metrics", request: request) { write(hops, &$0) }
     }

@@ -73,6 +73,9 @@ class Placeholders:
         self._makers: dict[str, Callable[[], str]] = {
             "origin": lambda: origin.url,
             "request": lambda: self._request(wire, origin),
+            "stream": lambda: str(
+                wire.call("request.submit", url=f"{origin.url}/hello", body={"stream": True})["request"]
+            ),
             "session": lambda: str(wire.call("session.create", name="example", configuration=OAUTH)["session"]),
             "client": lambda: str(stack.enter_context(daemon.wire()).call("client.hello")["client"]),
             "sub": lambda: str(wire.call("events.subscribe")["sub"]),

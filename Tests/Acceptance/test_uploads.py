@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import carpool
-from harness.story import Story
+import pytest
+from harness.story import COMPLETING, STARTING, Story, ending
 from origins.scripted import ScriptedOrigin
 
 
@@ -31,6 +34,38 @@ def test_up_02_no_type_is_added(client: carpool.Client, origin: ScriptedOrigin, 
     for body in [{"text": "a=b"}, {"base64": "AAH/"}, {"file": str(file)}]:
         client.call("request.perform", url=origin.url, method="PUT", body=body)
     assert [request.values("content-type") for request in origin.requests] == [[], [], []]
+
+
+def test_up_02_an_upload_is_a_post(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    client.call("request.perform", url=origin.url, kind="upload", body={"text": "a"})
+    client.call("request.perform", url=origin.url, kind="upload", method="PUT", body={"text": "a"})
+    record = client.call("request.perform", url=origin.url, kind="upload", method="GET", body={"text": "a"})
+    assert [request.method for request in origin.requests] == ["POST", "PUT"]
+    assert record["outcome"]["error"]["name"] == "url_request_validation_failed.body_data_in_get_request"
+
+
+def test_up_03_a_wrong_file_is_an_error_of_the_call(
+    client: carpool.Client, origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    """Named with its path and the kernel's number, before anything is sent."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    wrong = {
+        tmp_path / "missing": errno.ENOENT,
+        tmp_path: errno.EISDIR,
+        fifo: errno.EINVAL,
+        loop: errno.ELOOP,
+        Path("/dev/zero"): errno.EINVAL,
+    }
+    for path, number in wrong.items():
+        with pytest.raises(carpool.RPCError) as caught:
+            client.call("request.perform", url=origin.url, kind="upload", body={"file": str(path)})
+        assert (caught.value.name, caught.value.data["errno"]) == ("file.cannot_open", number), path
+    with pytest.raises(carpool.RPCError, match="relative"):
+        client.call("request.perform", url=origin.url, kind="upload", body={"file": "missing"})
+    assert origin.requests == []
 
 
 def test_up_04_every_attempt_sends_the_whole_body(
@@ -66,3 +101,35 @@ def test_up_07_every_byte_that_is_sent_is_told(story: Story, origin: ScriptedOri
         assert types.index("task.did_receive_response") > max(
             index for index, name in enumerate(types) if name == "task.did_send_body_data"
         )
+
+
+@pytest.mark.parametrize("size", [0, 5, 3_000_000])
+def test_up_07_progress_begins_and_ends(story: Story, origin: ScriptedOrigin, tmp_path: Path, size: int) -> None:
+    origin.on("/", lambda exchange: exchange.reply(200))
+    (tmp_path / "file").write_bytes(bytes(size))
+    story.perform(f"{origin.url}/", kind="upload", body={"file": str(tmp_path / "file")})
+    data = [event["data"] for event in story.events if event["type"] == "request.upload_progress"]
+    assert data[0] == {"sent_bytes": 0, "total_bytes": size}
+    assert data[-1] == {"sent_bytes": size, "total_bytes": size}
+    assert [step["sent_bytes"] for step in data] == sorted(step["sent_bytes"] for step in data)
+    [created] = [event["data"] for event in story.events if event["type"] == "request.did_create_uploadable"]
+    assert created == {"kind": "file", "size_bytes": size}
+
+
+def test_up_07_the_order_of_an_upload(story: Story, origin: ScriptedOrigin) -> None:
+    origin.on("/", lambda exchange: exchange.reply(200, b"x"))
+    story.perform(f"{origin.url}/", kind="upload", body={"text": "hello"})
+    assert story.words() == [
+        "request.did_resume",
+        "request.did_create_initial_url_request",
+        "request.did_create_uploadable",
+        "request.did_create_url_request",
+        *STARTING,
+        "request.upload_progress",
+        "task.did_send_body_data",
+        "request.upload_progress",
+        "task.did_receive_response(200)",
+        "task.did_receive_data",
+        *COMPLETING,
+        *ending(),
+    ]

@@ -68,7 +68,8 @@ public struct EventType: Sendable {
             "request.did_provide_input_stream", "The hop that needed the body that is given meanwhile has it to read."),
         EventType(
             "request.upload_progress",
-            "How much of an upload's body was sent: at first, at last, and at most ten times a second between.", uploaded),
+            "How much of an upload's body was sent: at first, at last, and at most ten times a second between.",
+            uploaded),
         EventType("request.did_create_task", "A request was handed to the network for an attempt."),
         EventType("request.did_resume", "A request was started.", target),
         EventType("request.did_resume_task", "An attempt was started."),

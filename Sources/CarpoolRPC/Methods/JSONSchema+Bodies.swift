@@ -21,6 +21,7 @@ extension JSONSchema {
             .object([
                 .required("stream", .constant(true), "Given with `body.put` while it is sent."),
                 .optional(
-                    "length_bytes", .count, "How many bytes it will have. Absent: not known; HTTP/1.1 sends it in chunks."),
+                    "length_bytes", .count,
+                    "How many bytes it will have. Absent: not known; HTTP/1.1 sends it in chunks."),
             ])))
 }

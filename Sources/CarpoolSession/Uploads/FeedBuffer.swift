@@ -31,7 +31,9 @@ struct FeedBuffer {
     mutating func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(room.count, unread)
         guard count > 0 else { return 0 }
-        bytes.withUnsafeBytes { room.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<position + count])) }
+        bytes.withUnsafeBytes {
+            room.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<position + count]))
+        }
         position += count
         return count
     }

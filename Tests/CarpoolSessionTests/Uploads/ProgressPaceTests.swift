@@ -1,0 +1,40 @@
+import CarpoolSystem
+import Testing
+
+@testable import CarpoolSession
+
+/// Which steps of an upload are told.
+@Suite struct ProgressPaceTests {
+    private func at(_ milliseconds: Int) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 0).advanced(milliseconds: milliseconds)
+    }
+
+    private func step(_ sent: Int64, of total: Int64? = 100) -> UploadProgress {
+        UploadProgress(sentBytes: sent, totalBytes: total)
+    }
+
+    @Test func theFirstTheLastAndTenASecond() {
+        var pace = ProgressPace()
+        #expect(pace.step(step(0), at: at(1_000)) == step(0))
+        #expect(pace.step(step(10), at: at(1_050)) == nil)
+        #expect(pace.step(step(20), at: at(1_100)) == step(20))
+        #expect(pace.step(step(30), at: at(1_110)) == nil)
+        #expect(pace.step(step(100), at: at(1_120)) == step(100))
+        #expect(pace.finish() == nil)
+    }
+
+    @Test func whatWasSentLastIsTold() {
+        var pace = ProgressPace()
+        _ = pace.step(step(0, of: nil), at: at(0))
+        #expect(pace.step(step(7, of: nil), at: at(1)) == nil)
+        #expect(pace.finish() == step(7, of: nil))
+        #expect(pace.finish() == nil)
+    }
+
+    @Test func neverGoesBack() {
+        var pace = ProgressPace()
+        _ = pace.step(step(50), at: at(0))
+        #expect(pace.step(step(0), at: at(1_000)) == nil)
+        #expect(pace.step(step(60), at: at(2_000)) == step(60))
+    }
+}
