@@ -24,6 +24,7 @@ let package = Package(
         // Without pkg-config: SwiftPM refuses some of its flags for libcurl with a warning, and the header and the library
         // are in their usual places.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CPlist", providers: [.apt(["libplist-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
@@ -36,7 +37,8 @@ let package = Package(
         // floor 2: domains
         .target(name: "CarpoolHTTP", dependencies: ["CCurl", "CarpoolSystem"], swiftSettings: settings),
         .target(
-            name: "CarpoolSession", dependencies: ["CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+            name: "CarpoolSession",
+            dependencies: ["CCrypto", "CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
         .target(name: "CarpoolRPC", dependencies: ["CarpoolJSON"], swiftSettings: settings),
 

@@ -15,6 +15,10 @@ protocol CallbackParts {
     func serializer(_ json: JSON, path: String) throws(RPCError) -> any ResponseSerializer
     /// `callback.preprocess`.
     func preprocessor(_ json: JSON, path: String) throws(RPCError) -> any ResponsePreprocessor
+    /// `callback.destination`; the options are those that the client's answer may change.
+    func destinationDecider(
+        _ json: JSON, options: DownloadOptions, path: String
+    ) throws(RPCError) -> any DestinationDecider
     /// `callback.refresh`.
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher
 }

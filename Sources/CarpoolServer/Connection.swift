@@ -189,7 +189,11 @@ final class Connection: ReadinessHandler, TurnObserver {
     private func abandonWork() {
         // The requests first: one that ends with its call is not to be kept as if somebody would ask for it.
         for entry in dependents.values {
-            if entry.isKept { entry.request.cancel() } else { server.abandon(entry) }
+            if entry.isKept {
+                entry.request.cancel(producingResumeData: true)
+            } else {
+                server.abandon(entry, keepingPartialFile: true)
+            }
         }
         dependents = [:]
         for call in calls.values { call.abandon() }

@@ -98,6 +98,7 @@ struct RecordWriter {
         for index in first..<request.attempts.count { write(request.attempts[index], detail, to: &writer) }
         writer.endArray()
         if first > 0 { writer.member("truncated", true) }
+        writeDownload(request, to: &writer)
         if let warning = request.warning { writer.member("warning", warning) }
         if detail.isFull { write(request.timeline, to: &writer) }
         writer.endObject()
@@ -108,6 +109,11 @@ struct RecordWriter {
         writer.member("finished", false)
         if request.isHeld { writer.member("held", true) }
         if request.retryCount > 0 { writer.member("retry_count", request.retryCount) }
+        if let download = request.download {
+            writer.member("received_bytes", download.count)
+            writer.member("total_bytes", download.total)
+            writeDownload(request, to: &writer)
+        }
         guard let response = request.response else { return }
         writer.key("response")
         write(response, url: request.url, detail, to: &writer)
@@ -186,15 +192,24 @@ struct RecordWriter {
                 }
             }
         case .file(let file):
-            if let path = file.path, let body = spool.body(of: request.id) {
+            if let path = file.path {
                 writer.member("file", path)
-                if let expires = body.expires { writer.member("expires", time: expires) }
+                if let expires = spool.body(of: request.id)?.expires { writer.member("expires", time: expires) }
             } else {
                 writer.member("gone", true)
             }
         }
         writer.member("size_bytes", request.body.count)
+        if let hash = request.body.hash { writer.member("sha256", Hexadecimal.text(hash)) }
         writer.endObject()
+    }
+
+    /// How a download came by its bytes, and what there is to go on with.
+    private func writeDownload(_ request: Request, to writer: inout JSONWriter) {
+        guard let download = request.download else { return }
+        writer.member("resume_data", request.resumeData)
+        writer.member("resumed_at_bytes", download.resumedAt)
+        if let reason = download.restarted { writer.member("restarted", reason.rawValue) }
     }
 
     private func writeSummary(_ request: Request, to writer: inout JSONWriter) {

@@ -18,6 +18,8 @@ struct RequestReader {
     let scheduler: any Scheduler
     /// Names what an interceptor sends itself.
     let makeRequestID: () -> String
+    /// Who remembers the partial files of downloads.
+    var partials: PartialFileIndex?
 
     func parameters(_ params: Params) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params["url"]?.string ?? "")
@@ -34,6 +36,7 @@ struct RequestReader {
         parameters.userAgent = client.userAgent
         try readParts(params, into: &parameters)
         try readTransfer(params, into: &parameters)
+        try readKind(params, into: &parameters)
         try checkHost(of: parameters)
         return parameters
     }
@@ -63,6 +66,19 @@ struct RequestReader {
         parameters.holdsForHeaders = params["hold_for_headers"]?.bool ?? false
     }
 
+    private func readKind(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
+        parameters.kind = params["kind"]?.string.flatMap(RequestKind.init(rawValue:)) ?? .data
+        guard parameters.kind == .download else {
+            for name: StaticString in ["destination", "resume_data"] where params[name] != nil {
+                throw .invalidParams(
+                    path: "params.\(name)", message: "only a download has one", expected: "kind \"download\"")
+            }
+            return
+        }
+        let reader = DestinationReader(isOwner: client.uid == owner, callbacks: callbacks, index: partials)
+        parameters.download = try reader.download(params)
+    }
+
     private func readTransfer(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
         if let trust = params["trust"] { parameters.trust = try self.trust(trust, path: "params.trust") }
         parameters.httpVersion = params["http_version"]?.string.flatMap(HTTPVersionPolicy.init(rawValue:))
@@ -70,6 +86,7 @@ struct RequestReader {
         parameters.resourceTimeoutMilliseconds = params["resource_timeout_ms"]?.int
         parameters.connectTimeoutMilliseconds = params["connect_timeout_ms"]?.int
         parameters.decodesContent = params["decode"]?.bool
+        parameters.hashesBody = params["sha256"]?.bool ?? false
         parameters.maximumDecodingRatio = params["max_ratio"]?.int
         parameters.memoryLimitBytes = params["response_body"]?.string == "file" ? 0 : client.inlineBodyBytes
     }

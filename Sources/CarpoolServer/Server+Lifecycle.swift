@@ -36,7 +36,7 @@ extension Server {
             log.write(.info, "cancelling", [("requests", String(requests.active))])
             options.supervisor.notify(.stopping)
             // All of them, also those of sessions that were invalidated since.
-            for entry in requests.underWay { entry.request.cancel() }
+            for entry in requests.underWay { entry.request.cancel(producingResumeData: true) }
         case .close:
             log.write(.info, "stopping")
             options.supervisor.notify(.stopping)
@@ -72,7 +72,17 @@ extension Server {
         if let milliseconds = options.supervisor.watchdogMilliseconds {
             keepWatchdogQuiet(every: max(1, milliseconds / 2))
         }
+        removeOldPartialFiles()
         armIdleExit()
+    }
+
+    /// How often old partial files are looked for, in milliseconds: they stay for days.
+    private static let partialsMilliseconds = 3_600_000
+
+    private func removeOldPartialFiles() {
+        guard let partials else { return }
+        partials.removeOld()
+        loop.arm(Timer { [unowned self] in removeOldPartialFiles() }, afterMilliseconds: Server.partialsMilliseconds)
     }
 
     private func tick() {

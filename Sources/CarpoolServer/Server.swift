@@ -14,6 +14,8 @@ final class Server {
     let spool: Spool
     let record: RecordWriter
     let publisher: EventPublisher
+    /// Remembers what downloads have left to go on with.
+    let partials: PartialFileIndex?
     private(set) var dispatcher = Dispatcher(catalogue: Catalogue(methods: []), handlers: [:])
     fileprivate(set) var configuration: ServerConfiguration
     fileprivate(set) var access: AccessPolicy
@@ -71,6 +73,7 @@ final class Server {
             throw ServerError(error.description)
         }
         record = RecordWriter(spool: spool)
+        partials = options.partialsDirectory.map { PartialFileIndex(directory: $0) }
         publisher = EventPublisher(epoch: epoch, record: record)
         transport.connectionObserver = publisher
         publisher.ownerOfRequest = { [unowned self] in requests.known($0) }
@@ -157,7 +160,7 @@ final class Server {
             client: client, owner: access.owner,
             callbacks: ClientCallbacks(broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid),
             languages: languages, scheduler: loop,
-            makeRequestID: { [unowned self] in requestID(requests.nextSequence()) })
+            makeRequestID: { [unowned self] in requestID(requests.nextSequence()) }, partials: partials)
     }
 
     private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {
@@ -182,8 +185,10 @@ final class Server {
     }
 
     /// Ends a request and forgets it, if it is under way, as soon as its end is told.
-    func abandon(_ entry: RequestEntry) {
-        entry.request.cancel()
+    /// - Parameter keepingPartialFile: whether what a download has left stays: its client may have the token, and come back.
+    func abandon(_ entry: RequestEntry, keepingPartialFile: Bool) {
+        entry.request.cancel(producingResumeData: keepingPartialFile)
+        if !keepingPartialFile { entry.request.discardPartialFile() }
         dismiss(entry, keepingBody: false)
     }
 

@@ -8,6 +8,8 @@ public struct ServerOptions: Sendable {
     public var configurationPath: String
     /// The folder of large bodies; the daemon's own.
     public var spoolDirectory: String
+    /// Where partial files of downloads are remembered over the daemon's end; without it they go only when somebody goes on with them.
+    public var partialsDirectory: String?
     /// Whether a client or the service manager started it and will again, so that it may end when nobody needs it.
     public var isStartedOnDemand = false
     /// The time of ``ServerConfiguration/idleExitMilliseconds``, where the command line sets it.

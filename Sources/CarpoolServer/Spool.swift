@@ -52,6 +52,7 @@ final class Spool: BodySpool {
         bodies[body.request] = nil
         body.close()
         if let path = body.path { unlink(path) }
+        body.forgetPath()
         totalBytes -= body.count
         if let owner = body.owner {
             let left = (bytesByClient[owner] ?? 0) - body.count
@@ -159,6 +160,9 @@ final class SpooledBody: SpoolFile {
         file = nil
         isRemoved = true
     }
+
+    /// There is nothing at its path any more.
+    fileprivate func forgetPath() { path = nil }
 
     /// Reads a piece of a whole body: fewer bytes than asked for at the end, none behind it.
     func read(at offset: Int64, count wanted: Int) throws(SystemError) -> [UInt8] {

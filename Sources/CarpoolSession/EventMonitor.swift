@@ -25,6 +25,18 @@ public protocol EventMonitor: AnyObject {
     func request(_ request: Request, didUpload progress: UploadProgress)
     /// The metrics of a task are known, those of each of its hops (EM-06).
     func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop])
+    /// A piece of a download was written to its file; so much of it is there now, out of the whole if that is known (EM-13).
+    func request(_ request: Request, taskDidWrite count: Int, completed: Int64, total: Int64?)
+    /// A download goes on from this byte (EM-12).
+    func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?)
+    /// All of a download is in its partial file (EM-14).
+    func request(_ request: Request, taskDidFinishDownloadingTo path: String)
+    /// A download is about to get its final name (EM-41).
+    func request(_ request: Request, didCreateDestination path: String)
+    /// A download has its final name, or has not (EM-40).
+    func request(_ request: Request, didFinishDownloading result: Result<String, SessionError>)
+    /// So much of a body has come; told now and then, and at the end.
+    func request(_ request: Request, didProgressTo completed: Int64, total: Int64?)
     /// The last hop is over (EM-07).
     func request(_ request: Request, taskDidCompleteWith error: TransportError?)
     /// The first request to send is made from the parameters (EM-15).
@@ -89,6 +101,18 @@ extension EventMonitor {
     public func request(_ request: Request, didUpload progress: UploadProgress) {}
     /// Does nothing.
     public func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {}
+    /// Does nothing.
+    public func request(_ request: Request, taskDidWrite count: Int, completed: Int64, total: Int64?) {}
+    /// Does nothing.
+    public func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?) {}
+    /// Does nothing.
+    public func request(_ request: Request, taskDidFinishDownloadingTo path: String) {}
+    /// Does nothing.
+    public func request(_ request: Request, didCreateDestination path: String) {}
+    /// Does nothing.
+    public func request(_ request: Request, didFinishDownloading result: Result<String, SessionError>) {}
+    /// Does nothing.
+    public func request(_ request: Request, didProgressTo completed: Int64, total: Int64?) {}
     /// Does nothing.
     public func request(_ request: Request, taskDidCompleteWith error: TransportError?) {}
     /// Does nothing.

@@ -73,6 +73,8 @@ public final class Request {
         self.id = id
         self.parameters = parameters
         self.session = session
+        if parameters.hashesBody { body = ResponseBody(isHashed: true) }
+        if parameters.kind == .download { receiver = Download(parameters.download ?? DownloadParameters()) }
     }
 
     /// The request that was made last: redirects do not change it (RL-20).
@@ -108,8 +110,10 @@ public final class Request {
     }
 
     /// Ends it. A request that is over stays as it is; gives whether the call changed anything (RL-04).
-    @discardableResult public func cancel() -> Bool {
+    /// - Parameter producingResumeData: whether what a download has got so far stays, for another one to go on with (DL-10, DL-11).
+    @discardableResult public func cancel(producingResumeData: Bool = false) -> Bool {
         guard !isFinished, advance(to: .cancelled) else { return false }
+        download?.leavesPartialFile = producingResumeData
         end(with: .explicitlyCancelled)
         session.eventMonitor.requestDidCancel(self)
         session.didCancel(self)
@@ -136,6 +140,17 @@ public final class Request {
         whenFinished { request in SerializationRun(request, serializers, completion: completion).step() }
     }
 
+    /// Its download, if it is one.
+    public var download: Download? { receiver as? Download }
+
+    /// What another request can go on with: a token of a download that is under way or has failed (DL-11, DL-12).
+    public var resumeData: String? { download?.resumeData(for: self) }
+
+    /// Removes what a download that has failed has left to go on with.
+    public func discardPartialFile() {
+        if isFinished { download?.discard() } else { download?.leavesPartialFile = false }
+    }
+
     /// Drops the bytes of the body, where they cannot be kept.
     public func discardBody() { body.discard() }
 
@@ -149,7 +164,9 @@ public final class Request {
 // MARK: What its session does with it
 extension Request {
     /// Whether nothing more is to be read of the response for now.
-    var isHeldUp: Bool { state == .suspended || isHeld || isDecidingRedirect }
+    var isHeldUp: Bool {
+        state == .suspended || isHeld || isDecidingRedirect || receiver?.isHoldingUp == true
+    }
 
     /// Whether there is nothing more to do for it but to tell its end.
     var isOver: Bool {
@@ -207,7 +224,7 @@ extension Request {
         hasNoResponse = false
         response = nil
         body.discard()
-        body = ResponseBody()
+        body = ResponseBody(isHashed: parameters.hashesBody)
         receiver?.reset()
         results = []
         redirection = .deliver

@@ -50,6 +50,10 @@ public struct RequestParameters {
     public var decodesContent: Bool?
     /// The most decoded bytes per encoded byte.
     public var maximumDecodingRatio: Int?
+    /// Whether the SHA-256 of the response's body is made: of the bytes that are kept, decoded if they are decoded.
+    public var hashesBody = false
+    /// Where a download goes, and from where it goes on.
+    public var download: DownloadParameters?
     /// The most bytes of the response's body that are kept in memory; what is larger goes to a file of the spool. 0 means always a file.
     public var memoryLimitBytes = 45_056
 

@@ -13,8 +13,32 @@ public struct ResponseBody {
     /// How many there are.
     public private(set) var count: Int64 = 0
 
+    /// The SHA-256 of its bytes, 32 bytes, once it is whole; `nil` if nobody has asked for it.
+    public private(set) var hash: [UInt8]?
+    private var hasher: SHA256Hash?
+
     /// An empty body.
-    public init() {}
+    /// - Parameter isHashed: whether the SHA-256 of what it will hold is wanted.
+    public init(isHashed: Bool = false) { hasher = isHashed ? SHA256Hash() : nil }
+
+    /// A body that is whole.
+    init(_ file: any SpoolFile, count: Int64, hash: [UInt8]?) {
+        storage = .file(file)
+        self.count = count
+        self.hash = hash
+    }
+
+    /// A body of which these bytes are kept: all of them, or none.
+    init(_ bytes: [UInt8], count: Int64) {
+        storage = .memory(bytes)
+        self.count = count
+    }
+
+    /// Where its file lies, if it is in one that is whole.
+    public var path: String? {
+        if case .file(let file) = storage { return file.path }
+        return nil
+    }
 
     /// Adds a piece; moves everything to a file when memory would hold more than the limit. A body that cannot be kept is dropped as a whole,
     /// so that it takes no room from others.
@@ -22,6 +46,7 @@ public struct ResponseBody {
         throws(SessionError)
     {
         count &+= Int64(bytes.count)
+        hasher?.update(bytes)
         do throws(SessionError) {
             try keep(bytes, memoryLimit: memoryLimit, spool: spool, owner: owner)
         } catch {
@@ -89,6 +114,7 @@ public struct ResponseBody {
 
     /// Gives a file its final name; until then no one else can see it.
     mutating func complete() throws(SessionError) {
+        if let hasher { hash = hasher.finish() }
         guard case .file(let file) = storage else { return }
         do throws(SessionError) {
             try file.complete()

@@ -2,6 +2,10 @@ internal import CarpoolHTTP
 
 /// Takes the body of a response that is not kept with its request: a download, a stream. Each request that needs one has one for life.
 protocol ResponseReceiver: AnyObject {
+    /// Whether the body has to wait for something; ``Session/goOn(_:)`` is called when that is over.
+    var isHoldingUp: Bool { get }
+    /// Adds what it needs to the request of an attempt, before any adapter sees it.
+    func prepare(_ urlRequest: inout TransportRequest, for request: Request)
     /// The head of a response whose body is wanted; never that of a redirect which is followed. A failure ends the attempt.
     func request(_ request: Request, didReceive head: ResponseHead) throws(SessionError)
     /// A piece of the body, valid during the call only. Whoever answers ``BodyDisposition/pause`` gets it again after ``Session/goOn(_:)``.
@@ -10,6 +14,25 @@ protocol ResponseReceiver: AnyObject {
     ) throws(SessionError) -> BodyDisposition
     /// The task is over, and nothing more comes; the error is the transport's. Called before the validators.
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError)
+    /// The body is there as a whole. Called before the metrics are told.
+    func requestDidReceiveBody(_ request: Request) throws(SessionError)
+    /// No validator objects to the response.
+    func requestDidPassValidation(_ request: Request) throws(SessionError)
+    /// The request is over but for its serializers.
+    func requestWillFinish(_ request: Request)
     /// Another attempt begins.
     func reset()
+}
+
+extension ResponseReceiver {
+    /// Waits for nothing.
+    var isHoldingUp: Bool { false }
+    /// Needs nothing.
+    func prepare(_ urlRequest: inout TransportRequest, for request: Request) {}
+    /// Does nothing.
+    func requestDidReceiveBody(_ request: Request) throws(SessionError) {}
+    /// Does nothing.
+    func requestDidPassValidation(_ request: Request) throws(SessionError) {}
+    /// Does nothing.
+    func requestWillFinish(_ request: Request) {}
 }

@@ -28,6 +28,8 @@ extension Session {
         let validators = request.parameters.validators ?? configuration.validators
         guard request.error == nil, request.response != nil, index < validators.count else {
             failByRetryPolicy(request)
+            takeOver(request)
+            guard case .validating = request.phase else { return }
             eventMonitor.request(request, didCompleteTaskWith: taskError)
             guard case .validating = request.phase else { return }
             return retryOrFinish(request)
@@ -40,6 +42,12 @@ extension Session {
             guard case .validating = request.phase else { return }
             validate(request, from: index + 1, taskError: taskError)
         }
+    }
+
+    /// Nobody objects to the response: whoever has its body may do with it what was asked for.
+    private func takeOver(_ request: Request) {
+        guard request.error == nil, let receiver = request.receiver else { return }
+        do throws(SessionError) { try receiver.requestDidPassValidation(request) } catch { request.fail(error) }
     }
 
     /// A retry policy that goes by statuses may say that they are failures although nobody validates the response.
@@ -132,6 +140,7 @@ extension Session {
         if case .backingOff(let timer) = request.phase { scheduler.cancel(timer) }
         request.phase = .serializing(nil)
         do throws(SessionError) { try request.body.complete() } catch { request.fail(error) }
+        request.receiver?.requestWillFinish(request)
         noteFailure(of: request)
         request.hasNoResponse = request.error != nil
         request.timeline.requestCompleted = WallClock.microseconds()

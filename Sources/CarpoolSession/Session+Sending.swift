@@ -136,6 +136,7 @@ extension Session {
             request.parameters.connectTimeoutMilliseconds ?? configuration.connectTimeoutMilliseconds
         made.decodesContent = request.parameters.decodesContent ?? configuration.decodesContent
         made.maximumDecodingRatio = request.parameters.maximumDecodingRatio ?? configuration.maximumDecodingRatio
+        request.receiver?.prepare(&made, for: request)
         return made
     }
 

@@ -45,8 +45,10 @@ final class SessionDelegate: TransferDelegate {
         request.timeline.initialResponse = WallClock.microseconds()
         if let receiver = request.receiver {
             do throws(SessionError) { try receiver.request(request, didReceive: head) } catch { request.fail(error) }
+            if case .follow = request.redirection { return }
         }
-        request.session.eventMonitor.request(request, taskDidReceive: head)
+        // Of a download the model tells what is written, and no head (§2.7).
+        if request.download == nil { request.session.eventMonitor.request(request, taskDidReceive: head) }
         // Only the first head is waited for: whoever let it pass has seen what there was to see, and waits for the end.
         if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.hold() }
     }
@@ -95,6 +97,9 @@ final class SessionDelegate: TransferDelegate {
             return
         }
         if follow(request, completion) { return }
+        if completion.error == nil, request.error == nil, let receiver = request.receiver {
+            do throws(SessionError) { try receiver.requestDidReceiveBody(request) } catch { request.fail(error) }
+        }
         let monitor = request.session.eventMonitor
         monitor.request(request, taskDidCollectMetricsOf: request.attempts[attempt].hops)
         monitor.request(request, didGatherMetricsOf: request.attempts[attempt].hops)

@@ -37,6 +37,11 @@ extension FileDescriptor {
         return FileDescriptor(owning: fd)
     }
 
+    /// Gives a file another name in one step; EEXIST if that is taken.
+    public static func renameWithoutReplacing(_ path: String, to newPath: String) throws(SystemError) {
+        guard CLinux_rename_without_replacing(path, newPath) == 0 else { throw .last("rename", newPath) }
+    }
+
     /// Gives an unnamed file its name; fails if the name is taken.
     public borrowing func link(to path: String) throws(SystemError) {
         guard CLinux_link_unnamed(raw, path) == 0 else { throw .last("linkat", path) }

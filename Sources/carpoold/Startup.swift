@@ -39,6 +39,9 @@ struct Startup: ~Copyable {
             try PrivateDirectory.create(spool)
             var options = ServerOptions(
                 socketPath: path, configurationPath: configurationPath, spoolDirectory: spool, supervisor: supervisor)
+            let partials = "\(directories.state)/partials"
+            try PrivateDirectory.create(partials)
+            options.partialsDirectory = partials
             options.servesSpecificationExamples = arguments.servesTestCatalogue
             options.isStartedOnDemand = isSpawned || handed != nil || arguments.idleExitMilliseconds != nil
             options.idleExitMilliseconds = arguments.idleExitMilliseconds

@@ -115,3 +115,11 @@ def wire(daemon: Daemon) -> Iterator[Wire]:
 def story(wire: Wire) -> Story:
     """A connection that hears all of its requests."""
     return Story(wire)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A directory for what is downloaded."""
+    path = tmp_path / "downloads"
+    path.mkdir()
+    return path

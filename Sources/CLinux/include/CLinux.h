@@ -44,4 +44,8 @@ int CLinux_set_nonblocking(int fd);
 // WIFEXITED and friends are function-like macros. The exit code of a wait status, or 128 and the signal's number.
 int CLinux_exit_code(int status);
 
+// renameat2 needs _GNU_SOURCE. Renames a file unless the new name is taken, also on file systems where only a link can do that; 0 or -1
+// with errno.
+int CLinux_rename_without_replacing(const char *from, const char *to);
+
 #endif

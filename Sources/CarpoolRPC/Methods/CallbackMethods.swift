@@ -2,7 +2,9 @@ internal import CarpoolJSON
 
 /// `callback.*`: what the daemon asks its clients.
 enum CallbackMethods {
-    static let all: [CallbackDescription] = [adapt, retry, redirect, validate, preprocess, serialize, refresh]
+    static let all: [CallbackDescription] = [
+        adapt, retry, redirect, validate, preprocess, serialize, destination, refresh,
+    ]
 
     private static let adapt = CallbackDescription(
         name: "callback.adapt", summary: "Asks for the changes that a request needs before it is sent.",
@@ -121,6 +123,31 @@ enum CallbackMethods {
         examples: [
             .init(
                 "a sum", params: withBody("sum", #"{"text":"1 2 3","size_bytes":5}"#), result: #"{"value":{"sum":6}}"#)
+        ])
+
+    private static let destination = CallbackDescription(
+        name: "callback.destination", summary: "Asks where a download goes.",
+        description: """
+            Asked when the head of the response is there; the body waits. A path that cannot be is no answer. Members that are \
+            absent are as the request has them.
+            """,
+        params: aboutRequest + [
+            response,
+            .required("suggested_name", .string, "What the response calls the file, made safe."),
+        ],
+        result: .oneOf(
+            .object(
+                [.required("path", .string(maxBytes: 4_096), "The absolute path of the file.")]
+                    + JSONSchema.destinationOptions),
+            .object([.required("spool", .constant(true), "To a file of the spool.")]), failing),
+        examples: [
+            .init(
+                "by its own name",
+                params: """
+                    {"callback":"place","session":"default","request":"r_k3f9_1a","attempt":1,"deadline_ms":10000,"response":\
+                    {"status":200,"http_version":"h2","headers":[],"url":"https://example.com/a.zip"},\
+                    "suggested_name":"a.zip"}
+                    """, result: #"{"path":"/home/me/Downloads/a.zip","remove_previous":true}"#)
         ])
 
     private static let refresh = CallbackDescription(

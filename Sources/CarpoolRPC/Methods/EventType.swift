@@ -24,6 +24,11 @@ public struct EventType: Sendable {
         .required("sent_bytes", .count, "How many so far."),
         .optional("total_bytes", .count, "Of how many; absent if nobody knows."),
     ]
+    private static let total = JSONSchema.Member.optional(
+        "total_bytes", .count, "How much the whole is; absent if the origin does not say.")
+    private static let progress: [JSONSchema.Member] = [
+        .required("received_bytes", .count, "How much is there."), total,
+    ]
     private static let error = JSONSchema.Member.required("error", .requestError, "Why.")
     private static let taskError: [JSONSchema.Member] = [
         .optional("error", .string, "The name of the transport's error; absent if the response came whole.")
@@ -121,6 +126,29 @@ public struct EventType: Sendable {
             [
                 .optional("status", .integer, "The status of the redirect."),
                 .optional("from", .string, "The URL that was asked."), .required("url", .string, "Where to."),
+            ]),
+        EventType(
+            "task.did_write_data", "A piece of a download was written to its file.",
+            size + progress),
+        EventType(
+            "task.did_resume_at_offset", "A download goes on where an earlier one broke off.",
+            [.required("offset_bytes", .count, "The first byte that comes."), total]),
+        EventType(
+            "task.did_finish_downloading", "All of a download is in its partial file, or in the spool.",
+            [.required("file", .string, "Where.")]),
+        EventType(
+            "request.did_create_destination_url", "A download is about to get its final name.",
+            [.required("file", .string, "Which.")]),
+        EventType(
+            "request.did_finish_downloading", "A download has its final name, or cannot have it.",
+            [
+                .optional("file", .string, "The name."),
+                .optional("error", .requestError, "Why it cannot."),
+            ]),
+        EventType(
+            "request.progress", "So much of a download has come: at its beginning, ten times a second, and at its end.",
+            progress + [
+                .optional("resume_data", .string, "What there is to go on with, if the daemon should end before.")
             ]),
         EventType("task.did_collect_metrics", "What an attempt cost is known.", metrics),
         EventType("task.did_complete", "The last hop of an attempt is over.", taskError),

@@ -19,6 +19,13 @@ extension JSONSchema {
             .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
             .optional("attempts", .array(of: attempt), "Each time that the request was sent."),
             .optional("truncated", .constant(true), "There were more attempts than fit the line; these are the last."),
+            .optional("received_bytes", .count, "How much of a download is there, while it is under way."),
+            .optional("total_bytes", .count, "How much that will be, as far as the origin says so."),
+            .optional("resume_data", .string, "What a download has left, for another one to go on with."),
+            .optional("resumed_at_bytes", .count, "The byte from which on a download went on."),
+            .optional(
+                "restarted", .choice("resource_changed", "range_ignored", "range_mismatch", "partial_file_lost"),
+                "Why a download that was to go on began anew."),
             .optional("warning", .string, "What is allowed, and hardly meant: a retry policy without validation."),
             .optional("timeline", timeline, "When the steps happened; in whole records only."),
         ]))
@@ -98,18 +105,20 @@ extension JSONSchema {
         ]))
 
     private static let size = Member.required("size_bytes", .count, "The size of the decoded body.")
+    private static let hash = Member.optional(
+        "sha256", .string, "The SHA-256 of the body in hexadecimal digits, if it was asked for.")
 
     private static let responseBody = JSONSchema.named(
         "ResponseBody",
         .oneOf(
-            .answer([.required("text", .string, "The body, if it is UTF-8 and fits the line."), size]),
-            .answer([.required("base64", .string, "The body, if it is not UTF-8 and fits the line."), size]),
+            .answer([.required("text", .string, "The body, if it is UTF-8 and fits the line."), size, hash]),
+            .answer([.required("base64", .string, "The body, if it is not UTF-8 and fits the line."), size, hash]),
             .answer([
-                .required("file", .string, "A file with the whole body, readable by the daemon's user."), size,
+                .required("file", .string, "A file with the whole body, readable by the daemon's user."), size, hash,
                 .optional("expires", .time, "When it is removed, unless `body.release` or `request.dismiss` does it."),
             ]),
-            .answer([.required("none", .constant(true), "There is no body, or an empty one."), size]),
-            .answer([.required("gone", .constant(true), "The body was released, or its time was over."), size])))
+            .answer([.required("none", .constant(true), "There is no body, or an empty one."), size, hash]),
+            .answer([.required("gone", .constant(true), "The body was released, or its time was over."), size, hash])))
 
     private static let metricsSummary = JSONSchema.named(
         "MetricsSummary",

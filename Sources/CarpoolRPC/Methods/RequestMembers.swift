@@ -20,18 +20,22 @@ enum RequestMembers {
         ] + JSONSchema.parameterMembers + [
             .optional("session", .sessionName, "The session that it belongs to.", absent: "\"default\""),
             .optional(
-                "kind", .choice("data", "upload"),
+                "kind", .choice("data", "upload", "download"),
                 """
-                `data`: the response's body is kept in the record. `upload`: the same, with the events of uploads. Absent: \
-                `upload` if the body is made or given while it is sent, else `data`.
+                `data`: the response's body is kept in the record. `upload`: the same, with the events of uploads. `download`: it \
+                goes to a file. Absent: `upload` if the body is made or given while it is sent, else `data`.
                 """),
-        ] + life + handling + transfer + [
+        ] + JSONSchema.downloadMembers + life + handling + transfer + [
             .optional(
                 "response_body", .choice("auto", "inline", "file"),
                 """
                 `auto`: inline if it fits the line, else a file. `inline`: the same, for callers without a file system: \
                 read a larger one with `body.read`. `file`: always a file.
                 """, absent: "\"auto\""),
+            .optional(
+                "sha256", .boolean,
+                "Whether the record has the SHA-256 of the body: of the bytes that it tells, or of the file.",
+                absent: "false"),
             .optional(
                 "on_disconnect", .choice("cancel", "detach"),
                 "What becomes of it when its caller's connection is lost.",

@@ -32,8 +32,23 @@ extension RequestMethods {
 
     private static let cancel = Method(
         "request.cancel", role: .submit, "Ends a request that is under way.",
-        "Its outcome is then the error `explicitly_cancelled`. One that is over stays as it is.",
-        params: [.request], result: .stateChange, errors: [.requestNotFound],
+        """
+        Its outcome is then the error `explicitly_cancelled`. One that is over stays as it is. What a download has got so \
+        far goes, unless `resume_data` is asked for.
+        """,
+        params: [
+            .request,
+            .optional(
+                "resume_data", .boolean, "Whether a download leaves what it has got, for another one to go on with.",
+                absent: "false"),
+        ],
+        result: .answer([
+            .required("changed", .boolean, "Whether the call changed anything; a repetition answers false."),
+            .required("state", .string, "The state afterwards."),
+            .optional(
+                "resume_data", .string,
+                "For `resume_data` of another download. Absent if there is nothing that one could go on with."),
+        ]), errors: [.requestNotFound],
         examples: [
             .init(
                 "one that is over", params: #"{"request":"${request}"}"#,

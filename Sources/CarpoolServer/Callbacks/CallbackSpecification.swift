@@ -17,6 +17,8 @@ struct CallbackSpecification: Equatable {
         case follow
         /// The response is acceptable.
         case pass
+        /// A download goes to the spool.
+        case spool
         /// There is no value, or the bytes stay as they are.
         case none
     }

@@ -31,6 +31,12 @@ struct ClientCallbacks: CallbackParts {
         CallbackPreprocessor(try callback(json, .fail, path))
     }
 
+    func destinationDecider(
+        _ json: JSON, options: DownloadOptions, path: String
+    ) throws(RPCError) -> any DestinationDecider {
+        CallbackDestinationDecider(try callback(json, .spool, path), options: options)
+    }
+
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher {
         CallbackRefresher(try callback(json, .fail, path))
     }

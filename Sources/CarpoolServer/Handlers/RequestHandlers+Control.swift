@@ -81,7 +81,15 @@ extension RequestHandlers {
 
     func cancel(_ call: Call) throws(RPCError) -> Answer {
         let request = try server.entry(of: call).request
-        return change(request, request.cancel())
+        let wantsResumeData = call.params["resume_data"]?.bool == true
+        let changed = request.cancel(producingResumeData: wantsResumeData)
+        return .result { writer in
+            writer.beginObject()
+            writer.member("changed", changed)
+            writer.member("state", request.state.rawValue)
+            if wantsResumeData { writer.member("resume_data", request.resumeData) }
+            writer.endObject()
+        }
     }
 
     private func change(_ request: Request, _ changed: Bool) -> Answer {

@@ -167,7 +167,7 @@ struct RequestHandlers {
     }
 
     private func dismiss(_ call: Call) throws(RPCError) -> Answer {
-        server.abandon(try server.entry(of: call))
+        server.abandon(try server.entry(of: call), keepingPartialFile: false)
         return .result { StateChange.write(true, state: "dismissed", to: &$0) }
     }
 }

@@ -1,4 +1,6 @@
 internal import CarpoolHTTP
+internal import CarpoolSystem
+internal import Glibc
 
 /// Accepts responses by the type of their body (VA-04 to VA-06).
 public struct ContentTypeValidator: ResponseValidator {
@@ -12,13 +14,17 @@ public struct ContentTypeValidator: ResponseValidator {
     public var name: String { "content_type" }
 
     /// Fails with `response_validation_failed.unacceptable_content_type`, or `.missing_content_type` where the response names no type, unless
-    /// any type will do (VA-05). A response without a body passes.
+    /// any type will do (VA-05). A response without a body passes; with one whose file is not there any more, nobody can tell, so that it fails
+    /// with `.data_file_read_failed` (DL-15).
     public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         completion(failure(of: request))
     }
 
     private func failure(of request: Request) -> SessionError? {
         guard let response = request.response, request.body.count > 0 else { return nil }
+        if let path = request.body.path, access(path, R_OK) != 0 {
+            return .dataFileReadFailed(path, .last("open", path))
+        }
         let types = acceptable.compactMap { MIMEType($0) }
         guard let type = response.fields.first("content-type").flatMap({ MIMEType($0) }) else {
             return types.contains(where: \.isWildcard) ? nil : .missingContentType(acceptable: acceptable)

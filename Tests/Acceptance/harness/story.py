@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from harness.wire import RemoteError, Wire
@@ -21,6 +21,9 @@ BEGINNING = ["request.did_resume", *MAKING, *STARTING]
 METRICS = ["task.did_collect_metrics", "request.did_gather_metrics"]
 COMPLETING = [*METRICS, "task.did_complete(None)", "request.did_complete_task(None)"]
 CANCELLING = ["request.did_cancel", "request.did_cancel_task"]
+
+# Told once for each piece of a body.
+PIECES = {"task.did_receive_data", "task.did_write_data"}
 
 
 def failing(code: str) -> list[str]:
@@ -54,6 +57,8 @@ def told(event: dict[str, Any]) -> str:
             detail = f"{data['validator']}, {error or 'ok'}"
         case "request.did_fail_to_create_url_request" | "request.did_fail_to_adapt_url_request":
             detail = error
+        case "request.did_finish_downloading":
+            detail = error or "ok"
         case kind:
             return str(kind)
     return f"{event['type']}({detail})"
@@ -137,12 +142,14 @@ class Story:
 
     # What was heard
 
-    def words(self, request: str | None = None) -> list[str]:
+    def words(self, request: str | None = None, without: Collection[str] = ()) -> list[str]:
         """Return what was told (of a request), pieces of a body that follow each other as one."""
         words: list[str] = []
         for event in self.events:
             word = told(event)
-            if request in {None, event.get("request")} and (word != "task.did_receive_data" or words[-1:] != [word]):
+            if word in without:
+                continue
+            if request in {None, event.get("request")} and (word not in PIECES or words[-1:] != [word]):
                 words.append(word)
         return words
 

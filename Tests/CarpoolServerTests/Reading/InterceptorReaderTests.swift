@@ -25,6 +25,11 @@ struct InterceptorReaderTests {
             paths.append(path)
             return Part()
         }
+        func destinationDecider(
+            _ json: JSON, options: DownloadOptions, path: String
+        ) throws(RPCError) -> any DestinationDecider {
+            throw unused
+        }
         func redirectDecider(_ json: JSON, path: String) throws(RPCError) -> any RedirectDecider { throw unused }
         func validator(_ json: JSON, path: String) throws(RPCError) -> any ResponseValidator { throw unused }
         func serializer(_ json: JSON, path: String) throws(RPCError) -> any ResponseSerializer { throw unused }

@@ -28,6 +28,11 @@ final class RecordingParts: CallbackParts {
     }
 
     func interceptor(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor { throw .cancelled }
+    func destinationDecider(
+        _ json: JSON, options: DownloadOptions, path: String
+    ) throws(RPCError) -> any DestinationDecider {
+        throw .cancelled
+    }
     func redirectDecider(_ json: JSON, path: String) throws(RPCError) -> any RedirectDecider { throw .cancelled }
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher { throw .cancelled }
 }

@@ -24,6 +24,11 @@ struct RedirectReaderTests {
         func validator(_ json: JSON, path: String) throws(RPCError) -> any ResponseValidator { throw .cancelled }
         func serializer(_ json: JSON, path: String) throws(RPCError) -> any ResponseSerializer { throw .cancelled }
         func preprocessor(_ json: JSON, path: String) throws(RPCError) -> any ResponsePreprocessor { throw .cancelled }
+        func destinationDecider(
+            _ json: JSON, options: DownloadOptions, path: String
+        ) throws(RPCError) -> any DestinationDecider {
+            throw .cancelled
+        }
         func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher { throw .cancelled }
     }
 

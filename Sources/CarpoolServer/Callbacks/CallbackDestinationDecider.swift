@@ -1,0 +1,43 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+/// Has a client say where a download goes (DL-04).
+final class CallbackDestinationDecider: DestinationDecider {
+    private let callback: ClientCallback
+    private let options: DownloadOptions
+
+    init(_ callback: ClientCallback, options: DownloadOptions) {
+        self.callback = callback
+        self.options = options
+    }
+
+    func destination(
+        of request: Request, for response: ResponseHead, suggestedName: String,
+        completion: @escaping (Result<DecidedDestination, SessionError>) -> Void
+    ) {
+        let (callback, options, url) = (callback, options, request.url)
+        let record = callback.broker.record
+        callback.ask("callback.destination", about: request) { writer, detail in
+            writer.key("response")
+            record.write(response, url: url, detail.head, to: &writer)
+            writer.member("suggested_name", suggestedName)
+        } read: { (answer) throws(JSONError) -> Result<DecidedDestination, SessionError> in
+            if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
+            guard let path = answer["path"]?.string else { return .success(.spool) }
+            do throws(RPCError) {
+                let place = try DestinationReader.file(path, at: "result.path")
+                return .success(.file(place, DestinationReader.options(answer, options)))
+            } catch {
+                throw JSONError(.schema, error.message)
+            }
+        } completion: { result in
+            switch result {
+            case .success(let destination): completion(destination)
+            case .failure where callback.specification.fallback == .spool: completion(.success(.spool))
+            case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import CarpoolJSON
+internal import CarpoolSession
+
+// The steps of a download.
+extension EventPublisher {
+    func request(_ request: Request, taskDidWrite count: Int, completed: Int64, total: Int64?) {
+        publish("task.did_write_data", request: request) { writer in
+            writer.member("size_bytes", count)
+            writer.member("received_bytes", completed)
+            writer.member("total_bytes", total)
+        }
+    }
+
+    func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?) {
+        publish("task.did_resume_at_offset", request: request) { writer in
+            writer.member("offset_bytes", offset)
+            writer.member("total_bytes", total)
+        }
+    }
+
+    func request(_ request: Request, taskDidFinishDownloadingTo path: String) {
+        publish("task.did_finish_downloading", request: request) { $0.member("file", path) }
+    }
+
+    func request(_ request: Request, didCreateDestination path: String) {
+        publish("request.did_create_destination_url", request: request) { $0.member("file", path) }
+    }
+
+    func request(_ request: Request, didFinishDownloading result: Result<String, SessionError>) {
+        publish("request.did_finish_downloading", request: request) { writer in
+            switch result {
+            case .success(let path): writer.member("file", path)
+            case .failure(let error):
+                writer.key("error")
+                record.write(error, to: &writer)
+            }
+        }
+    }
+
+    func request(_ request: Request, didProgressTo completed: Int64, total: Int64?) {
+        publish("request.progress", request: request) { writer in
+            writer.member("received_bytes", completed)
+            writer.member("total_bytes", total)
+            writer.member("resume_data", request.resumeData)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+internal import Glibc
+
+/// Makes a download's parameters of what a caller wrote under `destination` and `resume_data`, which has passed its schema.
+struct DestinationReader {
+    /// Whether the caller is the daemon's own user; nobody else has files written with the daemon's rights.
+    let isOwner: Bool
+    /// Makes what asks the client.
+    let callbacks: any CallbackParts
+    /// Who remembers partial files.
+    let index: PartialFileIndex?
+
+    func download(_ params: Params) throws(RPCError) -> DownloadParameters {
+        var download = DownloadParameters()
+        download.index = index
+        if let token = params["resume_data"]?.string { download.resumePoint = try resumePoint(token) }
+        if let known = download.resumePoint?.destination { download.destination = .file(known) }
+        guard let json = params["destination"] else {
+            guard download.resumePoint == nil || download.resumePoint?.destination != nil else {
+                throw .invalidParams(
+                    path: "params.destination", message: "the token does not know it", expected: "where the file goes")
+            }
+            return download
+        }
+        let place = "params.destination"
+        guard isOwner else { throw .notOwner(path: json.string ?? json["path"]?.string ?? place) }
+        if let path = json.string {
+            download.destination = .file(try DestinationReader.file(path, at: place))
+            return download
+        }
+        download.options = DestinationReader.options(json, DownloadOptions())
+        download.validatesBeforeMove = json["validate_before_move"]?.bool ?? true
+        if let path = json["path"]?.string {
+            download.destination = .file(try DestinationReader.file(path, at: "\(place).path"))
+        } else if let path = json["directory"]?.string {
+            download.destination = .directory(try DestinationReader.directory(path, at: "\(place).directory"))
+        } else if let callback = json["callback"] {
+            let decider = try callbacks.destinationDecider(
+                callback, options: download.options, path: "\(place).callback")
+            download.destination = .ask(decider)
+        }
+        return download
+    }
+
+    /// What may stand beside a path, there and in the answer of a callback.
+    static func options(_ json: JSON, _ standard: DownloadOptions) -> DownloadOptions {
+        var options = standard
+        if let value = json["remove_previous"]?.bool { options.removesPreviousFile = value }
+        if let value = json["create_directories"]?.bool { options.createsIntermediateDirectories = value }
+        if let value = json["umask"]?.int { options.umask = UInt32(truncatingIfNeeded: value) }
+        return options
+    }
+
+    private func resumePoint(_ token: String) throws(RPCError) -> ResumePoint {
+        guard isOwner else { throw .notOwner(path: "params.resume_data") }
+        do throws(ResumePoint.Refusal) {
+            return try ResumePoint(token: token, index: index)
+        } catch {
+            switch error {
+            case .notAToken:
+                throw .invalidParams(
+                    path: "params.resume_data", message: "not a token of this version of Carpool",
+                    expected: "resume_data as a record or an event had it")
+            case .cannotOpen(let path, let reason):
+                let isTaken = reason.code == EWOULDBLOCK
+                throw .cannotOpen(
+                    path: path, errno: Int(reason.code),
+                    reason: isTaken ? "another request goes on with it" : reason.reason)
+            }
+        }
+    }
+
+    // MARK: Paths
+
+    /// The place of a file that need not be there, with all symbolic links resolved: its own too, so that what it leads to is replaced.
+    static func file(_ path: String, at place: String) throws(RPCError) -> String {
+        try checkForm(path, at: place)
+        guard !path.hasSuffix("/") else {
+            throw .invalidParams(path: place, message: "the path ends with a /", expected: "the path of a file")
+        }
+        guard let real = try resolve(path) else {
+            let slash = path.lastIndex(of: "/") ?? path.startIndex
+            let directory = try resolve(slash == path.startIndex ? "/" : String(path[..<slash]))
+            return directory.map { ($0 == "/" ? "" : $0) + path[slash...] } ?? path
+        }
+        var status = stat()
+        guard stat(real, &status) == 0 else { throw cannotOpen(path, errno) }
+        let kind = status.st_mode & S_IFMT
+        guard kind == S_IFREG else { throw cannotOpen(path, kind == S_IFDIR ? EISDIR : EINVAL) }
+        return real
+    }
+
+    private static func directory(_ path: String, at place: String) throws(RPCError) -> String {
+        try checkForm(path, at: place)
+        guard let real = try resolve(path) else { return path }
+        var status = stat()
+        guard stat(real, &status) == 0 else { throw cannotOpen(path, errno) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw cannotOpen(path, ENOTDIR) }
+        return real
+    }
+
+    private static func checkForm(_ path: String, at place: String) throws(RPCError) {
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw .invalidParams(
+                path: place, message: "the path is relative: \(path.prefix(200))", expected: "an absolute path")
+        }
+    }
+
+    /// The path without symbolic links; `nil` if there is nothing of that name.
+    private static func resolve(_ path: String) throws(RPCError) -> String? {
+        guard let resolved = realpath(path, nil) else {
+            if errno == ENOENT { return nil }
+            throw cannotOpen(path, errno)
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    private static func cannotOpen(_ path: String, _ code: Int32) -> RPCError {
+        .cannotOpen(path: path, errno: Int(code), reason: SystemError.reason(of: code))
+    }
+}

@@ -1,0 +1,42 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+
+/// What tells one version of a resource from another, byte for byte (RFC 9110, section 8.8): only with one can the rest of a body be asked for.
+enum EntityValidator: Equatable, Sendable {
+    /// A strong entity tag with its quotes.
+    case entityTag(String)
+    /// The time of the last change, as the origin wrote it.
+    case lastModified(String)
+
+    /// The one that `If-Range` may hold (RFC 9110, section 13.1.5): the entity tag, if it is strong; without any, the time of the last change, if
+    /// the response was made a second later at least, so that no second change can have the same time.
+    init?(_ head: ResponseHead) {
+        if let tag = head.fields.first("etag") {
+            guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }
+            self = .entityTag(tag)
+            return
+        }
+        let now = WallClock.microseconds() / 1_000_000
+        guard let modified = head.fields.first("last-modified"), let date = head.fields.first("date"),
+            let changed = HTTPDate.seconds(modified, now: now), let made = HTTPDate.seconds(date, now: now),
+            changed < made
+        else { return nil }
+        self = .lastModified(modified)
+    }
+
+    /// As it stands in `If-Range`.
+    var text: String {
+        switch self {
+        case .entityTag(let tag): tag
+        case .lastModified(let date): date
+        }
+    }
+
+    /// Whether a response is of another version. One that names none is taken at its word that the condition held.
+    func isContradicted(by head: ResponseHead) -> Bool {
+        switch self {
+        case .entityTag(let tag): head.fields.first("etag").map { $0 != tag } ?? false
+        case .lastModified(let date): head.fields.first("last-modified").map { $0 != date } ?? false
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Remembers partial files over the daemon's end: a directory with a symbolic link to each of them, named after its request. A link is made and
+/// removed in one step each, so that there is nothing to repair after a crash.
+public final class PartialFileIndex {
+    private let directory: String
+    private var count = 0
+
+    /// How many files are remembered at a time: more would make looking through them hold the loop for long.
+    static let maximumCount = 10_000
+    /// How long a file stays that nobody goes on with, in seconds: 7 days.
+    static let maximumAge = 604_800
+
+    /// Opens a directory, which must be there.
+    public init(directory: String) { self.directory = directory }
+
+    /// Notes a file. Gives false if there is no room, or the note cannot be made.
+    func add(_ path: String, request: String) -> Bool {
+        guard count < PartialFileIndex.maximumCount, symlink(path, "\(directory)/\(request)") == 0 else { return false }
+        count += 1
+        return true
+    }
+
+    /// Forgets a file.
+    func remove(_ path: String) {
+        guard let request = PartialName.request(ofPath: path) else { return }
+        if unlink("\(directory)/\(request)") == 0 { count -= 1 }
+    }
+
+    /// Removes files that nobody has gone on with for 7 days, and forgets those that are not there any more.
+    public func removeOld() {
+        let oldest = Int(WallClock.microseconds() / 1_000_000) - PartialFileIndex.maximumAge
+        let links = names()
+        count = links.count
+        for link in links {
+            guard let path = target(of: link) else { continue }
+            var status = stat()
+            let isThere = lstat(path, &status) == 0
+            guard !isThere || status.st_mtim.tv_sec < oldest else { continue }
+            if PartialFile.removeUnused(path, index: nil), unlink("\(directory)/\(link)") == 0 { count -= 1 }
+        }
+    }
+
+    private func names() -> [String] {
+        guard let folder = opendir(directory) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while names.count < PartialFileIndex.maximumCount, let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: SuggestedName.maximumBytes + 1) { String(cString: $0) }
+            }
+            if name.hasPrefix("r_") { names.append(name) }
+        }
+        return names
+    }
+
+    private func target(of link: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = buffer.withUnsafeMutableBytes { bytes -> Int in
+            let text = bytes.assumingMemoryBound(to: CChar.self)
+            return text.baseAddress.map { readlink("\(directory)/\(link)", $0, text.count) } ?? 0
+        }
+        return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+    }
+}

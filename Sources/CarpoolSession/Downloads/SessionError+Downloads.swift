@@ -1,0 +1,54 @@
+internal import CarpoolSystem
+internal import Glibc
+
+// Why a download has no file (session model §1.14, row 1020).
+extension SessionError {
+    /// The file could not be given its name, or not even be begun beside it.
+    static func downloadedFileMoveFailed(source: String?, destination: String, _ error: SystemError) -> SessionError {
+        var details = [
+            Detail("destination", .string(beginning(of: destination, atMost: shownPathScalars))),
+            Detail("errno", .integer(Int(error.code))),
+        ]
+        if let source {
+            details.insert(Detail("source", .string(beginning(of: source, atMost: shownPathScalars))), at: 0)
+        }
+        return SessionError(
+            "downloaded_file_move_failed", "cannot save the file as \(destination): \(error.reason)",
+            hint: hint(for: error.code), details: details)
+    }
+
+    /// The disk is full, or the file cannot be written to.
+    static func cannotWriteToFile(_ path: String, _ error: SystemError) -> SessionError {
+        let isFull = error.code == ENOSPC || error.code == EDQUOT
+        return SessionError(
+            isFull ? "disk_full" : "cannot_write_to_file", "cannot write to \(path): \(error.reason)",
+            hint: isFull ? "make room, and go on with resume_data if the record has it" : nil,
+            details: [
+                Detail("path", .string(beginning(of: path, atMost: shownPathScalars))),
+                Detail("errno", .integer(Int(error.code))),
+            ])
+    }
+
+    /// The file that is to be judged is not there any more, or cannot be read.
+    static func dataFileReadFailed(_ path: String, _ error: SystemError) -> SessionError {
+        SessionError(
+            "response_validation_failed.data_file_read_failed", "cannot read the downloaded file: \(error)",
+            details: [Detail("path", .string(beginning(of: path, atMost: shownPathScalars)))])
+    }
+
+    private static let shownPathScalars = 1_024
+
+    private static func beginning(of text: String, atMost count: Int) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(count)))
+    }
+
+    private static func hint(for code: Int32) -> String? {
+        switch code {
+        case EEXIST: "say remove_previous if the file that is there may be replaced"
+        case ENOENT: "say create_directories if missing directories are to be made"
+        case EXDEV: "the partial file lies on another file system: go on with it there"
+        case ENOSPC, EDQUOT: "make room, and go on with resume_data if the record has it"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,55 @@
+"""Downloads as the tests make them, break them off and look at what is left."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+from origins.ranges import Resource
+
+from harness.wire import Wire
+
+SIZE = 300_000
+HALF = 120_000
+LOST = "session_task_failed.network_connection_lost"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def download(wire: Wire, url: str, destination: Any = None, **params: Any) -> dict[str, Any]:
+    if destination is not None:
+        params["destination"] = str(destination) if isinstance(destination, Path) else destination
+    record: dict[str, Any] = wire.call("request.perform", url=url, kind="download", **params)
+    return record
+
+
+def broken(wire: Wire, url: str, resource: Resource, path: Path, count: int = HALF) -> str:
+    """Break a download off, and return what there is to go on with."""
+    resource.breaks = [count]
+    record = download(wire, url, path)
+    assert record["outcome"]["error"]["name"] == LOST
+    assert not path.exists()
+    token: str = record["resume_data"]
+    return token
+
+
+def opened(token: str) -> dict[str, Any]:
+    """What a token says."""
+    content: dict[str, Any] = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+    return content
+
+
+def sealed(content: dict[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
+
+
+def is_whole(record: dict[str, Any], resource: Resource, path: Path) -> bool:
+    """Whether the file has every byte, and nothing else is left."""
+    assert record["outcome"]["ok"], record
+    assert record["body"] == {"file": str(path), "size_bytes": len(resource.body)}
+    assert "resume_data" not in record
+    return path.read_bytes() == resource.body and names(path.parent) == [path.name]

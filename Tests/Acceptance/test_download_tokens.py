@@ -1,0 +1,158 @@
+"""Resume tokens: whose file is gone on with, and how long it stays (DL-17)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness.daemon import Daemon
+from harness.downloads import HALF, SIZE, broken, download, is_whole, names, opened, sealed
+from harness.story import Story
+from harness.wire import Wire
+from origins.nginx import Nginx
+from origins.ranges import SECONDS_OF_A_DAY, Resource
+from origins.scripted import ScriptedOrigin
+
+StartDaemon = Callable[..., Daemon]
+
+
+@pytest.fixture
+def resource() -> Resource:
+    return Resource(SIZE)
+
+
+@pytest.fixture
+def url(origin: ScriptedOrigin, resource: Resource) -> str:
+    return origin.on("/resource", resource)
+
+
+@pytest.mark.parametrize("token", ["", "rubbish", "e30", sealed({"v": 2}), sealed({"v": 1, "url": "", "bytes": -1})])
+def test_rubbish_is_no_token(wire: Wire, url: str, token: str) -> None:
+    answer = wire.answer(wire.request("request.perform", url=url, kind="download", resume_data=token))
+    assert answer["error"]["code"] == -32602
+    assert answer["error"]["data"]["path"] == "params.resume_data"
+
+
+@pytest.mark.parametrize(
+    "case", ["passwd", "hard link", "symbolic link", "directory", "fifo", "relative", "other user"]
+)
+def test_only_partial_files_of_ours_are_gone_on_with(
+    wire: Wire, url: str, resource: Resource, folder: Path, case: str
+) -> None:
+    content = opened(broken(wire, url, resource, folder / "a"))
+    partial = Path(content["partial"])
+    other = folder / ".a.r_x_1.carpool-part"
+    match case:
+        case "passwd":
+            content["partial"] = "/etc/passwd"
+        case "relative":
+            content["partial"] = partial.name
+        case "hard link":
+            os.link(partial, other)
+        case "symbolic link":
+            partial.rename(folder / "elsewhere")
+            partial.symlink_to(folder / "elsewhere")
+        case "directory":
+            partial.unlink()
+            partial.mkdir()
+        case "fifo":
+            partial.unlink()
+            os.mkfifo(partial)
+        case "other user":
+            if os.getuid() != 0:
+                pytest.skip("needs root")
+            os.chown(partial, 65534, 65534)
+    answer = wire.answer(wire.request("request.perform", url=url, kind="download", resume_data=sealed(content)))
+    assert answer["error"]["code"] == 1301, answer
+
+
+@pytest.mark.parametrize("case", ["gone", "too short", "too long"])
+def test_a_partial_file_that_is_lost_starts_anew(
+    wire: Wire, url: str, resource: Resource, folder: Path, case: str
+) -> None:
+    token = broken(wire, url, resource, folder / "a")
+    (partial,) = folder.iterdir()
+    match case:
+        case "gone":
+            partial.unlink()
+        case "too short":
+            os.truncate(partial, HALF - 1)
+        case "too long":
+            os.truncate(partial, SIZE + 1)
+    record = download(wire, url, resume_data=token)
+    assert record["restarted"] == "partial_file_lost"
+    assert is_whole(record, resource, folder / "a")
+
+
+def test_two_cannot_go_on_with_one_file(
+    story: Story, origin: ScriptedOrigin, url: str, resource: Resource, folder: Path
+) -> None:
+    token = broken(story.wire, url, resource, folder / "a")
+    gate = origin.hold("/held")
+    request = story.submit(f"{origin.url}/held", kind="download", resume_data=token)
+    answer = story.wire.answer(story.wire.request("request.perform", url=url, kind="download", resume_data=token))
+    assert answer["error"]["code"] == 1301
+    assert "another request" in answer["error"]["message"]
+    story.call("request.cancel", request=request, resume_data=True)
+    story.wait(request)
+    gate.set()
+    assert is_whole(download(story.wire, url, resume_data=token), resource, folder / "a")
+
+
+# How long it stays
+
+
+def test_dismissing_a_failed_download_removes_its_file(
+    wire: Wire, url: str, resource: Resource, folder: Path, daemon: Daemon
+) -> None:
+    resource.breaks = [HALF]
+    request = wire.call("request.submit", url=url, kind="download", destination=str(folder / "a"))["request"]
+    assert wire.call("request.wait", request=request)["resume_data"]
+    assert len(names(folder)) == len(noted(daemon)) == 1
+    wire.call("request.dismiss", request=request)
+    assert names(folder) == noted(daemon) == []
+
+
+def noted(daemon: Daemon) -> list[str]:
+    """The partial files that the daemon remembers."""
+    return [str(link.readlink()) for link in (daemon.directory / "state/carpool/partials").iterdir()]
+
+
+def test_old_partial_files_go_with_the_next_start(
+    start: StartDaemon, url: str, origin: ScriptedOrigin, resource: Resource, folder: Path
+) -> None:
+    first: Daemon = start()
+    with first.wire() as wire:
+        broken(wire, url, resource, folder / "old")
+        broken(wire, url, resource, folder / "young")
+    first.terminate()
+    old, young = sorted(folder.iterdir())
+    week = 7 * SECONDS_OF_A_DAY
+    os.utime(old, (time.time() - week - 60,) * 2)
+    second: Daemon = start()
+    assert second.launch_status == "ready"
+    assert noted(second) == [str(young)]
+    assert sorted(folder.iterdir()) == [young]
+
+
+def test_the_token_outlives_a_killed_daemon(start: StartDaemon, nginx: Nginx, folder: Path) -> None:
+    """With `kill -9` nobody has said goodbye: the last token that was told is what there is."""
+    first: Daemon = start()
+    with first.wire() as wire:
+        story = Story(wire)
+        request = story.submit(f"{nginx.http}/slow/1m.bin", kind="download", destination=str(folder / "a"))
+        story.until("task.did_write_data", request)
+        told = next(event["data"] for event in story.events if event["type"] == "request.progress")
+        assert wire.call("request.get", request=request)["resume_data"]
+        first.kill()
+    second: Daemon = start()
+    with second.wire() as wire:
+        record = download(wire, f"{nginx.http}/1m.bin", resume_data=told["resume_data"])
+    assert record["resumed_at_bytes"] > opened(told["resume_data"])["bytes"]
+    assert hashlib.sha256((folder / "a").read_bytes()).hexdigest() == nginx.hashes["1m.bin"]
+    assert names(folder) == ["a"]
+    assert noted(second) == []
