@@ -67,7 +67,6 @@ struct RequestReader {
     }
 
     private func readKind(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
-        parameters.kind = params["kind"]?.string.flatMap(RequestKind.init(rawValue:)) ?? .data
         guard parameters.kind == .download else {
             for name: StaticString in ["destination", "resume_data"] where params[name] != nil {
                 throw .invalidParams(

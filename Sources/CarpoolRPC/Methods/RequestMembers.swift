@@ -25,17 +25,7 @@ enum RequestMembers {
                 `data`: the response's body is kept in the record. `upload`: the same, with the events of uploads. `download`: it \
                 goes to a file. Absent: `upload` if the body is made or given while it is sent, else `data`.
                 """),
-        ] + JSONSchema.downloadMembers + life + handling + transfer + [
-            .optional(
-                "response_body", .choice("auto", "inline", "file"),
-                """
-                `auto`: inline if it fits the line, else a file. `inline`: the same, for callers without a file system: \
-                read a larger one with `body.read`. `file`: always a file.
-                """, absent: "\"auto\""),
-            .optional(
-                "sha256", .boolean,
-                "Whether the record has the SHA-256 of the body: of the bytes that it tells, or of the file.",
-                absent: "false"),
+        ] + JSONSchema.downloadMembers + life + handling + transfer + responseBody + [
             .optional(
                 "on_disconnect", .choice("cancel", "detach"),
                 "What becomes of it when its caller's connection is lost.",
@@ -47,6 +37,20 @@ enum RequestMembers {
                 "tags", .map(of: .string(maxBytes: 128), maxCount: 8), "Labels for `request.list`.", absent: "{}"),
         ]
     }
+
+    /// What becomes of the response's body.
+    private static let responseBody: [JSONSchema.Member] = [
+        .optional(
+            "response_body", .choice("auto", "inline", "file"),
+            """
+            `auto`: inline if it fits the line, else a file. `inline`: the same, for callers without a file system: \
+            read a larger one with `body.read`. `file`: always a file.
+            """, absent: "\"auto\""),
+        .optional(
+            "sha256", .boolean,
+            "Whether the record has the SHA-256 of the body: of the bytes that it tells, or of the file.",
+            absent: "false"),
+    ]
 
     /// When it goes.
     private static let life: [JSONSchema.Member] = [
