@@ -10,6 +10,10 @@ package enum RequestBody {
     case file(String)
     /// A copy of what came through a pipe; it goes with this value.
     case copy(TemporaryFile)
+    /// What is given to the daemon while it is sent.
+    case stream(StreamedBody)
+    /// The parts of a form.
+    case form([FormPart])
 
     /// The most that travels inside the message: a message may have 1 MiB, and a text can grow sixfold by escaping.
     package static let inlineBytes = 65_536
@@ -19,11 +23,26 @@ package enum RequestBody {
         switch body {
         case .text(let text): return .bytes(Array(text.utf8))
         case .file(let path): return try load(FileDescriptor.open(path, O_RDONLY), path: path)
-        case .standardInput:
-            let fd = dup(STDIN_FILENO)
-            guard fd >= 0 else { throw .last("read", "standard input") }
-            return try load(FileDescriptor(owning: fd), path: nil)
+        case .standardInput: return try load(standardInput(), path: nil)
+        case .stream: return .stream(StreamedBody(try standardInput(), name: "standard input"))
+        case .upload(let path): return try upload(path)
+        case .form(let parts): return .form(parts)
         }
+    }
+
+    private static func standardInput() throws(SystemError) -> FileDescriptor {
+        let fd = dup(STDIN_FILENO)
+        guard fd >= 0 else { throw .last("read", "standard input") }
+        return FileDescriptor(owning: fd)
+    }
+
+    /// A file is the daemon's to read; what is none, such as a pipe with a name, is read here.
+    private static func upload(_ path: String) throws(SystemError) -> RequestBody {
+        let file = try FileDescriptor.open(path, O_RDONLY)
+        var info = stat()
+        guard fstat(file.raw, &info) == 0 else { throw .last("fstat", path) }
+        guard info.st_mode & S_IFMT == S_IFREG else { return .stream(StreamedBody(file, name: path)) }
+        return .file(SocketLocation.absolute(path))
     }
 
     private static func load(_ source: consuming FileDescriptor, path: String?) throws(SystemError) -> RequestBody {
@@ -72,6 +91,12 @@ package enum RequestBody {
             }
         case .file(let path): writer.member("file", path)
         case .copy(let file): writer.member("file", file.path)
+        case .stream: writer.member("stream", true)
+        case .form(let parts):
+            writer.key("multipart")
+            writer.beginArray()
+            for part in parts { part.write(to: &writer) }
+            writer.endArray()
         }
         writer.endObject()
     }

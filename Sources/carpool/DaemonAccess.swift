@@ -1,6 +1,7 @@
 internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
+internal import Glibc
 
 /// The client library with the failures of this program.
 struct DaemonAccess {
@@ -18,6 +19,9 @@ struct DaemonAccess {
             throw Failure(error)
         }
     }
+
+    /// Whether it runs as the same user, and so can read and write what we can.
+    var isOurs: Bool { client.daemonUID == geteuid() }
 
     func call(_ method: String, _ params: (inout JSONWriter) -> Void) throws(Failure) -> JSON {
         do throws(ClientError) {

@@ -57,6 +57,28 @@ struct InvocationTests {
         #expect(empty.body == .text(""))
     }
 
+    @Test func bodiesAreUploadedStreamedOrFormsOfParts() throws {
+        #expect(try request("put -T f u").body == .upload("f"))
+        #expect(try request("put --upload-file=- u").body == .stream)
+        let parts = try [FormPart("a=b", .post), FormPart("c=@d", .post)]
+        #expect(try request("post -F a=b -F c=@d u").body == .form(parts))
+        for wrong in ["post -T f -d x u", "post -F a=b -T f u", "post -d x -F a=b u", "get -T f u"] {
+            #expect(throws: UsageError.self) { try Invocation.parse(words(wrong)) }
+        }
+    }
+
+    @Test func aBodyIsPrintedWhileItComesOrWrittenToAFile() throws {
+        #expect(try request("get u").streaming == nil)
+        #expect(try request("get --stream u").streaming == .bytes)
+        #expect(try request("get --stream --lines u").streaming == .lines)
+        #expect(try request("post --sse --stream u").streaming == .events)
+        #expect(try request("get -C - -o f u").resumes)
+        for wrong in ["get --lines --sse u", "get --stream -o f u", "get -C - u", "get -C 5 -o f u", "head --stream u"]
+        {
+            #expect(throws: UsageError.self) { try Invocation.parse(words(wrong)) }
+        }
+    }
+
     @Test func trustIsTheSystemsUnlessSaid() throws {
         #expect(try request("get u").trust == .system)
         #expect(try request("get -k u").trust == .nobody)

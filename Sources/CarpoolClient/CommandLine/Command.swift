@@ -18,15 +18,19 @@ package enum Command: String, CaseIterable {
     /// The options that it understands, in the order of its help.
     var options: [Option] {
         switch self {
-        case .get, .head: [.method, .header] + Command.ofEveryRequest
-        case .post, .put, .patch, .delete: [.method, .header, .data, .json] + Command.ofEveryRequest
+        case .get: [.method, .header, .output, .resume] + Command.ofStreams + Command.ofEveryRequest
+        case .head: [.method, .header, .output] + Command.ofEveryRequest
+        case .post, .put, .patch, .delete:
+            [.method, .header, .data, .json, .upload, .form, .output] + Command.ofStreams + Command.ofEveryRequest
         case .call, .daemon, .doctor, .openrpc: [.socket, .help]
         case .version, .help: [.help]
         }
     }
 
+    private static let ofStreams: [Option] = [.stream, .lines, .events]
+
     private static let ofEveryRequest: [Option] = [
-        .output, .include, .fail, .retry, .timeout, .session, .certificates, .insecure, .follow, .noFollow, .http1,
+        .include, .fail, .retry, .timeout, .session, .certificates, .insecure, .follow, .noFollow, .http1,
         .http2, .silent, .verbose, .socket, .help,
     ]
 
@@ -67,14 +71,16 @@ package enum Command: String, CaseIterable {
             """
             The body goes to standard output, which gets all of it or nothing; errors go to standard error.
             Redirects are followed. The request goes through the daemon's pool, so that the connection of an
-            earlier call is used again, whichever program made it.
+            earlier call is used again, whichever program made it. With -o FILE the daemon writes the file, and
+            a terminal shows the progress; what broke off goes on with -C -.
             """
         case .head:
             "The status and header are printed as a response of HTTP; there is no body."
         case .post, .put, .patch, .delete:
             """
             A body given by -d is sent as application/x-www-form-urlencoded unless a header says otherwise; a
-            file is sent byte for byte. The response is printed as 'carpool get' prints it.
+            file is sent byte for byte. -T sends a file, or what comes in while it comes; -F sends a form with
+            parts (multipart/form-data). The response is printed as 'carpool get' prints it.
             """
         case .call:
             """
@@ -105,12 +111,15 @@ package enum Command: String, CaseIterable {
             [
                 "carpool get https://example.com/", "carpool get --fail -o page.html https://example.com/",
                 "carpool get -H 'Accept: text/plain' --timeout 2.5 https://example.com/",
+                "carpool get -C - -o image.iso https://example.com/image.iso",
+                "carpool get --lines https://example.com/log",
             ]
         case .head: ["carpool head https://example.com/"]
         case .post:
             [
                 "carpool post --json '{\"name\": \"Ada\"}' https://example.com/people",
-                "tar c . | carpool post -H 'Content-Type: application/x-tar' -d @- https://example.com/upload",
+                "tar c . | carpool post -H 'Content-Type: application/x-tar' -T - https://example.com/upload",
+                "carpool post -F title=Sunset -F 'photo=@sunset.jpg;type=image/jpeg' https://example.com/photos",
             ]
         case .put: ["carpool put -H 'Content-Type: text/html' -d @page.html https://example.com/page.html"]
         case .patch: ["carpool patch --json '{\"name\": \"Grace\"}' https://example.com/people/1"]

@@ -79,7 +79,7 @@ package enum Invocation: Equatable {
             case .operand(let word): try invocation.apply(operand: word)
             }
         }
-        guard !invocation.url.isEmpty else { throw UsageError("\(command.rawValue) needs a URL", in: command) }
+        try invocation.check()
         return .request(invocation)
     }
 

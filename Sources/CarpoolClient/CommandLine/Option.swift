@@ -1,6 +1,7 @@
 /// An option of the command line. One table for the parser, the help and the pages.
 package enum Option: CaseIterable, Equatable {
-    case method, header, data, json, output, include, fail, retry, timeout, session, certificates, insecure
+    case method, header, data, json, upload, form, output, resume, stream, lines, events
+    case include, fail, retry, timeout, session, certificates, insecure
     case follow, noFollow, http1, http2, silent, verbose, socket, help, version
 
     /// How it is written and what it means.
@@ -28,8 +29,18 @@ package enum Option: CaseIterable, Equatable {
         case .data:
             Specification("--data", short: "d", takes: "DATA", "the body: DATA, @FILE, or @- for standard input")
         case .json: Specification("--json", takes: "DATA", "the same, sent and accepted as application/json")
+        case .upload:
+            Specification("--upload-file", short: "T", takes: "FILE", "the body: FILE, or - to send what comes in")
+        case .form:
+            Specification(
+                "--form", short: "F", takes: "'NAME=VALUE'", "a part of a form, or NAME=@FILE; may be repeated")
         case .output:
             Specification("--output", short: "o", takes: "FILE", "write to FILE, replaced only when all is there")
+        case .resume:
+            Specification("--continue-at", short: "C", takes: "-", "go on with the download to FILE that broke off")
+        case .stream: Specification("--stream", "print the body while it comes")
+        case .lines: Specification("--lines", "print it while it comes, in whole lines")
+        case .events: Specification("--sse", "print the events of an event stream, each as a line of JSON")
         case .include: Specification("--include", short: "i", "print the response's status and header before the body")
         case .fail: Specification("--fail", short: "f", "for a status of 400 or more print no body and exit with 5")
         case .retry:
@@ -42,7 +53,7 @@ package enum Option: CaseIterable, Equatable {
         case .noFollow: Specification("--no-location", "do not follow redirects")
         case .http1: Specification("--http1.1", "speak HTTP/1.1")
         case .http2: Specification("--http2", "speak HTTP/2 where the server does")
-        case .silent: Specification("--silent", short: "s", "nothing: there is no progress meter to silence")
+        case .silent: Specification("--silent", short: "s", "show no progress of downloads")
         case .verbose: Specification("--verbose", short: "v", "print connection and times to standard error")
         case .socket: Specification("--socket", takes: "PATH", "the daemon's socket; none is started there unasked")
         case .help: Specification("--help", short: "h", "print the help of the command")

@@ -5,6 +5,19 @@ package struct RequestInvocation: Equatable {
         case text(String)
         case file(String)
         case standardInput
+        /// A file as it is, without a content type of ours.
+        case upload(String)
+        /// Standard input, sent while it comes.
+        case stream
+        /// A form of parts.
+        case form([FormPart])
+    }
+
+    /// What of the body is printed while it comes.
+    package enum Streaming: String {
+        case bytes
+        case lines
+        case events = "sse"
     }
 
     /// Whose word counts for the server's certificate.
@@ -33,6 +46,11 @@ package struct RequestInvocation: Equatable {
     package var isJSON = false
     /// `nil` for standard output.
     package var output: String?
+    /// Whether the download that was to make the output goes on where it broke off.
+    package var resumes = false
+    /// `nil` to wait for the whole body.
+    package var streaming: Streaming?
+    package var isSilent = false
     package var printsHead: Bool
     package var failsOnStatus = false
     /// How often it is sent again at most.
@@ -59,7 +77,17 @@ package struct RequestInvocation: Equatable {
         case .method: method = value
         case .header: fields.append(try field(value))
         case .data, .json: try setBody(value, isJSON: option == .json)
+        case .upload: try setUpload(value)
+        case .form: try addPart(value)
         case .output: output = value == "-" ? nil : value
+        case .resume:
+            guard value == "-" else {
+                throw UsageError("-C takes '-': the daemon knows where it broke off", in: command)
+            }
+            resumes = true
+        case .stream: try setStreaming(.bytes)
+        case .lines: try setStreaming(.lines)
+        case .events: try setStreaming(.events)
         case .include: printsHead = true
         case .fail: failsOnStatus = true
         case .retry: retries = try count(value)
@@ -72,7 +100,8 @@ package struct RequestInvocation: Equatable {
         case .http1: httpVersion = "1.1"
         case .http2: httpVersion = "2"
         case .verbose: isVerbose = true
-        case .socket, .silent, .help, .version: break
+        case .silent: isSilent = true
+        case .socket, .help, .version: break
         }
     }
 
@@ -92,12 +121,53 @@ package struct RequestInvocation: Equatable {
     }
 
     private mutating func setBody(_ value: String, isJSON: Bool) throws(UsageError) {
-        guard body == nil else { throw UsageError("there is one body: -d and --json exclude each other", in: command) }
+        try checkNoBody()
         self.isJSON = isJSON
         switch value {
         case "@-": body = .standardInput
         case "@": throw UsageError("@ is followed by the name of a file, or by - for standard input", in: command)
         default: body = value.hasPrefix("@") ? .file(String(value.dropFirst())) : .text(value)
+        }
+    }
+
+    private func checkNoBody() throws(UsageError) {
+        guard body == nil else {
+            throw UsageError("there is one body: -d, --json, -T and -F exclude each other", in: command)
+        }
+    }
+
+    private mutating func setUpload(_ value: String) throws(UsageError) {
+        try checkNoBody()
+        guard !value.isEmpty else { throw UsageError("-T needs the name of a file, or -", in: command) }
+        body = value == "-" ? .stream : .upload(value)
+    }
+
+    private mutating func addPart(_ value: String) throws(UsageError) {
+        let part = try FormPart(value, command)
+        if case .form(let parts)? = body {
+            body = .form(parts + [part])
+        } else {
+            try checkNoBody()
+            body = .form([part])
+        }
+    }
+
+    private mutating func setStreaming(_ new: Streaming) throws(UsageError) {
+        // --stream beside one of the others says nothing new.
+        guard streaming == nil || streaming == .bytes || new == .bytes || new == streaming else {
+            throw UsageError("--lines and --sse exclude each other", in: command)
+        }
+        if streaming == nil || new != .bytes { streaming = new }
+    }
+
+    /// What only the whole command line shows.
+    func check() throws(UsageError) {
+        guard !url.isEmpty else { throw UsageError("\(command.rawValue) needs a URL", in: command) }
+        guard streaming == nil || output == nil else {
+            throw UsageError("-o waits for the whole body, and what is streamed is printed as it comes", in: command)
+        }
+        guard !resumes || output != nil else {
+            throw UsageError("-C goes on with a file: it needs -o FILE", in: command)
         }
     }
 

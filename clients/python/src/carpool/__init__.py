@@ -1,6 +1,7 @@
 """Client of carpoold: one HTTP session for every tool of the machine."""
 
 from ._async.client import AsyncClient
+from ._async.stream import AsyncStream
 from ._calls import (
     AdaptCall,
     CallbackCall,
@@ -42,16 +43,18 @@ from ._exceptions import (
     TransferError,
     ValidationError,
 )
-from ._models import Headers, Response
+from ._models import Headers, Progress, Response, ServerSentEvent
 from ._options import CallbackOptions, RedirectOptions, RequestOptions, RetryPolicy, SerializeOptions
 from ._rpc import Notification
 from ._sync.client import Client
+from ._sync.stream import Stream
 
 __all__ = [
     "AccessError",
     "AdaptCall",
     "AdaptationError",
     "AsyncClient",
+    "AsyncStream",
     "CallCancelledError",
     "CallbackCall",
     "CallbackOptions",
@@ -72,6 +75,7 @@ __all__ = [
     "Notification",
     "ObjectError",
     "PreprocessCall",
+    "Progress",
     "ProtocolError",
     "QuotaError",
     "RPCError",
@@ -91,6 +95,8 @@ __all__ = [
     "SerializationError",
     "SerializeCall",
     "SerializeOptions",
+    "ServerSentEvent",
+    "Stream",
     "TransferError",
     "URLRequest",
     "ValidateCall",

@@ -8,13 +8,14 @@ import select
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from . import _socket
 from ._callbacks import MAX_QUESTIONS, Callbacks, too_many
 from ._exceptions import ConnectionLostError, rpc_error
 from ._models import read_file
+from ._operations import pieces
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
 # What a program may leave unread while it makes calls. Past it the whole queue is replaced by one `lagged` event, as
@@ -110,6 +111,11 @@ class Channel:
     def read_file(path: str) -> bytes | None:
         """Read a spool file; None when it is out of our reach."""
         return read_file(path)
+
+    @staticmethod
+    def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
+        """Cut a body that is read while it is sent to pieces that fit a message."""
+        return pieces(data)
 
     def _connected(self) -> _Link:
         if self._link is None:

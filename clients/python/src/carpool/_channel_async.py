@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import os
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
 
 from . import _socket
@@ -14,6 +14,7 @@ from ._callbacks import MAX_QUESTIONS, Callbacks, too_many
 from ._channel import keep
 from ._exceptions import CarpoolError, ConnectionLostError, DaemonUnreachableError, rpc_error
 from ._models import read_file
+from ._operations import cut, pieces
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
 
@@ -172,6 +173,17 @@ class AsyncChannel:
     async def read_file(self, path: str) -> bytes | None:
         """Read a spool file in a thread; None when it is out of our reach."""
         return await asyncio.to_thread(read_file, path)
+
+    @staticmethod
+    async def pieces(data: Iterable[bytes] | AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+        """Cut a body that is read while it is sent to pieces that fit a message."""
+        if isinstance(data, AsyncIterable):
+            async for block in data:
+                for piece in cut(block):
+                    yield piece
+        else:
+            for piece in pieces(data):
+                yield piece
 
     async def _connected(self) -> _Link:
         async with self._connecting:

@@ -129,6 +129,11 @@ class RequestError(CarpoolError):
         return dict(self.data.get("details", {}))
 
     @property
+    def resume_data(self) -> str | None:
+        """What a download that failed has left, for another one to go on with."""
+        return self.record.get("resume_data")
+
+    @property
     def underlying(self) -> RequestError | None:
         """The error that caused this one."""
         return self._nested("underlying")

@@ -130,10 +130,13 @@ class Response:
 
     @property
     def content(self) -> bytes:
-        """The body. Decoded from the record at each access."""
+        """The body. Decoded from the record, or read from `path`, at each access."""
         if self.spooled is not None:
             return self.spooled
-        return body_content(self.record.get("body") or {}) or b""
+        content = body_content(self.record.get("body") or {})
+        if content is None and self.path is not None:
+            content = read_file(str(self.path))
+        return content or b""
 
     @property
     def text(self) -> str:
@@ -160,6 +163,22 @@ class Response:
     def timeline(self) -> dict[str, Any] | None:
         """The points in time of the request and the durations between them; only `Client.response` asks for it."""
         return self.record.get("timeline")
+
+    @property
+    def path(self) -> Path | None:
+        """The file that holds the body: a download's own, or one of the daemon's that stays as long as the request."""
+        file = (self.record.get("body") or {}).get("file")
+        return None if file is None else Path(file)
+
+    @property
+    def sha256(self) -> str | None:
+        """The body's SHA-256 in hexadecimal digits, if the request asked for it."""
+        return (self.record.get("body") or {}).get("sha256")
+
+    @property
+    def resume_data(self) -> str | None:
+        """What a download that was not finished has left, for another one to go on with."""
+        return self.record.get("resume_data")
 
     @property
     def finished(self) -> bool:
@@ -204,6 +223,32 @@ class Response:
             self.raise_for_outcome()
             raise CarpoolError("the origin has not answered yet")
         return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a download is."""
+
+    received_bytes: int
+    """How much is there, what an earlier download has left included."""
+    total_bytes: int | None
+    """How much it will be, if the origin says so."""
+    resume_data: str | None
+    """What another download can go on with if this one is cut off, however that happens; keep it where that matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSentEvent:
+    """One event of a `text/event-stream`."""
+
+    event: str
+    """Its type; `message` if the stream names none."""
+    data: str
+    """Its data."""
+    id: str
+    """The last id that the stream has named; empty if none."""
+    retry_ms: int | None
+    """How long to wait before a new request, where the stream has just said so."""
 
 
 def _charset(content_type: str) -> str:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final, cast
 
-from ._options import Data, HeaderInput, RequestOptions
+from ._models import Progress
+from ._options import HeaderInput, Multipart, RequestOptions, Upload
 
 # A message may take 1 MiB and base64 adds a third; a larger body goes as a file that the daemon reads.
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
+# What body.put is given at a time: enough for the daemon to be busy, little enough for it to do other things between.
+PIECE_BYTES: Final = 65_536
 # The longest that request.wait waits in one call.
 MAX_POLL_MS: Final = 60_000
 
@@ -30,6 +35,7 @@ def request_params(
     given: dict[str, Any] = {"session": session}
     given.update({name: value for name, value in options.items() if value is not None or name == "json"})
     body = _take_body(given)
+    parts = given.pop("multipart", None)
     interceptor = [*given.pop("interceptor", []), *_retry_policy(given.pop("retry", None))]
     for name, value in given.items():
         member, form = _FORMS.get(name, (name, None))
@@ -38,6 +44,10 @@ def request_params(
             params[member] = converted
     if interceptor:
         params["interceptor"] = interceptor
+    if parts is not None:
+        if body != (None, None):
+            raise ValueError("a request has one body: json, data or multipart")
+        params["body"] = {"multipart": _multipart(parts)}
     return params, _encode_body(params, body)
 
 
@@ -83,7 +93,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
 }
 
 
-def _take_body(options: dict[str, Any]) -> tuple[Data | None, str | None]:
+def _take_body(options: dict[str, Any]) -> tuple[Upload | None, str | None]:
     """Take the body out of the options, and with it the content type that it implies."""
     data = options.pop("data", None)
     if "json" not in options:
@@ -94,7 +104,68 @@ def _take_body(options: dict[str, Any]) -> tuple[Data | None, str | None]:
     return text, "application/json"
 
 
-def _encode_body(params: dict[str, Any], body: tuple[Data | None, str | None]) -> bytes | None:
+def is_streamed(data: object) -> bool:
+    """Whether a body is read while it is sent."""
+    return data is not None and not isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike))
+
+
+def _multipart(parts: Multipart) -> list[dict[str, Any]]:
+    """Give the daemon's parts of a form."""
+    if not isinstance(parts, Mapping):
+        return [dict(part) for part in parts]
+    return [{"name": name, **_part(content)} for name, content in parts.items()]
+
+
+def _part(content: object) -> dict[str, Any]:
+    if isinstance(content, Mapping):
+        return dict(content)
+    if isinstance(content, str):
+        return {"text": content}
+    if isinstance(content, (bytes, bytearray, memoryview)):
+        return {"base64": base64.b64encode(content).decode()}
+    return {"file": os.path.abspath(cast("os.PathLike[str]", content))}  # noqa: PTH100, as above
+
+
+def destination(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Give the place of a download: a file, or a directory in which the response names it."""
+    place = os.path.abspath(path)  # noqa: PTH100, as above
+    kind = "directory" if os.path.isdir(place) else "path"  # noqa: PTH112
+    return present({kind: place, "remove_previous": True, "umask": _umask()})
+
+
+def _umask() -> int | None:
+    """Give our umask; it cannot be asked for without changing it for a moment, which other threads would notice."""
+    status = Path("/proc/self/status")
+    with contextlib.suppress(OSError, ValueError):
+        for line in status.read_text().splitlines():
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    return None
+
+
+def progress(record: dict[str, Any]) -> Progress:
+    """Give how far a download is."""
+    received = record.get("received_bytes", (record.get("body") or {}).get("size_bytes", 0))
+    total = record.get("total_bytes", received if "outcome" in record and record["outcome"]["ok"] else None)
+    return Progress(received, total, record.get("resume_data"))
+
+
+def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut what is read to pieces that fit a message."""
+    read = getattr(data, "read", None)
+    blocks = data if read is None else iter(lambda: cast("bytes", read(PIECE_BYTES)), b"")
+    for block in blocks:
+        yield from cut(block)
+
+
+def cut(block: bytes) -> Iterator[bytes]:
+    """Cut a block to pieces that fit a message."""
+    view = memoryview(block)
+    for start in range(0, len(view), PIECE_BYTES):
+        yield bytes(view[start : start + PIECE_BYTES])
+
+
+def _encode_body(params: dict[str, Any], body: tuple[Upload | None, str | None]) -> bytes | None:
     """Put the body into the params, or give it back when it is too large for a message."""
     data, content_type = body
     if content_type is not None:
@@ -104,10 +175,14 @@ def _encode_body(params: dict[str, Any], body: tuple[Data | None, str | None]) -
     if isinstance(data, os.PathLike):
         params["body"] = {"file": os.path.abspath(data)}  # noqa: PTH100, as above
         return None
-    raw = data.encode() if isinstance(data, str) else data
+    if is_streamed(data):
+        params["body"] = {"stream": True}
+        return None
+    whole = cast("str | bytes", data)
+    raw = whole.encode() if isinstance(whole, str) else whole
     if len(raw) > MAX_INLINE_BODY_BYTES:
         return raw
-    params["body"] = {"text": data} if isinstance(data, str) else {"base64": base64.b64encode(raw).decode()}
+    params["body"] = {"text": whole} if isinstance(whole, str) else {"base64": base64.b64encode(raw).decode()}
     return None
 
 
@@ -131,6 +206,11 @@ def poll_ms(end: float | None) -> int:
     """Give how long the next poll may take until a moment; 0 when it has come."""
     left = MAX_POLL_MS if end is None else round((end - time.monotonic()) * 1000)
     return min(max(0, left), MAX_POLL_MS)
+
+
+def can_read(path: str) -> bool:
+    """Whether a file of the daemon's is within our reach."""
+    return os.access(path, os.R_OK)
 
 
 def spool_path(record: dict[str, Any]) -> str | None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from typing import IO, Any, Literal, TypedDict
 
 HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
+# What is there as a whole.
 Data = str | bytes | os.PathLike[str]
+# The same, and what is read while it is sent. An asynchronous iterable is for the asynchronous client alone.
+Upload = Data | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
+# The parts of a form by name, each a text, bytes, a path or a part of the daemon's; or a list of the daemon's.
+Multipart = Mapping[str, "str | bytes | os.PathLike[str] | Mapping[str, Any]"] | Sequence[Mapping[str, Any]]
 
 Serializer = Literal["data", "string", "json", "plist", "none"]
 
@@ -72,7 +77,8 @@ class RequestOptions(TypedDict, total=False):
     # Those that have a form of their own in Python.
     headers: HeaderInput | None
     json: Any
-    data: Data | None
+    data: Upload | None
+    multipart: Multipart | None
     timeout: float | None
     verify: bool | str | os.PathLike[str]
     parameters: Any
@@ -91,7 +97,11 @@ class RequestOptions(TypedDict, total=False):
     key: str | None
     tags: Mapping[str, str] | None
     on_disconnect: Literal["cancel", "detach"] | None
-    kind: Literal["data"] | None
+    kind: Literal["data", "upload", "stream", "download"] | None
+    destination: str | Mapping[str, Any] | None
+    resume_data: str | None
+    sha256: bool | None
+    expect_continue: bool | None
     response_body: Literal["auto", "inline", "file"] | None
     timeout_ms: int | None
     resource_timeout_ms: int | None

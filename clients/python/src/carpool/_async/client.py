@@ -6,9 +6,9 @@ import base64
 import contextlib
 import os
 import tempfile
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .. import _operations as operations
 from .._callbacks import AsyncHandler, credential_params
@@ -24,16 +24,24 @@ from .._calls import (
     ValidateCall,
 )
 from .._channel_async import AsyncChannel
-from .._exceptions import RPCError
-from .._models import Response
-from .._options import RequestOptions, Serialize
+from .._exceptions import CarpoolError, ObjectError, RPCError
+from .._models import Progress, Response
+from .._options import RequestOptions, Serialize, Upload
 from .._rpc import Notification
+from .stream import AsyncStream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 # body.read gives at most this much at a time, so that its line stays under the daemon's limit.
 _CHUNK_BYTES = 32_768
+# How often whoever wants to see the progress of a download is told.
+_PROGRESS_MS = 200
+
+
+def _until_disconnect(options: RequestOptions) -> RequestOptions:
+    """Give the options of a request that its caller waits for."""
+    return {"on_disconnect": "cancel", **options}
 
 
 class AsyncClient:
@@ -66,12 +74,17 @@ class AsyncClient:
     async def request(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Response:
         """Make a request and wait for the whole answer.
 
-        `headers` is a mapping or an ordered list of pairs; `json` a value, `data` text, bytes or the path of a file;
-        `parameters` values for the query or the body, with bytes and datetimes in them; `timeout` the seconds without
-        any progress; `verify` False, or the path of a file of trusted certificates; `retry` True, how often, or a retry
-        policy. The others are parameters of the daemon's `request.perform` as they stand. Raises RequestError and
-        RPCError; an answer with an error status is returned, unless `validate` is there to refuse it.
+        `headers` is a mapping or an ordered list of pairs; `json` a value; `data` text, bytes, the path of a file, a
+        file open for reading bytes, or an iterable of bytes, the last two sent as they are read; `multipart` a mapping
+        of names to parts, or a list of the daemon's; `parameters` values for the query or the body, with bytes and
+        datetimes in them; `timeout` the seconds without any progress; `verify` False, or the path of a file of trusted
+        certificates; `retry` True, how often, or a retry policy. The others are parameters of the daemon's
+        `request.perform` as they stand. Raises RequestError and RPCError; an answer with an error status is returned,
+        unless `validate` is there to refuse it.
         """
+        if operations.is_streamed(options.get("data")):
+            request = await self.submit(method, url, **_until_disconnect(options))
+            return (await self._finish(request)).raise_for_outcome()
         record = await self._make("request.perform", method, url, options)
         return (await self._response(record, is_kept=False)).raise_for_outcome()
 
@@ -100,8 +113,76 @@ class AsyncClient:
         return await self.request("DELETE", url, **options)
 
     async def submit(self, method: str, url: str, **options: Unpack[RequestOptions]) -> str:
-        """Make a request that goes on without us, and give its id; the arguments are those of `request`."""
-        return str((await self._make("request.submit", method, url, options))["request"])
+        """Make a request that goes on without us, and give its id; the arguments are those of `request`.
+
+        What is sent as it is read is read first, unless the request is over before.
+        """
+        request = str((await self._make("request.submit", method, url, options))["request"])
+        data = options.get("data")
+        if operations.is_streamed(data):
+            await self._feed(request, data)
+        return request
+
+    async def upload(
+        self,
+        url: str,
+        content: Upload,
+        *,
+        method: str = "POST",
+        **options: Unpack[RequestOptions],
+    ) -> Response:
+        """Send a body, what `data` of `request` may be, with the events of uploads; the arguments are those of it."""
+        given = cast("RequestOptions", {**options, "kind": "upload", "data": content})
+        return await self.request(method, url, **given)
+
+    async def download(
+        self,
+        url: str,
+        path: str | os.PathLike[str],
+        *,
+        method: str = "GET",
+        progress: Callable[[Progress], object] | None = None,
+        resume: str | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> Response:
+        """Save what is under a URL, and give the response, whose `path` is the file.
+
+        `path` is the file, which is replaced once all is there and `validate` has not refused it, or a directory, in
+        which the response names it. `progress` is told how far it is, five times a second. `resume` is the
+        `resume_data` of an error or of a progress: the download goes on from there, unless the file has changed at the
+        origin. The other arguments are those of `request`. Raises RequestError, with `resume_data` where there is any.
+        """
+        place = operations.destination(path)
+        made = operations.present({**options, "kind": "download", "destination": place, "resume_data": resume})
+        request = await self.submit(method, url, **_until_disconnect(cast("RequestOptions", made)))
+        try:
+            response = await self._watch(request, progress)
+        except BaseException:
+            # The connection may be what has failed; the daemon then sees that too.
+            with contextlib.suppress(CarpoolError):
+                await self._channel.call("request.cancel", {"request": request, "resume_data": True})
+            raise
+        if response.resume_data is None:
+            await self._dismiss(request)
+        return response.raise_for_outcome()
+
+    @contextlib.asynccontextmanager
+    async def stream(
+        self, method: str, url: str, *, credit_bytes: int = 262_144, **options: Unpack[RequestOptions]
+    ) -> AsyncIterator[AsyncStream]:
+        """Make a request whose body is read while it comes: `async with client.stream("GET", url) as stream`.
+
+        `credit_bytes` is the most of the body that is asked for at a time. The other arguments are those of `request`.
+        The request ends with the block.
+        """
+        given = cast("RequestOptions", {**options, "kind": "stream", "hold_for_headers": True})
+        record = await self._make("request.perform", method, url, given)
+        stream = AsyncStream(self._channel, Response(record).raise_for_outcome().record, credit_bytes)
+        try:
+            await self.resume(stream.request_id)
+            yield stream
+        finally:
+            await stream.aclose()
 
     async def wait(self, request: str, timeout: float | None = None) -> Response:
         """Wait until a request is over, and give what came of it, also if it has failed.
@@ -217,6 +298,40 @@ class AsyncClient:
             params["body"] = {"file": file.name}
             return await self._channel.call(call, params)
 
+    async def _feed(self, request: str, data: Any) -> None:
+        """Give the daemon a body while it is sent. One that it no longer wants is not read to its end."""
+        try:
+            async for piece in self._channel.pieces(data):
+                await self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
+            await self._channel.call("body.put", {"request": request, "end": True})
+        except ObjectError:
+            # The request is over: an early answer, or its failure, is what its record tells.
+            return
+        except BaseException:
+            with contextlib.suppress(CarpoolError):
+                await self._channel.call("request.cancel", {"request": request})
+            raise
+
+    async def _finish(self, request: str) -> Response:
+        """Wait for a request and forget it."""
+        response = await self.wait(request)
+        await self._dismiss(request)
+        return response
+
+    async def _watch(self, request: str, progress: Callable[[Progress], object] | None) -> Response:
+        """Wait for a download, and tell how far it is."""
+        poll_ms = operations.MAX_POLL_MS if progress is None else _PROGRESS_MS
+        while True:
+            record = await self._channel.call("request.wait", {"request": request, "timeout_ms": poll_ms})
+            if progress is not None:
+                progress(operations.progress(record))
+            if record.get("finished") is not False:
+                return Response(record)
+
+    async def _dismiss(self, request: str) -> None:
+        with contextlib.suppress(RPCError):
+            await self._channel.call("request.dismiss", {"request": request})
+
     async def _poll(self, call: str, params: dict[str, Any], timeout: float | None) -> Response:
         """Repeat a long poll until the request is over. Raises TimeoutError when it is not after that many seconds."""
         end = operations.deadline(timeout)
@@ -231,7 +346,8 @@ class AsyncClient:
     async def _response(self, record: dict[str, Any], *, is_kept: bool) -> Response:
         """Make the response of a record, with a body that is not in it; the file of one that is not kept is let go."""
         path = operations.spool_path(record)
-        if path is None:
+        if path is None or (is_kept and operations.can_read(path)):
+            # A file that stays, such as a download, is read when its content is asked for.
             return Response(record)
         request = record["request"]
         body = await self._channel.read_file(path)

@@ -1,0 +1,187 @@
+"""`carpool` with bodies of any size: downloads with progress that go on, uploads."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pty
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from harness.daemon import CARPOOL, Daemon
+from harness.waiting import PATIENCE_SECONDS, eventually
+from origins.nginx import Nginx
+from origins.scripted import Exchange, ScriptedOrigin
+
+OK, USAGE, HTTP_FAILURE, TRANSFER_FAILED = 0, 2, 5, 7
+LARGE = hashlib.shake_128(b"large").digest(300_000)
+Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture
+def variables(daemon: Daemon) -> dict[str, str]:
+    return {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
+
+
+@pytest.fixture
+def run(variables: dict[str, str], tmp_path: Path) -> Run:
+    def call(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(  # type: ignore[call-overload, no-any-return]
+            [CARPOOL, *arguments],
+            env=variables,
+            cwd=tmp_path,
+            check=False,
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            **options,
+        )
+
+    return call
+
+
+def resumable(origin: ScriptedOrigin, cut: int, *, waits: bool = False) -> str:
+    """Return the URL of what breaks off, or stops, after so many bytes, unless it is gone on with."""
+    gate = origin.hold("/never")
+
+    def handler(exchange: Exchange) -> None:
+        wanted = exchange.request.values("range")
+        tag = 'ETag: "v1"\r\n'
+        if not wanted:
+            exchange.send(f"HTTP/1.1 200 OK\r\n{tag}Content-Length: {len(LARGE)}\r\n\r\n".encode() + LARGE[:cut])
+            if waits:
+                gate.wait(PATIENCE_SECONDS)
+            exchange.close()
+        start = int(wanted[0].removeprefix("bytes=").removesuffix("-"))
+        span = f"Content-Range: bytes {start}-{len(LARGE) - 1}/{len(LARGE)}\r\nContent-Length: {len(LARGE) - start}\r\n"
+        exchange.send(f"HTTP/1.1 206 Partial Content\r\n{tag}{span}\r\n".encode() + LARGE[start:])
+
+    return origin.on("/large", handler)
+
+
+# Downloads
+
+
+@pytest.mark.parametrize("name", ["empty.txt", "hello.txt", "16m.bin"])
+def test_the_output_is_the_file(run: Run, nginx: Nginx, tmp_path: Path, name: str) -> None:
+    (tmp_path / "out").write_text("old")
+    done = run("get", "-o", "out", f"{nginx.http}/{name}")
+    assert (done.returncode, done.stdout, done.stderr) == (OK, b"", b"")
+    assert hashlib.sha256((tmp_path / "out").read_bytes()).hexdigest() == nginx.hashes[name]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_mode_is_the_callers(run: Run, nginx: Nginx, tmp_path: Path) -> None:
+    assert run("get", "-o", "out", f"{nginx.http}/hello.txt", umask=0o027).returncode == OK
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_download_that_broke_off_goes_on(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    url = resumable(origin, 100_000)
+    first = run("get", "-o", "out", url)
+    assert first.returncode == TRANSFER_FAILED
+    assert b"network_connection_lost" in first.stderr
+    assert b"hint: -C - goes on from here" in first.stderr
+    assert not (tmp_path / "out").exists()
+    assert (tmp_path / ".out.carpool-resume").stat().st_mode & 0o777 == 0o600
+    assert run("get", "-C", "-", "-o", "out", url).returncode == OK
+    assert (tmp_path / "out").read_bytes() == LARGE
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert origin.requests[-1].values("range") == ["bytes=100000-"]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_download_goes_on(
+    run: Run, variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path, how: signal.Signals
+) -> None:
+    url = resumable(origin, 100_000, waits=True)
+    process = subprocess.Popen([CARPOOL, "get", "-o", "out", url], env=variables, cwd=tmp_path)
+    eventually((tmp_path / ".out.carpool-resume").exists)
+    process.send_signal(how)
+    assert process.wait(PATIENCE_SECONDS) == -how
+    assert run("get", "-C", "-", "-o", "out", url).returncode == OK
+    assert (tmp_path / "out").read_bytes() == LARGE
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_there_may_be_nothing_to_go_on_with(run: Run, nginx: Nginx, tmp_path: Path) -> None:
+    assert run("get", "-C", "-", "-o", "out", f"{nginx.http}/1m.bin").returncode == OK
+    assert hashlib.sha256((tmp_path / "out").read_bytes()).hexdigest() == nginx.hashes["1m.bin"]
+
+
+def test_a_page_of_error_replaces_a_file_only_if_it_is_wanted(run: Run, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    url = origin.on("/gone", lambda exchange: exchange.reply(404, b"gone"))
+    (tmp_path / "out").write_text("good")
+    assert run("get", "--fail", "-o", "out", url).returncode == HTTP_FAILURE
+    assert (tmp_path / "out").read_text() == "good"
+    assert run("get", "-o", "out", url).returncode == OK
+    assert (tmp_path / "out").read_text() == "gone"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def on_a_terminal(
+    command: list[str], variables: dict[str, str], directory: Path, look: Callable[[str], object]
+) -> tuple[int, str]:
+    """Run with standard error on a terminal; gives the exit code and what it saw; `look` is told meanwhile."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(command, env=variables, cwd=directory, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    with contextlib.suppress(OSError):  # Linux: the last one has closed the terminal
+        while piece := os.read(ours, 65_536):
+            seen += piece
+            look(seen.decode())
+    os.close(ours)
+    return process.wait(PATIENCE_SECONDS), seen.decode()
+
+
+def test_a_terminal_sees_the_progress(variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path) -> None:
+    gate = origin.hold("/never")
+
+    def handler(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n" + bytes(20_000))
+        gate.wait(PATIENCE_SECONDS)
+        exchange.send(bytes(20_000))
+
+    def look(seen: str) -> None:
+        # Long enough for a report at the end too.
+        if seen.count("50%") == 4:
+            gate.set()
+
+    command = [CARPOOL, "get", "-o", "out", origin.on("/slow", handler)]
+    code, seen = on_a_terminal(command, variables, tmp_path, look)
+    assert code == OK
+    assert " 50% [##########          ] 19.5 KiB of 39.1 KiB" in seen
+    assert "39.1 KiB in 0:0" in seen
+    code, seen = on_a_terminal([*command, "-s"], variables, tmp_path, look)
+    assert (code, seen) == (OK, "")
+
+
+# Uploads
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_536, 300_000])
+def test_files_and_what_comes_in_are_uploaded(run: Run, origin: ScriptedOrigin, tmp_path: Path, size: int) -> None:
+    (tmp_path / "body").write_bytes(LARGE[:size])
+    assert run("put", "-T", "body", origin.url + "/file").returncode == OK
+    assert run("put", "-T", "-", origin.url + "/input", input=LARGE[:size]).returncode == OK
+    file, piped = origin.requests
+    assert file.method == piped.method == "PUT"
+    assert file.body == piped.body == LARGE[:size]
+    assert file.values("content-length") == [str(size)]
+    assert piped.values("transfer-encoding") == ["chunked"]
+    assert not file.values("content-type") + piped.values("content-type")
+
+
+def test_an_early_answer_ends_what_is_read(run: Run, origin: ScriptedOrigin) -> None:
+    def refuse(exchange: Exchange) -> bool:
+        exchange.reply(413, b"too much", headers=[("Connection", "close")])
+        return exchange.wait_for_peer_to_close()
+
+    url = origin.on_head("/small", refuse)
+    with Path("/dev/zero").open("rb") as endless:
+        done = run("put", "--fail", "-T", "-", url, stdin=endless)
+    assert done.returncode == HTTP_FAILURE

@@ -1,0 +1,168 @@
+"""Bodies through the Python clients: uploads that are made while they are sent, downloads that go on."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import carpool
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import PATIENCE_SECONDS
+from origins.nginx import Nginx
+from origins.scripted import Exchange, ScriptedOrigin
+
+SIZES = [0, 1, 32_767, 32_768, 32_769, 65_536, 1_048_583]
+
+
+def content(size: int) -> bytes:
+    return hashlib.shake_128(b"body").digest(size)
+
+
+@pytest.fixture
+def sink(origin: ScriptedOrigin) -> str:
+    """Answers with the hash of what it was sent."""
+
+    def handler(exchange: Exchange) -> None:
+        exchange.reply(body=hashlib.sha256(exchange.request.body).hexdigest().encode())
+
+    return origin.on("/sink", handler)
+
+
+# Uploads
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ["bytes", "path", "file", "iterator"])
+def test_what_is_uploaded_arrives(client: carpool.Client, sink: str, tmp_path: Path, kind: str, size: int) -> None:
+    body = content(size)
+    path = tmp_path / "body"
+    path.write_bytes(body)
+    blocks: Iterator[bytes] = iter([body[start : start + 100_003] for start in range(0, size, 100_003)])
+    source = {"bytes": body, "path": path, "file": io.BytesIO(body), "iterator": blocks}[kind]
+    assert client.upload(sink, source).text == hashlib.sha256(body).hexdigest()  # type: ignore[arg-type]
+
+
+def test_the_asynchronous_client_uploads_what_is_made_meanwhile(daemon: Daemon, sink: str) -> None:
+    async def make() -> AsyncIterator[bytes]:
+        for number in range(10):
+            await asyncio.sleep(0)
+            yield bytes([number]) * 70_000
+
+    async def main() -> str:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            return (await client.upload(sink, make(), method="PUT")).text
+
+    expected = hashlib.sha256(b"".join(bytes([number]) * 70_000 for number in range(10))).hexdigest()
+    assert asyncio.run(main()) == expected
+
+
+def test_an_early_answer_ends_what_is_read(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    def refuse(exchange: Exchange) -> bool:
+        exchange.reply(413, b"too much", headers=[("Connection", "close")])
+        return exchange.wait_for_peer_to_close()
+
+    def endless() -> Iterator[bytes]:
+        while True:
+            yield bytes(65_536)
+
+    assert client.upload(origin.on_head("/small", refuse), endless()).status == 413
+
+
+def test_a_body_that_cannot_be_read_cancels_its_request(client: carpool.Client, sink: str) -> None:
+    def broken() -> Iterator[bytes]:
+        yield b"first"
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        client.upload(sink, broken())
+    [entry] = client.call("request.list")["requests"]
+    assert entry["state"] == "cancelled"
+
+
+# Downloads
+
+
+@pytest.mark.parametrize("name", ["empty.txt", "200.bin", "1m.bin", "16m.bin"])
+def test_a_download_is_the_file(client: carpool.Client, nginx: Nginx, tmp_path: Path, name: str) -> None:
+    seen: list[carpool.Progress] = []
+    place = tmp_path / "file"
+    response = client.download(f"{nginx.http}/{name}", place, progress=seen.append, sha256=True)
+    assert response.path == place
+    assert response.sha256 == hashlib.sha256(place.read_bytes()).hexdigest() == nginx.hashes[name]
+    assert seen[-1].received_bytes == place.stat().st_size
+    assert [step.received_bytes for step in seen] == sorted(step.received_bytes for step in seen)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert client.call("request.list")["requests"] == []
+
+
+def test_a_download_into_a_directory_is_named_by_the_response(
+    client: carpool.Client, nginx: Nginx, tmp_path: Path
+) -> None:
+    assert client.download(f"{nginx.http}/200.bin", tmp_path).path == tmp_path / "200.bin"
+
+
+def test_a_download_goes_on_where_it_broke_off(client: carpool.Client, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    body = content(300_000)
+
+    def handler(exchange: Exchange) -> None:
+        head = 'ETag: "v1"\r\nAccept-Ranges: bytes\r\n'
+        wanted = exchange.request.values("range")
+        if not wanted:
+            exchange.send(f"HTTP/1.1 200 OK\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:100_000])
+            exchange.close()
+        start = int(wanted[0].removeprefix("bytes=").removesuffix("-"))
+        span = f"Content-Range: bytes {start}-{len(body) - 1}/{len(body)}\r\nContent-Length: {len(body) - start}\r\n"
+        exchange.send(f"HTTP/1.1 206 Partial Content\r\n{head}{span}\r\n".encode() + body[start:])
+
+    url = origin.on("/large", handler)
+    place = tmp_path / "large"
+    with pytest.raises(carpool.TransferError) as failure:
+        client.download(url, place)
+    assert failure.value.resume_data is not None
+    assert not place.exists()
+    response = client.download(url, place, resume=failure.value.resume_data)
+    assert response.record["resumed_at_bytes"] == 100_000
+    assert place.read_bytes() == body
+    assert [path.name for path in tmp_path.iterdir()] == ["large"]
+
+
+def test_a_page_of_error_replaces_nothing(client: carpool.Client, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    place = tmp_path / "good"
+    place.write_text("good")
+    url = origin.on("/gone", lambda exchange: exchange.reply(404, b"gone"))
+    with pytest.raises(carpool.ValidationError):
+        client.download(url, place, validate=True)
+    assert place.read_text() == "good"
+    assert [path.name for path in tmp_path.iterdir()] == ["good"]
+
+
+def test_a_cancelled_download_can_go_on(daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    gate = origin.hold("/never")
+    begun = asyncio.Event()
+    seen: list[carpool.Progress] = []
+
+    def handler(exchange: Exchange) -> None:
+        exchange.send(b'HTTP/1.1 200 OK\r\nETag: "v1"\r\nContent-Length: 100000\r\n\r\n' + bytes(50_000))
+        gate.wait(PATIENCE_SECONDS)
+
+    def note(progress: carpool.Progress) -> None:
+        seen.append(progress)
+        if progress.resume_data is not None and progress.received_bytes > 0:
+            begun.set()
+
+    async def main() -> None:
+        async with carpool.AsyncClient(daemon.socket) as client:
+            task = asyncio.create_task(client.download(origin.on("/slow", handler), tmp_path / "file", progress=note))
+            await asyncio.wait_for(begun.wait(), PATIENCE_SECONDS)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(main())
+    assert seen[-1].total_bytes == 100_000
+    [partial] = tmp_path.iterdir()
+    assert partial.name.endswith(".carpool-part")

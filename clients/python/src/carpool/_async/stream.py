@@ -1,0 +1,106 @@
+"""A body that is read while it comes."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from .._channel_async import AsyncChannel
+from .._exceptions import CarpoolError, make_request_error
+from .._models import Headers, Response, ServerSentEvent
+
+# How long the daemon waits for the next piece before it answers that there is none yet.
+_POLL_MS = 60_000
+
+
+class AsyncStream:
+    """What comes of a request of `AsyncClient.stream`: its head at once, its body piece by piece.
+
+    One of the iterators reads the body, once. As long as none asks for more, the daemon buffers little and the origin
+    waits. They raise RequestError if the transfer fails, or if a line or event is too long for a message.
+    """
+
+    def __init__(self, channel: AsyncChannel, record: dict[str, Any], credit_bytes: int) -> None:
+        self.head = Response(record)
+        self._channel = channel
+        self._credit_bytes = credit_bytes
+        self._is_over = False
+
+    @property
+    def request_id(self) -> str:
+        """The daemon's id of the request."""
+        return self.head.request_id
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        return self.head.status
+
+    @property
+    def headers(self) -> Headers:
+        """The header fields of the answer."""
+        return self.head.headers
+
+    def raise_for_status(self) -> AsyncStream:
+        """Raise HTTPStatusError if the status is 400 or above, else give the stream back."""
+        self.head.raise_for_status()
+        return self
+
+    async def iter_bytes(self) -> AsyncIterator[bytes]:
+        """Iterate over the body's bytes, in pieces as they come."""
+        async for piece in self._pieces("bytes"):
+            if "base64" in piece:
+                yield base64.b64decode(piece["base64"])
+
+    async def iter_text(self) -> AsyncIterator[str]:
+        """Iterate over the body as UTF-8, never cut inside of a character; what is none becomes U+FFFD."""
+        async for piece in self._pieces("text"):
+            if "text" in piece:
+                yield piece["text"]
+
+    async def iter_lines(self) -> AsyncIterator[str]:
+        """Iterate over the body's lines, without their ends."""
+        async for piece in self._pieces("lines"):
+            for line in piece.get("lines", ()):
+                yield line
+
+    async def iter_json(self) -> AsyncIterator[Any]:
+        """Iterate over the values of a body that has one JSON text on each line."""
+        async for piece in self._pieces("json_lines"):
+            for value in piece.get("values", ()):
+                yield value
+
+    async def iter_sse(self) -> AsyncIterator[ServerSentEvent]:
+        """Iterate over the events of a `text/event-stream`."""
+        async for piece in self._pieces("sse"):
+            for event in piece.get("events", ()):
+                yield ServerSentEvent(event["event"], event["data"], event["id"], event.get("retry_ms"))
+
+    async def aclose(self) -> None:
+        """End the request if it is not over, and let the daemon forget it."""
+        self._is_over = True
+        # The connection may be what has ended the stream; then there is nobody to tell.
+        with contextlib.suppress(CarpoolError):
+            await self._channel.call("request.cancel", {"request": self.request_id})
+            await self._channel.call("request.dismiss", {"request": self.request_id})
+
+    async def _pieces(self, serializer: str) -> AsyncIterator[dict[str, Any]]:
+        """Ask for one piece after the other, until the last; raises what went wrong."""
+        params = {
+            "request": self.request_id,
+            "as": serializer,
+            "credit_bytes": self._credit_bytes,
+            "timeout_ms": _POLL_MS,
+        }
+        while not self._is_over:
+            piece = await self._channel.call("request.read", params)
+            completion = piece.get("complete")
+            self._is_over = completion is not None
+            error = piece.get("error")
+            if error is None:
+                yield piece
+                error = completion and completion["error"]
+            if error:
+                raise make_request_error(error, self.head.record)
