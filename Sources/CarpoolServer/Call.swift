@@ -1,6 +1,7 @@
 internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
+internal import CarpoolSession
 
 /// What a handler gives back.
 enum Answer {
@@ -85,6 +86,14 @@ protocol Client: AnyObject, EventSink {
     var dependents: [Int: RequestEntry] { get set }
     /// Live subscriptions, by name.
     var subscriptions: [String: Subscription] { get set }
+    /// Readers of streams that send on this connection, by name.
+    var feeds: [String: StreamFeed] { get set }
+    /// Whether more of a stream may be queued for it.
+    var takesStreams: Bool { get }
+    /// Queues one message of a stream.
+    func deliver(_ message: StreamMessage, of feed: StreamFeed)
+    /// Lets go of a reader that has been told the end of its stream.
+    func forget(_ feed: StreamFeed)
     /// Takes over what the client says of itself.
     func introduce(name: String?, version: String?, maximumLineBytes: Int?)
     /// Writes the answer of a call, or nothing if the call was a notification.

@@ -11,6 +11,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     let role: Role
     var dependents: [Int: RequestEntry] = [:]
     var subscriptions: [String: Subscription] = [:]
+    var feeds: [String: StreamFeed] = [:]
     /// What the client calls itself.
     private(set) var name: String?
     private(set) var version: String?
@@ -161,6 +162,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     private func flush() {
         if case .failed = output.flush(to: fd) { return close() }
         if output.isEmpty { tellOfDroppedEvents() }
+        if takesStreams { for feed in feeds.values { feed.send() } }
         handleMessages()
         settle()
     }
@@ -168,7 +170,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     /// Brings the interest in line with what is left to do, and closes when nothing is.
     private func settle() {
         guard !isClosed else { return }
-        if inputHasEnded, calls.isEmpty, subscriptions.isEmpty, output.isEmpty { return close() }
+        if inputHasEnded, calls.isEmpty, subscriptions.isEmpty, feeds.isEmpty, output.isEmpty { return close() }
         let listens = !inputHasEnded && output.count <= server.limits.unreadBytes
         var interest: Interest = listens ? .readable : .hangup
         if !output.isEmpty, !isFlushDue { interest.insert(.writable) }
@@ -200,6 +202,7 @@ final class Connection: ReadinessHandler, TurnObserver {
         calls = [:]
         for subscription in subscriptions.values { server.publisher.remove(subscription) }
         subscriptions = [:]
+        feeds = [:]
         // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
         server.callbacks.lose(number)
     }
@@ -280,6 +283,25 @@ extension Connection: Client {
                 atMost: maximumLineBytes, to: &writer)
             writer.withBytes { send(message: $0) }
         }
+    }
+
+    // MARK: Streams
+
+    /// Unread output at which nothing more of a stream is queued: more would only lie there.
+    private static let unreadStreamBytes = 262_144
+
+    var takesStreams: Bool { !isClosed && !isShownOut && output.count <= Connection.unreadStreamBytes }
+
+    func deliver(_ message: StreamMessage, of feed: StreamFeed) {
+        server.withWriter { writer in
+            Notification.write(data: { feed.write(message, to: &$0) }, to: &writer)
+            writer.withBytes { send(message: $0) }
+        }
+    }
+
+    func forget(_ feed: StreamFeed) {
+        feeds[feed.name] = nil
+        settle()
     }
 
     // MARK: Events

@@ -14,7 +14,7 @@ struct Dispatcher {
     let catalogue: Catalogue
     private var entries: [String: Entry] = [:]
     /// Methods that go on working when a connection has too many calls under way: they are how it gets fewer.
-    private static let alwaysServed: Set<String> = ["rpc.cancel", "$/cancelRequest"]
+    private static let alwaysServed: Set<String> = ["rpc.cancel", "$/cancelRequest", "request.credit"]
 
     /// Joins a catalogue with its handlers; methods without a handler answer that they are not there.
     init(catalogue: Catalogue, handlers: [String: Handler]) {

@@ -65,6 +65,17 @@ extension EventPublisher {
         }
     }
 
+    func request(_ request: Request, didParseStream parsed: ParsedStream) {
+        publish("request.did_parse_stream", request: request) { writer in
+            writer.member("serializer", parsed.serializer.rawValue)
+            writer.member("seq", parsed.message.sequence)
+            writer.member("size_bytes", parsed.message.sizeBytes)
+            guard case .failure(let error) = parsed.message.content else { return writer.member("ok", true) }
+            writer.member("ok", false)
+            write(error, &writer)
+        }
+    }
+
     // MARK: Parts of payloads
 
     private func write(_ error: SessionError, _ writer: inout JSONWriter) {

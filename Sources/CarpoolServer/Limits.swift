@@ -42,6 +42,10 @@ public struct Limits: Equatable, Sendable {
     public var totalConnections = 256
     /// Streams on one HTTP/2 connection.
     public var streamsPerConnection = 100
+    /// What is held of one stream for its readers.
+    public var streamBytes = 1_048_576
+    /// What is held of all streams.
+    public var totalStreamBytes = 67_108_864
     /// Bodies in the spool, of one client and of all.
     public var spoolBytesPerClient = 1_073_741_824
     /// Bodies in the spool, of all clients.
@@ -112,6 +116,12 @@ public struct Limits: Equatable, Sendable {
             "total_connections", \.totalConnections, 1...4_096,
             "connections to all hosts: each costs a descriptor and its buffers"),
         Field("streams_per_connection", \.streamsPerConnection, 1...1_000, "streams on an HTTP/2 connection"),
+        Field(
+            "stream_bytes", \.streamBytes, 65_536...268_435_456,
+            "what is held of a stream for its slowest reader; beyond that its origin waits"),
+        Field(
+            "total_stream_bytes", \.totalStreamBytes, 65_536...17_179_869_184,
+            "what is held of all streams; beyond that each moves in small steps"),
         Field(
             "spool_bytes_per_client", \.spoolBytesPerClient, 0...1_099_511_627_776, "bodies in the spool, of one client"
         ),

@@ -180,7 +180,8 @@ struct RecordWriter {
         writer.beginObject()
         switch request.body.storage {
         case .memory(let bytes) where bytes.isEmpty:
-            if request.body.count == 0 { writer.member("none", true) } else { writer.member("gone", true) }
+            let wasKept = request.body.count > 0 && request.stream == nil
+            if wasKept { writer.member("gone", true) } else { writer.member("none", true) }
         case .memory(let bytes):
             bytes.withUnsafeBytes { bytes in
                 if JSONWriter.isUTF8(bytes) {

@@ -32,8 +32,20 @@ enum Reply {
     }
 }
 
-/// The one notification that the daemon sends.
+/// The notifications that the daemon sends.
 enum Notification {
+    /// A message of a stream; the body writes the members of its parameters.
+    static func write(data body: (inout JSONWriter) -> Void, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("jsonrpc", static: "2.0")
+        writer.member("method", static: "request.data")
+        writer.key("params")
+        writer.beginObject()
+        body(&writer)
+        writer.endObject()
+        writer.endObject()
+    }
+
     /// Everything up to the members that all subscribers have in common.
     static func begin(subscription: String, to writer: inout JSONWriter) {
         writer.beginObject()

@@ -59,6 +59,7 @@ struct RequestReader {
             parameters.validators = try validators(validate, path: "params.validate")
         }
         parameters.serializers = try serializers(params["serialize"])
+        try readStream(params, into: &parameters)
         if let redirect = params["redirect"] {
             parameters.redirect = try self.redirect(redirect, path: "params.redirect")
         }
@@ -76,6 +77,16 @@ struct RequestReader {
         }
         let reader = DestinationReader(isOwner: client.uid == owner, callbacks: callbacks, index: partials)
         parameters.download = try reader.download(params)
+    }
+
+    private func readStream(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
+        guard parameters.kind == .stream else { return }
+        parameters.cancelsOnStreamError = params["cancel_on_stream_error"]?.bool ?? false
+        guard params["serialize"] == nil else {
+            throw .invalidParams(
+                path: "params.serialize", message: "the body of a stream is not kept",
+                expected: "a serializer for each reader: see request.read and request.attach")
+        }
     }
 
     private func readTransfer(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {

@@ -24,6 +24,8 @@ final class RequestEntry {
     /// Microseconds since 1970.
     let created: Int64
     var finished: Int64?
+    /// Reads the stream for those who ask for one piece after the other.
+    var pull: StreamPull?
     /// Whether a client has seen the outcome.
     var isRead = false
 

@@ -48,6 +48,9 @@ final class Server {
         drain(milliseconds: nil)
     }
 
+    private let streamMemory: StreamMemory
+    private var lastFeed = 0
+
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Server.readBufferBytes, alignment: 16)
     private var writer = JSONWriter()
 
@@ -74,6 +77,8 @@ final class Server {
         }
         record = RecordWriter(spool: spool)
         partials = options.partialsDirectory.map { PartialFileIndex(directory: $0) }
+        streamMemory = StreamMemory(
+            streamBytes: configuration.limits.streamBytes, totalBytes: configuration.limits.totalStreamBytes)
         publisher = EventPublisher(epoch: epoch, record: record)
         transport.connectionObserver = publisher
         publisher.ownerOfRequest = { [unowned self] in requests.known($0) }
@@ -92,6 +97,12 @@ final class Server {
         handlers.merge(SpecificationHandlers.table) { own, _ in own }
         let methods = Catalogue.carpool.methods + Catalogue.specification.methods
         return Dispatcher(catalogue: Catalogue(methods: methods), handlers: handlers)
+    }
+
+    /// The number of the next reader of a stream.
+    func nextFeed() -> Int {
+        lastFeed &+= 1
+        return lastFeed
     }
 
     /// Every maximum in force.
@@ -113,7 +124,7 @@ final class Server {
     func makeSession(name: String, _ configuration: SessionConfiguration) -> Session {
         Session(
             name: name, configuration: configuration, transport: transport, scheduler: loop, spool: spool,
-            eventMonitor: publisher)
+            eventMonitor: publisher, streamMemory: streamMemory)
     }
 
     /// The session that a call names, `default` if it names none.
@@ -170,9 +181,16 @@ final class Server {
             dismiss(surplus, keepingBody: false)
         }
         if entry.isDismissed { spool.release(entry.request.id) }
+        leaseRest(of: entry.request.stream)
         if entry.request.error != nil { statistics.failedRequests &+= 1 }
         log.write(.debug, "request finished", Server.fields(of: entry))
         requestsDidChange()
+    }
+
+    /// What nobody has read of a stream that is over stays as long as a body would.
+    private func leaseRest(of stream: ResponseStream?) {
+        guard let stream, stream.holdsBytes else { return }
+        loop.arm(Timer { [weak stream] in stream?.discard() }, afterMilliseconds: limits.spoolLeaseMilliseconds)
     }
 
     private static func fields(of entry: RequestEntry) -> [(StaticString, String)] {
@@ -250,6 +268,8 @@ extension Server {
         access.roles = new.roles
         log.level = options.logLevel ?? new.logLevel
         spool.limits = new.limits
+        streamMemory.streamBytes = new.limits.streamBytes
+        streamMemory.totalBytes = new.limits.totalStreamBytes
         // Whoever has another role now, or none, comes in by it again.
         for connection in connections.values where access.role(of: connection.uid) != connection.role {
             connection.closeAfterReply()

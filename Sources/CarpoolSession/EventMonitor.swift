@@ -64,6 +64,8 @@ public protocol EventMonitor: AnyObject {
     func requestDidFinish(_ request: Request)
     /// A serializer has made a value of the response, or has not (EM-33, EM-34).
     func request(_ request: Request, didParse response: SerializedResponse)
+    /// A reader of a stream has made something of its bytes, or has not (EM-36); not told of readers that get the bytes themselves (ST-08).
+    func request(_ request: Request, didParseStream parsed: ParsedStream)
     /// Somebody resumed the request (EM-26).
     func requestDidResume(_ request: Request)
     /// The task goes (EM-27).
@@ -137,6 +139,8 @@ extension EventMonitor {
     public func requestIsRetrying(_ request: Request) {}
     /// Does nothing.
     public func request(_ request: Request, didParse response: SerializedResponse) {}
+    /// Does nothing.
+    public func request(_ request: Request, didParseStream parsed: ParsedStream) {}
     /// Does nothing.
     public func requestDidSuspend(_ request: Request) {}
     /// Does nothing.

@@ -80,6 +80,9 @@ public final class Request {
     /// The request that was made last: redirects do not change it (RL-20).
     public var urlRequest: TransportRequest? { attempts.last?.request ?? attempts.last?.unadapted }
 
+    /// What comes of a request of kind ``RequestKind/stream``, for its readers.
+    public var stream: ResponseStream? { receiver as? ResponseStream }
+
     /// Where the request ended up: the URL of the last hop.
     public var url: String? { attempts.last?.hops.last?.url.description }
 
@@ -112,9 +115,18 @@ public final class Request {
     /// Ends it. A request that is over stays as it is; gives whether the call changed anything (RL-04).
     /// - Parameter producingResumeData: whether what a download has got so far stays, for another one to go on with (DL-10, DL-11).
     @discardableResult public func cancel(producingResumeData: Bool = false) -> Bool {
+        cancel(with: .explicitlyCancelled, producingResumeData: producingResumeData)
+    }
+
+    /// Ends it because whoever reads its body can do nothing with that: the cause becomes the request's failure (ST-05).
+    @discardableResult public func cancel(because cause: SessionError) -> Bool {
+        cancel(with: .customSerializationFailed(cause), producingResumeData: false)
+    }
+
+    private func cancel(with reason: SessionError, producingResumeData: Bool) -> Bool {
         guard !isFinished, advance(to: .cancelled) else { return false }
         download?.leavesPartialFile = producingResumeData
-        end(with: .explicitlyCancelled)
+        end(with: reason)
         session.eventMonitor.requestDidCancel(self)
         session.didCancel(self)
         return true

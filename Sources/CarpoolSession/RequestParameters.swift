@@ -36,6 +36,8 @@ public struct RequestParameters {
     public var serializers: [any ResponseSerializer] = []
     /// What happens on a redirect.
     public var redirect: RedirectHandler?
+    /// Whether a reader's first failure ends a request of kind ``RequestKind/stream`` (ST-02).
+    public var cancelsOnStreamError = false
     /// When the request to send is made.
     public var setup: RequestSetup?
     /// Whether the body waits until somebody has seen the head: ``Request/resume()`` lets it come (DR-03).

@@ -40,6 +40,9 @@ public struct ResponseBody {
         return nil
     }
 
+    /// Counts bytes that somebody else takes; nothing of them is kept.
+    mutating func pass(_ bytes: Int) { count &+= Int64(bytes) }
+
     /// Adds a piece; moves everything to a file when memory would hold more than the limit. A body that cannot be kept is dropped as a whole,
     /// so that it takes no room from others.
     mutating func append(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: Request)

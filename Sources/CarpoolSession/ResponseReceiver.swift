@@ -12,6 +12,8 @@ protocol ResponseReceiver: AnyObject {
     func request(
         _ request: Request, didReceive bytes: UnsafeRawBufferPointer
     ) throws(SessionError) -> BodyDisposition
+    /// The response has arrived, or will not. Gives whether its end may be told now; else ``Session/goOn(_:)`` has it asked again.
+    func mayEnd(_ request: Request) -> Bool
     /// The task is over, and nothing more comes; the error is the transport's. Called before the validators.
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError)
     /// The body is there as a whole. Called before the metrics are told.
@@ -35,4 +37,6 @@ extension ResponseReceiver {
     func requestDidPassValidation(_ request: Request) throws(SessionError) {}
     /// Does nothing.
     func requestWillFinish(_ request: Request) {}
+    /// Most have nothing to wait for.
+    func mayEnd(_ request: Request) -> Bool { true }
 }

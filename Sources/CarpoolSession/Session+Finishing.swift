@@ -145,6 +145,8 @@ extension Session {
         request.hasNoResponse = request.error != nil
         request.timeline.requestCompleted = WallClock.microseconds()
         eventMonitor.requestDidFinish(request)
+        // Its readers have had all that there is to parse (§2.8).
+        guard request.stream == nil else { return complete(request) }
         let serializers = request.parameters.serializers
         guard !serializers.isEmpty else {
             eventMonitor.request(request, didParse: .unserialized(request.error))

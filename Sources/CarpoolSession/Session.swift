@@ -25,6 +25,7 @@ public final class Session {
     let scheduler: any Scheduler
     let spool: any BodySpool
     let eventMonitor: any EventMonitor
+    let streamMemory: StreamMemory
     let delegate: SessionDelegate
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
@@ -32,7 +33,7 @@ public final class Session {
     /// Makes a session over a transport; the scheduler is of the transport's loop.
     public init(
         name: String, configuration: SessionConfiguration, transport: any Transport, scheduler: any Scheduler,
-        spool: any BodySpool, eventMonitor: any EventMonitor
+        spool: any BodySpool, eventMonitor: any EventMonitor, streamMemory: StreamMemory = StreamMemory()
     ) {
         self.name = name
         self.configuration = configuration
@@ -40,6 +41,7 @@ public final class Session {
         self.scheduler = scheduler
         self.spool = spool
         self.eventMonitor = eventMonitor
+        self.streamMemory = streamMemory
         delegate = SessionDelegate()
         defaultFields = Session.defaultFields(of: configuration)
     }
@@ -59,6 +61,9 @@ public final class Session {
     public func request(_ parameters: consuming RequestParameters, id: String) -> Request {
         requestCount &+= 1
         let request = Request(id: id, parameters: parameters, session: self)
+        if request.parameters.kind == .stream {
+            request.receiver = ResponseStream(request, memory: streamMemory)
+        }
         active[ObjectIdentifier(request)] = request
         return request
     }

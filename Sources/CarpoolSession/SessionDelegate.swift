@@ -82,7 +82,7 @@ final class SessionDelegate: TransferDelegate {
 
     func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
         guard let request = tasks[transfer] else { return }
-        if request.isHeldUp, completion.error == nil {
+        guard mayEnd(request, completion) else {
             request.heldCompletion = Request.HeldCompletion(completion)
             return
         }
@@ -104,6 +104,14 @@ final class SessionDelegate: TransferDelegate {
         monitor.request(request, taskDidCollectMetricsOf: request.attempts[attempt].hops)
         monitor.request(request, didGatherMetricsOf: request.attempts[attempt].hops)
         request.session.endTask(request, error: completion.error)
+    }
+
+    /// Whether the end of a hop may be told: not while the request is held up, nor before whoever takes the body has handed all of it on.
+    private func mayEnd(_ request: Request, _ completion: TransferCompletion) -> Bool {
+        guard !request.isHeldUp else { return completion.error != nil }
+        guard let receiver = request.receiver, request.state != .cancelled, !request.isLost else { return true }
+        if case .follow = request.redirection { return true }
+        return receiver.mayEnd(request)
     }
 
     // MARK: Redirects

@@ -76,6 +76,7 @@ class Placeholders:
             "stream": lambda: str(
                 wire.call("request.submit", url=f"{origin.url}/hello", body={"stream": True})["request"]
             ),
+            "streamed": lambda: str(wire.call("request.submit", url=f"{origin.url}/hello", kind="stream")["request"]),
             "session": lambda: str(wire.call("session.create", name="example", configuration=OAUTH)["session"]),
             "client": lambda: str(stack.enter_context(daemon.wire()).call("client.hello")["client"]),
             "sub": lambda: str(wire.call("events.subscribe")["sub"]),
@@ -138,7 +139,7 @@ def test_events_are_as_described(daemon: Daemon, origin: ScriptedOrigin) -> None
     origin.on("/hello", lambda exchange: exchange.reply(body=b"hello\n"))
     origin.on("/away", lambda exchange: exchange.reply(302, headers=[("Location", "/hello")]))
     found = document()
-    (event,) = found["x-notifications"]
+    event = next(notification for notification in found["x-notifications"] if notification["name"] == "event")
     kinds = {kind["name"]: kind["data"] for kind in event["types"]}
     components = closed(found["components"])
     with daemon.wire() as listener, daemon.wire() as wire:
@@ -157,6 +158,21 @@ def test_events_are_as_described(daemon: Daemon, origin: ScriptedOrigin) -> None
             check(message["params"]["data"], closed(kinds[message["params"]["type"]]), components)
             seen.add(message["params"]["type"])
     assert {"request.did_finish", "task.will_redirect", "pool.connection_opened", "session.did_become_invalid"} <= seen
+
+
+@pytest.mark.parametrize("serializer", ["bytes", "text", "lines", "json_lines", "sse"])
+def test_data_is_as_described(daemon: Daemon, origin: ScriptedOrigin, serializer: str) -> None:
+    url = origin.on("/mixed", lambda exchange: exchange.reply(body=b'{"a": 1}\nnone\ndata: a\nid: 1\nretry: 5\n\n'))
+    found = document()
+    data = next(notification for notification in found["x-notifications"] if notification["name"] == "request.data")
+    components = closed(found["components"])
+    with daemon.wire() as wire:
+        request = wire.call("request.submit", url=url, kind="stream")["request"]
+        wire.request("request.attach", {"request": request, "as": serializer, "credit_bytes": 1 << 20})
+        while "complete" not in (message := wire.receive()).get("params", {}):
+            if message.get("method") == "request.data":
+                check(message["params"], closed(data["params"]), components)
+        check(message["params"], closed(data["params"]), components)
 
 
 def test_the_daemon_tells_the_same_with_and_without_a_socket(daemon: Daemon) -> None:

@@ -4,8 +4,18 @@ extension Catalogue {
     /// Everything that this version of the daemon can do.
     public static let carpool = Catalogue(
         methods: RPCMethods.all + ClientMethods.all + DaemonMethods.all + SessionMethods.all + RequestMethods.all
-            + BodyMethods.all + PoolMethods.all + EventsMethods.all, notifications: [event],
+            + BodyMethods.all + PoolMethods.all + EventsMethods.all, notifications: [event, data],
         callbacks: CallbackMethods.all)
+
+    private static let data = NotificationDescription(
+        name: "request.data", summary: "The next piece of a stream.",
+        description: "Sent after `request.attach`, as long as there is credit. The last one has `complete`.",
+        params: .answer(
+            [.required("reader", .string, "The reader that it is for.")] + JSONSchema.streamMessage),
+        example: """
+            {"jsonrpc":"2.0","method":"request.data","params":{"reader":"d1","request":"r_k3f9_1a","as":"lines","seq":1,\
+            "attempt":1,"size_bytes":12,"lines":["hello","world"]}}
+            """, types: [])
 
     private static let event = NotificationDescription(
         name: "event", summary: "Something happened that a subscription asked for.",

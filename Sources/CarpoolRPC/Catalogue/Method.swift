@@ -30,7 +30,7 @@ public struct Method: Sendable {
         /// What it shows, in a few words.
         public let title: String
         /// The parameters, as JSON. `${origin}` stands for an HTTP server with a page `/hello`, and `${request}`,
-        /// `${session}`, `${client}` and `${sub}` for names that earlier calls gave.
+        /// `${session}`, `${client}`, `${sub}`, `${stream}` and `${streamed}` for names that earlier calls gave.
         public let params: String
         /// A possible result, as JSON. A live one has these members, of these kinds; the values may be others.
         public let result: String

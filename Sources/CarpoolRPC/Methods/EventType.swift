@@ -104,6 +104,16 @@ public struct EventType: Sendable {
                 .optional("error", .requestError, "Why there is none."),
             ]),
         EventType(
+            "request.did_parse_stream",
+            "A reader of a stream was given a message; not told of readers that get the bytes themselves.",
+            [
+                .required("serializer", .streamSerializer, "What the reader gets."),
+                .required("seq", .count, "The message's number among the reader's."),
+                .required("size_bytes", .count, "The bytes of the stream that it took."),
+                .required("ok", .boolean, "Whether they were of the right form."),
+                .optional("error", .requestError, "Why they were not."),
+            ]),
+        EventType(
             "request.did_finish", "A request is over but for its serializers.",
             [
                 .required("state", .requestState, "The state that it ends in."),

@@ -20,12 +20,13 @@ enum RequestMembers {
         ] + JSONSchema.parameterMembers + [
             .optional("session", .sessionName, "The session that it belongs to.", absent: "\"default\""),
             .optional(
-                "kind", .choice("data", "upload", "download"),
+                "kind", .choice("data", "upload", "download", "stream"),
                 """
                 `data`: the response's body is kept in the record. `upload`: the same, with the events of uploads. `download`: it \
-                goes to a file. Absent: `upload` if the body is made or given while it is sent, else `data`.
+                goes to a file. `stream`: it goes to whoever reads it, as it comes: see `request.read` and `request.attach`. \
+                Absent: `upload` if the body is made or given while it is sent, else `data`.
                 """),
-        ] + JSONSchema.downloadMembers + life + handling + transfer + responseBody + [
+        ] + JSONSchema.downloadMembers + [stream] + life + handling + transfer + responseBody + [
             .optional(
                 "on_disconnect", .choice("cancel", "detach"),
                 "What becomes of it when its caller's connection is lost.",
@@ -67,6 +68,12 @@ enum RequestMembers {
             the request, `request.wait` gives the whole. For the first attempt only.
             """, absent: "false"),
     ]
+
+    /// Whether it ends early.
+    private static let stream = JSONSchema.Member.optional(
+        "cancel_on_stream_error", .boolean,
+        "For `stream`: whether the first failure of a reader, such as a line that is not JSON, cancels the request.",
+        absent: "false")
 
     /// What is done with the request and its response; the session's interceptor comes before the request's.
     private static let handling: [JSONSchema.Member] = [

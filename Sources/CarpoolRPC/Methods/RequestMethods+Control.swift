@@ -34,13 +34,17 @@ extension RequestMethods {
         "request.cancel", role: .submit, "Ends a request that is under way.",
         """
         Its outcome is then the error `explicitly_cancelled`. One that is over stays as it is. What a download has got so \
-        far goes, unless `resume_data` is asked for.
+        far goes, unless `resume_data` is asked for. Whoever reads a stream and can do nothing with it says why in `error`: \
+        the outcome is then the error `response_serialization_failed.custom_serialization_failed`, with this as its cause.
         """,
         params: [
             .request,
             .optional(
                 "resume_data", .boolean, "Whether a download leaves what it has got, for another one to go on with.",
                 absent: "false"),
+            .optional(
+                "error", .object([.required("message", .string(maxBytes: 4_096), "What is wrong, for people.")]),
+                "Why its body is of no use."),
         ],
         result: .answer([
             .required("changed", .boolean, "Whether the call changed anything; a repetition answers false."),

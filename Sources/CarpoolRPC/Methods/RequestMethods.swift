@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 /// `request.*`: made, watched, waited for, ended.
 enum RequestMethods {
-    static let all: [Method] = [submit, perform, get, wait, response, list] + control + [dismiss]
+    static let all: [Method] = [submit, perform, get, wait, response, list] + control + streams + [dismiss]
 
     /// What can go wrong when a request is made, before anything is sent.
     private static let makingErrors: [RPCErrorKind] = [

@@ -21,6 +21,11 @@ extension SessionError {
         )
     }
 
+    /// A client can do nothing with what it has read of a stream.
+    static func clientRefused(_ message: String) -> SessionError {
+        SessionError("client_refused", BoundedText.of(message, bytes: messageBytes))
+    }
+
     private static func description(of reason: CallbackFailure) -> String {
         switch reason {
         case .nobody: "has nobody to answer it"

@@ -82,7 +82,9 @@ extension RequestHandlers {
     func cancel(_ call: Call) throws(RPCError) -> Answer {
         let request = try server.entry(of: call).request
         let wantsResumeData = call.params["resume_data"]?.bool == true
-        let changed = request.cancel(producingResumeData: wantsResumeData)
+        let cause = call.params["error"].map { SessionError.clientRefused($0["message"]?.string ?? "") }
+        let changed =
+            cause.map { request.cancel(because: $0) } ?? request.cancel(producingResumeData: wantsResumeData)
         return .result { writer in
             writer.beginObject()
             writer.member("changed", changed)

@@ -2,6 +2,7 @@ import CarpoolHTTP
 import CarpoolJSON
 import CarpoolRPC
 @testable import CarpoolServer
+import CarpoolSession
 import Testing
 
 /// A connected client without a connection: it keeps what it is answered and told.
@@ -16,6 +17,10 @@ final class FakeClient: Client {
     var recordBytes = 63_487
     var dependents: [Int: RequestEntry] = [:]
     var subscriptions: [String: Subscription] = [:]
+    var feeds: [String: StreamFeed] = [:]
+    var takesStreams = true
+    /// Messages of streams as they would be sent.
+    private(set) var data: [[UInt8]] = []
     private(set) var version: String?
     private(set) var maximumLineBytes: Int?
     /// Calls that have not been answered.
@@ -45,6 +50,14 @@ final class FakeClient: Client {
         Reply.write(id: id, result, to: &writer)
         answers["\(id)"] = writer.bytes
     }
+
+    func deliver(_ message: StreamMessage, of feed: StreamFeed) {
+        var writer = JSONWriter()
+        Notification.write(data: { feed.write(message, to: &$0) }, to: &writer)
+        data.append(writer.bytes)
+    }
+
+    func forget(_ feed: StreamFeed) { feeds[feed.name] = nil }
 
     func callUnderWay(_ id: RPCID) -> Call? { calls[id] }
 

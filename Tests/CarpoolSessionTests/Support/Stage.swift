@@ -9,11 +9,13 @@ struct Stage {
     let scheduler = ManualScheduler()
     let session: Session
 
-    init(_ configuration: SessionConfiguration = SessionConfiguration()) throws {
+    init(
+        _ configuration: SessionConfiguration = SessionConfiguration(), streamMemory: StreamMemory = StreamMemory()
+    ) throws {
         transport = try ScriptedTransport()
         session = Session(
             name: "test", configuration: configuration, transport: transport, scheduler: scheduler, spool: spool,
-            eventMonitor: monitor)
+            eventMonitor: monitor, streamMemory: streamMemory)
     }
 
     /// A request that is not resumed yet.

@@ -1,0 +1,111 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// `request.read`, `request.attach` and `request.credit`: those who read a body as it comes.
+struct StreamHandlers {
+    unowned let server: Server
+
+    var table: [String: Handler] {
+        ["request.read": read, "request.attach": attach, "request.credit": credit]
+    }
+
+    /// The stream that a call names, if there is something to read, or will be.
+    private func stream(of entry: RequestEntry) throws(RPCError) -> ResponseStream {
+        let request = entry.request
+        guard let stream = request.stream else {
+            throw .wrongState(
+                request: request.id, state: request.parameters.kind.rawValue, expected: "a request of kind stream")
+        }
+        guard !stream.isDiscarded else { throw .bodyGone(request: request.id) }
+        return stream
+    }
+
+    private func serializer(_ call: Call) -> StreamSerializer {
+        call.params["as"]?.string.flatMap(StreamSerializer.init(rawValue:)) ?? .bytes
+    }
+
+    /// What fits the client's line as bodies do; but however little that is, a record of some length must fit.
+    private func messageBytes(for client: any Client) -> Int { max(1_024, client.inlineBodyBytes) }
+
+    // MARK: Pulling
+
+    /// Bytes of the stream that an answer takes, where its caller does not say.
+    private static let usualCredit = 65_536
+
+    private func read(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        let pull = try pull(of: entry, call)
+        // A notification has no answer that could carry what is taken.
+        guard call.id != nil else { return .pending }
+        pull.reader.allow(call.params["credit_bytes"]?.int ?? StreamHandlers.usualCredit)
+        if pull.answer(call) { return .pending }
+        let limit = server.limits.longPollMilliseconds
+        pull.wait(call, milliseconds: min(call.params["timeout_ms"]?.int ?? limit, limit))
+        return .pending
+    }
+
+    private func pull(of entry: RequestEntry, _ call: Call) throws(RPCError) -> StreamPull {
+        let stream = try stream(of: entry)
+        let serializer = serializer(call)
+        guard let pull = entry.pull else {
+            let reader = stream.attach(serializer, messageBytes: messageBytes(for: call.client), isWaitedFor: false)
+            let pull = StreamPull(request: entry.request.id, reader: reader, record: server.record, loop: server.loop)
+            entry.pull = pull
+            return pull
+        }
+        guard pull.reader.serializer == serializer else {
+            throw .invalidParams(
+                path: "params.as", message: "the stream is read as \(pull.reader.serializer.rawValue) already",
+                expected: "\"\(pull.reader.serializer.rawValue)\"")
+        }
+        guard !pull.isWaiting else {
+            throw .wrongState(
+                request: entry.request.id, state: "being read", expected: "one request.read after the other")
+        }
+        return pull
+    }
+
+    // MARK: Pushing
+
+    private func attach(_ call: Call) throws(RPCError) -> Answer {
+        let client = call.client
+        let entry = try server.entry(of: call)
+        let stream = try stream(of: entry)
+        guard client.feeds.count < server.limits.subscriptionsPerConnection else {
+            throw .tooManySubscriptions(limit: server.limits.subscriptionsPerConnection)
+        }
+        let reader = stream.attach(serializer(call), messageBytes: messageBytes(for: client))
+        reader.grant(call.params["credit_bytes"]?.int ?? 0)
+        let feed = StreamFeed(
+            name: "d\(server.nextFeed())", request: entry.request.id, reader: reader, record: server.record,
+            client: client)
+        client.feeds[feed.name] = feed
+        call.answer { writer in
+            writer.beginObject()
+            writer.member("reader", feed.name)
+            writer.member("request", feed.request)
+            writer.member("as", reader.serializer.rawValue)
+            writer.endObject()
+        }
+        // Behind the answer, so that the reader's name is known before its data comes.
+        feed.send()
+        return .pending
+    }
+
+    private func credit(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try server.entry(of: call)
+        let name = call.params["reader"]?.string
+        let bytes = call.params["credit_bytes"]?.int ?? 0
+        let feeds = call.client.feeds.values.filter { feed in
+            feed.request == entry.request.id && (name == nil || feed.name == name)
+        }
+        call.answer { StateChange.write(!feeds.isEmpty, state: entry.request.state.rawValue, to: &$0) }
+        for feed in feeds {
+            feed.reader.grant(bytes)
+            feed.send()
+        }
+        return .pending
+    }
+}

@@ -1,0 +1,115 @@
+/// Gives the events of an event stream, as the WHATWG's HTML standard has them (section 9.2.6, "Interpreting an event stream"): lines end with CR,
+/// LF or CRLF, a byte order mark at the beginning is passed over, a blank line sends an event off, and one that the stream's end cuts off is none.
+struct EventStreamFramer: StreamFramer {
+    private let limit: Int
+    private var line: [UInt8] = []
+    private var data: [UInt8] = []
+    private var hasData = false
+    private var type = ""
+    private var lastID = ""
+    private var retryMilliseconds: Int?
+    private var taken = 0
+    private var isAtBeginning = true
+    /// Whether the line before ended with CR, so that an LF belongs to it.
+    private var hasReturned = false
+    /// Whether an event that is too long is passed over.
+    private var isSkipping = false
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?) {
+        var start = 0
+        while start < bytes.count {
+            if hasReturned, bytes[start] == UInt8(ascii: "\n") {
+                hasReturned = false
+                start &+= 1
+                continue
+            }
+            hasReturned = false
+            let rest = bytes[start...]
+            let end = rest.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            add(bytes[start..<(end ?? bytes.count)])
+            start = end.map { $0 &+ 1 } ?? bytes.count
+            if let end {
+                hasReturned = bytes[end] == UInt8(ascii: "\r")
+                if let record = endLine(taken: start) { return (start, record) }
+            }
+            if let record = passOverIfTooLong(taken: start) { return (start, record) }
+        }
+        taken &+= start
+        return (start, nil)
+    }
+
+    mutating func finish() -> StreamRecord? { nil }
+
+    // MARK: Lines
+
+    private mutating func add(_ bytes: Slice<UnsafeRawBufferPointer>) {
+        // Of an event that is too long only the blank line at its end is of interest.
+        if isSkipping, !line.isEmpty { return }
+        line.append(contentsOf: isSkipping ? bytes.prefix(1) : bytes)
+    }
+
+    private mutating func endLine(taken: Int) -> StreamRecord? {
+        defer { line = [] }
+        if isAtBeginning {
+            isAtBeginning = false
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+        }
+        if line.isEmpty { return dispatch(taken: taken) }
+        if !isSkipping { interpret() }
+        return nil
+    }
+
+    private mutating func interpret() {
+        let colon = line.firstIndex(of: UInt8(ascii: ":"))
+        let name = line[..<(colon ?? line.endIndex)]
+        var value = colon.map { line[($0 &+ 1)...] } ?? []
+        if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+        if name.elementsEqual("data".utf8) {
+            if hasData { data.append(UInt8(ascii: "\n")) }
+            data.append(contentsOf: value)
+            hasData = true
+        } else if name.elementsEqual("event".utf8) {
+            type = String(decoding: value, as: UTF8.self)
+        } else if name.elementsEqual("id".utf8) {
+            if !value.contains(0) { lastID = String(decoding: value, as: UTF8.self) }
+        } else if name.elementsEqual("retry".utf8) {
+            let isNumber = !value.isEmpty && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            if isNumber { retryMilliseconds = Int(String(decoding: value, as: UTF8.self)) ?? .max }
+        }
+    }
+
+    // MARK: Events
+
+    private mutating func dispatch(taken: Int) -> StreamRecord? {
+        defer {
+            (data, hasData, type) = ([], false, "")
+            isSkipping = false
+        }
+        guard hasData, !isSkipping else { return nil }
+        let event = ServerSentEvent(
+            type: type.isEmpty ? "message" : type, data: String(decoding: data, as: UTF8.self), id: lastID,
+            retryMilliseconds: retryMilliseconds)
+        let size = count(taken)
+        guard event.encodedBytes <= limit else {
+            return StreamRecord(.streamRecordTooLong(limit: limit), sizeBytes: size)
+        }
+        retryMilliseconds = nil
+        return StreamRecord(.event(event), sizeBytes: size)
+    }
+
+    private mutating func passOverIfTooLong(taken: Int) -> StreamRecord? {
+        guard !isSkipping, line.count &+ data.count > limit else { return nil }
+        isSkipping = true
+        // One byte is enough to know that the line is not blank.
+        line = Array(line.prefix(1))
+        data = []
+        return StreamRecord(.streamRecordTooLong(limit: limit), sizeBytes: count(taken))
+    }
+
+    private mutating func count(_ more: Int) -> Int {
+        defer { taken = 0 }
+        return taken &+ more
+    }
+}

@@ -1,0 +1,159 @@
+internal import CarpoolHTTP
+
+/// The body of a request of kind ``RequestKind/stream``: bytes that go to whoever reads, and are not kept (ST-01).
+///
+/// A buffer lies between the network and the readers. It is bounded: when some reader is so far behind, nothing more is read from the origin,
+/// so that nothing is ever dropped. Without a reader it fills up and waits for the first one, which gets everything from the beginning; who
+/// comes later gets what comes from then on.
+public final class ResponseStream {
+    private struct Place {
+        weak var reader: StreamReader?
+    }
+
+    private weak var request: Request?
+    private let memory: StreamMemory
+    private var buffer = StreamBuffer()
+    /// Readers belong to whoever made them.
+    private var places: [Place] = []
+    /// The attempt whose response arrives, from 1, and whether it has arrived.
+    private(set) var attempt = 1
+    private var attemptHasEnded = false
+    private var isPaused = false
+    /// Whether what is left is not kept any longer.
+    public private(set) var isDiscarded = false
+    /// How it ended, once it has.
+    public private(set) var completion: StreamCompletion?
+
+    init(_ request: Request, memory: StreamMemory) {
+        self.request = request
+        self.memory = memory
+        request.whenFinished { [weak self] in self?.finish($0) }
+    }
+
+    deinit { memory.change(by: -buffer.count) }
+
+    /// Where the next byte will stand.
+    var end: Int64 { buffer.end }
+    /// Whether there are bytes that some reader has not been given, or that wait for the first one.
+    public var holdsBytes: Bool { buffer.count > 0 }
+    /// Whether what is left is of no interest: nobody who cancels a request wants more of it.
+    var isDropped: Bool { isDiscarded || request?.state == .cancelled }
+
+    // MARK: Readers
+
+    private var readers: [StreamReader] { places.compactMap(\.reader) }
+
+    /// Adds a reader, which gets what comes from now on; the first one also gets what is there.
+    /// - Parameters:
+    ///   - isWaitedFor: whether the end of the request waits until the reader has been given everything.
+    ///   - messageBytes: the most bytes of the records of one message, in their JSON form; also of one record.
+    public func attach(_ serializer: StreamSerializer, messageBytes: Int, isWaitedFor: Bool = true) -> StreamReader {
+        let start = places.isEmpty ? buffer.start : buffer.end
+        let reader = StreamReader(
+            self, serializer, messageBytes: messageBytes, isWaitedFor: isWaitedFor, from: start)
+        places.append(Place(reader: reader))
+        return reader
+    }
+
+    /// Lets go of bytes that nobody has asked for.
+    public func discard() {
+        isDiscarded = true
+        trim()
+        wake()
+    }
+
+    func readerIsGone() {
+        places.removeAll { $0.reader == nil }
+        readerHasTaken()
+    }
+
+    func attempt(at position: Int64) -> Int? { buffer.withPiece(at: position) { $1 } }
+
+    func withPiece<Result>(at position: Int64, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        buffer.withPiece(at: position) { bytes, _ in body(bytes) }
+    }
+
+    /// Whether nothing more will come of an attempt's body.
+    func hasEnded(_ number: Int) -> Bool {
+        completion != nil || number < attempt || number == attempt && attemptHasEnded
+    }
+
+    func didParse(_ parsed: ParsedStream) {
+        guard let request else { return }
+        request.session.eventMonitor.request(request, didParseStream: parsed)
+    }
+
+    /// A reader has a message: a failure may be all that the request's maker wants to know (ST-02).
+    func readerHasGot(_ message: StreamMessage) {
+        if case .failure = message.content, let request, request.parameters.cancelsOnStreamError { request.cancel() }
+        readerHasTaken()
+    }
+
+    /// A reader has moved on: what all of them have had can go, the origin may be read from again, and the end may be told.
+    func readerHasTaken() {
+        trim()
+        guard let request else { return }
+        if isPaused, backlog < memory.limit / 2 {
+            isPaused = false
+            request.session.goOn(request)
+        } else if attemptHasEnded, request.heldCompletion != nil {
+            request.session.goOn(request)
+        }
+    }
+
+    // MARK: The buffer
+
+    /// Bytes that the slowest reader has not taken.
+    private var backlog: Int { Int(clamping: buffer.end &- (readers.lazy.map(\.position).min() ?? buffer.start)) }
+
+    private func trim() {
+        let before = buffer.count
+        let place = isDropped ? buffer.end : readers.lazy.map(\.given).min() ?? buffer.start
+        buffer.drop(before: place)
+        memory.change(by: buffer.count &- before)
+    }
+
+    private func wake() {
+        for reader in readers { reader.onReady() }
+    }
+
+    private func finish(_ request: Request) {
+        completion = StreamCompletion(
+            error: request.error, state: request.state, status: request.response?.status,
+            sizeBytes: request.body.count)
+        trim()
+        wake()
+    }
+}
+
+extension ResponseStream: ResponseReceiver {
+    func request(_ request: Request, didReceive head: ResponseHead) {
+        attempt = request.attempts.count
+        attemptHasEnded = false
+    }
+
+    func request(_ request: Request, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        guard backlog < memory.limit else {
+            isPaused = true
+            return .pause
+        }
+        request.session.eventMonitor.request(request, taskDidReceiveBytes: bytes.count)
+        request.body.pass(bytes.count)
+        buffer.append(bytes, attempt: attempt)
+        memory.change(by: bytes.count)
+        wake()
+        return .accept
+    }
+
+    func mayEnd(_ request: Request) -> Bool {
+        if !attemptHasEnded {
+            attemptHasEnded = true
+            wake()
+        }
+        return !readers.contains { $0.isWaitedFor && $0.isBehind }
+    }
+
+    func request(_ request: Request, didEndTaskWith error: TransportError?) { attemptHasEnded = true }
+
+    func reset() {}
+}

@@ -1,0 +1,58 @@
+/// The bytes of a stream that some reader has still to take, in the pieces in which they came. A value that knows nothing of readers.
+struct StreamBuffer {
+    private struct Piece {
+        let start: Int64
+        let attempt: Int
+        var bytes: [UInt8]
+
+        var end: Int64 { start &+ Int64(bytes.count) }
+    }
+
+    private var pieces: [Piece] = []
+    /// How many of the first pieces are gone.
+    private var gone = 0
+    /// Where the first byte stands that is wanted.
+    private(set) var start: Int64 = 0
+    /// Where the next byte will stand, counted over all attempts.
+    private(set) var end: Int64 = 0
+
+    /// Small pieces are joined up to here, so that a reader that is behind gets few large ones.
+    private static let joinedBytes = 32_768
+
+    /// How many bytes are kept.
+    var count: Int { Int(clamping: end &- start) }
+
+    /// Adds a piece of an attempt's body.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, attempt: Int) {
+        defer { end &+= Int64(bytes.count) }
+        let last = pieces.count &- 1
+        if last >= gone, pieces[last].attempt == attempt,
+            pieces[last].bytes.count &+ bytes.count <= StreamBuffer.joinedBytes
+        {
+            return pieces[last].bytes.append(contentsOf: bytes)
+        }
+        pieces.append(Piece(start: end, attempt: attempt, bytes: Array(bytes)))
+    }
+
+    /// Lets go of what stands before a place.
+    mutating func drop(before offset: Int64) {
+        start = max(start, offset)
+        while gone < pieces.count, pieces[gone].end <= offset {
+            pieces[gone].bytes = []
+            gone &+= 1
+        }
+        // Moved up now and then only: each time costs as much as there are pieces.
+        guard gone == pieces.count || gone > 64 else { return }
+        pieces.removeFirst(gone)
+        gone = 0
+    }
+
+    /// Gives the bytes from a place to the end of their piece, and which attempt they are of; `nil` if there are none.
+    func withPiece<Result>(
+        at offset: Int64, _ body: (_ bytes: UnsafeRawBufferPointer, _ attempt: Int) -> Result
+    ) -> Result? {
+        guard let piece = pieces[gone...].first(where: { $0.end > offset }) else { return nil }
+        let first = Int(clamping: max(0, offset &- piece.start))
+        return piece.bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[first...]), piece.attempt) }
+    }
+}

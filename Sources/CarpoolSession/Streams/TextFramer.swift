@@ -1,0 +1,51 @@
+/// Gives text as it comes: UTF-8 that is never cut inside of a character. Bytes that are none become U+FFFD, the same ones whatever the cuts.
+struct TextFramer: StreamFramer {
+    private let limit: Int
+    /// The beginning of a character whose end has not come.
+    private var pending: [UInt8] = []
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?) {
+        var count = min(bytes.count, room, limit)
+        while count > 0 {
+            var joined = pending
+            joined.append(contentsOf: bytes[..<count])
+            let end = TextFramer.boundary(in: joined)
+            let text = String(decoding: joined[..<end], as: UTF8.self)
+            // Characters that need an escape take up to six times their room; a shorter piece surely fits.
+            if text.encodedBytes > limit, count > 1 {
+                count /= 2
+                continue
+            }
+            pending = Array(joined[end...])
+            return (count, end > 0 ? StreamRecord(.text(text), sizeBytes: end) : nil)
+        }
+        return (0, nil)
+    }
+
+    mutating func finish() -> StreamRecord? {
+        guard !pending.isEmpty else { return nil }
+        defer { pending = [] }
+        return StreamRecord(.text(String(decoding: pending, as: UTF8.self)), sizeBytes: pending.count)
+    }
+
+    /// Where a character begins that is not whole, or the end. To cut before a leading byte changes nothing in what is no character: each of
+    /// them begins anew (RFC 3629, section 3).
+    private static func boundary(in bytes: [UInt8]) -> Int {
+        for back in 1..<4 where back <= bytes.count {
+            let byte = bytes[bytes.count &- back]
+            let length =
+                switch byte {
+                case 0xF0...0xF7: 4
+                case 0xE0...0xEF: 3
+                case 0xC0...0xDF: 2
+                case 0x80...0xBF: 0
+                default: 1
+                }
+            if length == 0 { continue }
+            return length > back ? bytes.count &- back : bytes.count
+        }
+        return bytes.count
+    }
+}

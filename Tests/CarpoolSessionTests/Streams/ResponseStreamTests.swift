@@ -1,0 +1,206 @@
+import CarpoolHTTP
+@testable import CarpoolSession
+import Testing
+
+/// What lies between the origin and the readers of a stream: its bounds, and who waits for whom.
+struct ResponseStreamTests {
+    private let memory = StreamMemory(streamBytes: 40_000, totalBytes: 100_000)
+
+    private func send(_ stage: Stage) throws -> (request: Request, stream: ResponseStream) {
+        let request = stage.send { $0.kind = .stream }
+        return (request, try #require(request.stream))
+    }
+
+    private func stage() throws -> Stage { try Stage(streamMemory: memory) }
+
+    /// Everything that a reader can be given, as text.
+    private func read(_ reader: StreamReader) -> String {
+        var text = ""
+        while reader.give(to: { message in
+            switch message.content {
+            case .records(let records):
+                for record in records {
+                    if case .bytes(let bytes) = record { text += String(decoding: bytes, as: UTF8.self) }
+                    if case .text(let line) = record { text += line + "|" }
+                }
+            case .failure(let error): text += "(\(error.name))"
+            case .complete(let completion): text += "(\(completion.error?.name ?? "complete"))"
+            }
+        }) {}
+        return text
+    }
+
+    private func piece(_ count: Int) -> [UInt8] { Array(repeating: UInt8(ascii: "x"), count: count) }
+
+    @Test("ST-01: the origin waits for the slowest reader, and goes on when it has caught up")
+    func backpressure() throws {
+        let stage = try stage()
+        let (_, stream) = try send(stage)
+        let (fast, slow) = (stream.attach(.bytes, messageBytes: 45_000), stream.attach(.bytes, messageBytes: 45_000))
+        fast.grant(.max)
+        stage.transport.receive(200)
+        for _ in 0..<4 {
+            #expect(stage.transport.receive(piece(10_000)) == .accept)
+            #expect(read(fast).count == 10_000)
+        }
+        #expect(stage.transport.receive(piece(10_000)) == .pause)
+        slow.grant(15_000)
+        #expect(read(slow).count == 15_000)
+        #expect(stage.transport.resumed.isEmpty, "more than half is left")
+        slow.grant(10_000)
+        #expect(read(slow).count == 10_000)
+        #expect(stage.transport.resumed == [1])
+        #expect(stage.transport.receive(piece(10_000)) == .accept)
+    }
+
+    @Test("A stream without a reader fills its buffer and waits")
+    func noReader() throws {
+        let stage = try stage()
+        let (_, stream) = try send(stage)
+        stage.transport.receive(200)
+        for _ in 0..<4 { #expect(stage.transport.receive(piece(10_000)) == .accept) }
+        #expect(stage.transport.receive(piece(1)) == .pause)
+        #expect(memory.heldBytes == 40_000)
+        let reader = stream.attach(.bytes, messageBytes: 45_000)
+        reader.grant(.max)
+        #expect(read(reader).count == 40_000)
+        #expect(memory.heldBytes == 0)
+        #expect(stage.transport.resumed == [1])
+    }
+
+    @Test("When all streams hold too much, each holds little")
+    func total() throws {
+        let stage = try stage()
+        memory.change(by: 100_000)
+        let (_, stream) = try send(stage)
+        stage.transport.receive(200)
+        #expect(stage.transport.receive(piece(16_384)) == .accept)
+        #expect(stage.transport.receive(piece(1)) == .pause)
+        withExtendedLifetime(stream) {}
+    }
+
+    @Test("What is held is given back with the request")
+    func release() throws {
+        do {
+            let stage = try stage()
+            let (_, stream) = try send(stage)
+            stage.transport.receive(200)
+            stage.transport.receive(piece(1_000))
+            stage.transport.complete()
+            #expect(stream.holdsBytes)
+        }
+        #expect(memory.heldBytes == 0)
+    }
+
+    @Test("ST-04: the end waits until the reader has been given everything", arguments: [nil, TransportError.lost])
+    func end(_ error: TransportError?) throws {
+        let stage = try stage()
+        let (request, stream) = try send(stage)
+        let reader = stream.attach(.lines, messageBytes: 45_000)
+        stage.transport.receive(200)
+        stage.transport.receive(Array("one\ntwo".utf8))
+        stage.transport.complete(error)
+        #expect(!request.isFinished)
+        reader.grant(1)
+        #expect(read(reader) == "one|")
+        #expect(!request.isFinished)
+        reader.grant(100)
+        #expect(read(reader) == "two|(\(error.map { SessionError.sessionTaskFailed($0).name } ?? "complete"))")
+        #expect(request.isFinished)
+        #expect(request.body.count == 7)
+    }
+
+    @Test("A reader that goes away is not waited for")
+    func leaving() throws {
+        let stage = try stage()
+        let (request, stream) = try send(stage)
+        var reader: StreamReader? = stream.attach(.bytes, messageBytes: 45_000)
+        stage.transport.receive(200)
+        stage.transport.receive(piece(10))
+        stage.transport.complete()
+        #expect(!request.isFinished)
+        withExtendedLifetime(reader) {}
+        reader = nil
+        #expect(request.isFinished)
+        let next = stream.attach(.bytes, messageBytes: 45_000)
+        next.grant(.max)
+        #expect(read(next) == "xxxxxxxxxx(complete)")
+    }
+
+    @Test("ST-06: a cancelled stream ends at once, and nothing more of it is given")
+    func cancel() throws {
+        let stage = try stage()
+        let (request, stream) = try send(stage)
+        let reader = stream.attach(.bytes, messageBytes: 45_000)
+        stage.transport.receive(200)
+        stage.transport.receive(piece(10))
+        request.cancel()
+        stage.transport.complete(TransportError(.cancelled, "cancelled"))
+        #expect(request.isFinished)
+        reader.grant(.max)
+        #expect(read(reader) == "(explicitly_cancelled)")
+    }
+
+    @Test("A cancelled request does not wait for its reader when its end has come already")
+    func cancelAtTheEnd() throws {
+        let stage = try stage()
+        let (request, stream) = try send(stage)
+        let reader = stream.attach(.bytes, messageBytes: 45_000)
+        stage.transport.receive(200)
+        stage.transport.receive(piece(10))
+        stage.transport.complete()
+        request.cancel()
+        #expect(request.isFinished)
+        #expect(read(reader) == "(explicitly_cancelled)")
+    }
+
+    @Test("ST-12: the next attempt begins anew, with its own number")
+    func retry() throws {
+        let stage = try stage()
+        let interceptor = ScriptedInterceptor()
+        interceptor.decisions = [.retry]
+        let request = stage.send {
+            $0.kind = .stream
+            $0.interceptor = Interceptor(interceptors: [interceptor])
+        }
+        let reader = try #require(request.stream).attach(.lines, messageBytes: 45_000)
+        reader.grant(.max)
+        var told: [String] = []
+        reader.onReady = {
+            while reader.give(to: { message in
+                guard case .records(let records) = message.content else { return }
+                told += records.map { "\(message.attempt): \($0)" }
+            }) {}
+        }
+        stage.transport.receive(200)
+        stage.transport.receive(Array("one\nhalf".utf8))
+        stage.transport.complete(.lost)
+        stage.scheduler.advance(milliseconds: 1)
+        stage.transport.receive(200)
+        stage.transport.receive(Array("two\n".utf8))
+        stage.transport.complete()
+        #expect(told == ["1: text(\"one\")", "1: text(\"half\")", "2: text(\"two\")"])
+        #expect(request.error == nil)
+    }
+
+    @Test("Credit is exact for pieces, and one record may exceed it")
+    func credit() throws {
+        let stage = try stage()
+        let (_, stream) = try send(stage)
+        let (pieces, lines) = (stream.attach(.bytes, messageBytes: 45_000), stream.attach(.lines, messageBytes: 45_000))
+        stage.transport.receive(200)
+        stage.transport.receive(Array("first\nsecond\nthird\n".utf8))
+        pieces.grant(8)
+        #expect(read(pieces) == "first\nse")
+        lines.grant(7)
+        #expect(read(lines) == "first|second|")
+        lines.grant(6)
+        #expect(read(lines).isEmpty, "it owes six")
+        lines.grant(1)
+        #expect(read(lines) == "third|")
+    }
+}
+
+extension TransportError {
+    fileprivate static let lost = TransportError(.networkConnectionLost, "lost")
+}
