@@ -23,6 +23,8 @@ final class Connection {
     var governor = StormGovernor()
     /// Sweeps that shall still look at this connection, because something happened at it while it was idle.
     var suspicion = 0
+    /// Whether a transfer sends a body over it, so that an answer may come any time.
+    var isSendingBody = false
     /// Whether it shall not go back to the pool.
     var isRetired = false
     /// Shut down by us; it only waits to be closed.
@@ -65,7 +67,14 @@ final class Connection {
 
     func release(at now: MonotonicTime) {
         active -= 1
+        isSendingBody = false
         if active == 0 { idleSince = now }
+    }
+
+    /// Whether there are bytes to be read.
+    var hasInput: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
     /// Ends the connection for both sides. libcurl finds it dead and closes the socket when it next looks.

@@ -166,6 +166,10 @@ final class MultiHandle: ReadinessHandler {
         var bits: Int32 = 0
         if readiness.contains(.readable) { bits |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { bits |= CURL_CSELECT_OUT }
+        // An answer that has come since is read first: after it, sending may fail, and libcurl would never read it.
+        if bits == CURL_CSELECT_OUT, connection?.isSendingBody == true, connection?.hasInput == true {
+            bits |= CURL_CSELECT_IN
+        }
         if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
         act(fd, bits)
         unsettle()

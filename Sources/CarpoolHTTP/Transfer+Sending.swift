@@ -20,7 +20,17 @@ extension Transfer {
         noteActivity()
         guard verdict == nil else { return Int(CURL_READFUNC_ABORT) }
         guard !deadlines.isPaused else { return Int(CURL_READFUNC_PAUSE) }
-        switch readBody(into: room) {
+        connection?.isSendingBody = true
+        var reading = BodyReading.wait
+        // A source does not give its bytes twice, so it is asked afterwards; a file takes so long that the answer may come meanwhile.
+        if case .source = request.body {} else { reading = readBody(into: room) }
+        guard !hasUnreadAnswer else {
+            deadlines.isBodyAwaited = true
+            transport.resumeSending(self)
+            return Int(CURL_READFUNC_PAUSE)
+        }
+        if case .source = request.body { reading = readBody(into: room) }
+        switch reading {
         case .bytes(let count):
             bodyPosition &+= Int64(count)
             delegate?.transfer(self, didSendBodyBytes: count)
@@ -33,6 +43,17 @@ extension Transfer {
             verdict = error
             return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    /// Whether there is something to be read before more is sent. A server that has said enough and closes makes the next sending fail, and
+    /// libcurl gives up at that, with the answer unread. Asked for once before each piece: what is unread may be no answer.
+    private var hasUnreadAnswer: Bool {
+        guard !hasLookedForAnswer, bodyPosition > 0, let connection, connection.agreement?.httpVersion != "h2" else {
+            hasLookedForAnswer = false
+            return false
+        }
+        hasLookedForAnswer = connection.hasInput
+        return hasLookedForAnswer
     }
 
     private func readBody(into room: UnsafeMutableRawBufferPointer) -> BodyReading {

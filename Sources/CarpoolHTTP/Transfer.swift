@@ -39,6 +39,8 @@ public final class Transfer {
     var sendings = 0
     /// Whether the server has said that it did nothing with the request, so that it may be sent again whatever its method.
     var isRefused = false
+    /// Whether the last piece of the body was held back to have something read first.
+    var hasLookedForAnswer = false
     /// A head that is told only if no other follows.
     var withheldHead: ResponseHead?
     /// Bytes of the request's body given to libcurl since its (last) beginning.
