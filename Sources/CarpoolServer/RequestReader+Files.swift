@@ -10,12 +10,14 @@ extension RequestReader {
     static func kind(_ params: Params) -> RequestKind {
         if let kind = params["kind"]?.string.flatMap(RequestKind.init(rawValue:)) { return kind }
         guard let body = params["body"] else { return .data }
-        return body["stream"] != nil ? .upload : .data
+        return body["stream"] != nil || body["multipart"] != nil ? .upload : .data
     }
 
     func readBody(_ json: JSON, into parameters: inout RequestParameters) throws(RPCError) {
         if json["stream"] != nil {
             parameters.body = .source(BodyFeed(lengthBytes: json["length_bytes"]?.integer))
+        } else if json["multipart"] != nil {
+            parameters.uploadable = try multipart(json)
         } else if let bytes = try bytes(json, path: "params.body") {
             parameters.body = .bytes(bytes)
             if json["json"] != nil { RequestReader.addJSONContentType(to: &parameters) }

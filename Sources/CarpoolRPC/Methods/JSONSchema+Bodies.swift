@@ -23,5 +23,46 @@ extension JSONSchema {
                 .optional(
                     "length_bytes", .count,
                     "How many bytes it will have. Absent: not known; HTTP/1.1 sends it in chunks."),
+            ]),
+            .object([
+                .required(
+                    "multipart", .array(of: part, count: 0...256),
+                    "The parts of a form, sent as `multipart/form-data` whatever `headers` say."),
+                .optional(
+                    "boundary", .string(maxBytes: 70),
+                    "What stands between the parts: letters, digits and `'+_-.`. Absent: one that no part holds by chance."
+                ),
+                .optional(
+                    "memory_bytes", .integer(0...10_000_000),
+                    "A form of fewer bytes is made in memory; of a larger one the files are read as they are sent.",
+                    absent: "1048576"),
             ])))
+
+    /// One part of a form.
+    private static let part = JSONSchema.named(
+        "FormPart",
+        .oneOf(
+            .object(partMembers(.required("text", .string, "UTF-8."))),
+            .object(
+                partMembers(
+                    .required(
+                        "json", .any,
+                        "Compact, as `application/json` unless `content_type` says otherwise; numbers and the order of members are kept."
+                    ))),
+            .object(partMembers(.required("base64", .string, "Any bytes."))),
+            .object(
+                partMembers(
+                    .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
+                    .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
+                    .optional("length_bytes", .count, "How many bytes. Absent: to the end.")))))
+
+    private static func partMembers(_ own: Member...) -> [Member] {
+        [.required("name", .string(maxBytes: 4_096), "The field's name.")] + own + [
+            .optional(
+                "file_name", .string(maxBytes: 4_096), "What the file is called. Absent: for `file` as in its path."),
+            .optional(
+                "content_type", .string(maxBytes: 256),
+                "The part's type. Absent: for `file` what goes with the extension of its name."),
+        ]
+    }
 }

@@ -55,7 +55,11 @@ def told(event: dict[str, Any]) -> str:
             detail = error or data["serializer"]
         case "request.did_validate":
             detail = f"{data['validator']}, {error or 'ok'}"
-        case "request.did_fail_to_create_url_request" | "request.did_fail_to_adapt_url_request":
+        case (
+            "request.did_fail_to_create_url_request"
+            | "request.did_fail_to_adapt_url_request"
+            | "request.did_fail_to_create_uploadable"
+        ):
             detail = error
         case "request.did_finish_downloading":
             detail = error or "ok"

@@ -1,0 +1,29 @@
+internal import CarpoolSystem
+
+// Failures of forms (session model §1.14, 1100 to 1112).
+extension SessionError {
+    /// A part's file is not as it should be.
+    static func multipart(_ reason: String, _ what: String, _ path: String, _ code: Int32? = nil) -> SessionError {
+        let shown = beginning(of: path)
+        var details = [Detail("url", .string(shown))]
+        var text = "the part \(shown) \(what)"
+        if let code {
+            let cause = SystemError(code: code, operation: "open", subject: shown)
+            text += ": \(cause.reason)"
+            details.append(Detail("errno", .integer(Int(code))))
+        }
+        return SessionError("multipart_encoding_failed.\(reason)", text, details: details)
+    }
+
+    /// A part does not have as many bytes as it was said to have (MP-10, MP-11).
+    static func multipartLength(expected: Int64, read: Int64, _ path: String?) -> SessionError {
+        var details = [
+            Detail("bytes_expected", .integer(Int(clamping: expected))),
+            Detail("bytes_read", .integer(Int(clamping: read))),
+        ]
+        if let path { details.append(Detail("url", .string(beginning(of: path)))) }
+        return SessionError(
+            "multipart_encoding_failed.input_stream_read_failed",
+            "a part has \(read) bytes where \(expected) were announced", details: details)
+    }
+}
