@@ -37,6 +37,8 @@ http {{
         ssl_certificate_key {directory}/origin.key;
         location / {{ return 200 "{body}"; }}
         location /json {{ default_type application/json; return 200 '{json}'; }}
+        location /files/ {{ sendfile on; root {directory}; }}
+        location /put/ {{ dav_methods PUT; client_max_body_size 0; root {directory}; }}
         location /logged {{ access_log {directory}/access.log connection; return 200 "{body}"; }}
     }}
 }}
@@ -95,6 +97,7 @@ class Origin:
     def __init__(self, directory: Path, address: str = "127.0.0.1", prefix: tuple[str, ...] = ()) -> None:
         """Start nginx in `directory`, which must be new, and wait until it answers."""
         directory.mkdir(parents=True)
+        (directory / "put").mkdir()
         self.directory = directory
         self.ca_file = make_certificates(directory, f"IP:{address},DNS:localhost")
         http_port, https_port = free_port(), free_port()
@@ -114,6 +117,13 @@ class Origin:
         self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         probe = [*prefix, "curl", "-s", "-o", "/dev/null", "--retry", "50", "--retry-connrefused", "--retry-delay", "0"]
         subprocess.run([*probe, "--retry-max-time", "10", self.http], check=True)
+
+    def make_file(self, name: str, size: int) -> str:
+        """Make a file of zeros that is served below `files/`, and return its path there."""
+        (self.directory / "files").mkdir(exist_ok=True)
+        with (self.directory / "files" / name).open("wb") as file:
+            file.truncate(size)
+        return f"files/{name}"
 
     def connections(self) -> int:
         """Count the TCP connections that carried the requests logged so far, and forget them."""

@@ -51,7 +51,7 @@ def _targets(bench: Bench) -> list[tuple[str, str]]:
     return [("http", bench.origin.http), ("https", bench.origin.https)]
 
 
-def _interpreter() -> str:
+def interpreter() -> str:
     """The tests' own, which has requests; else the one that runs this."""
     own = ROOT / ".venv/bin/python"
     return str(own) if own.exists() else sys.executable
@@ -59,7 +59,7 @@ def _interpreter() -> str:
 
 def _start(code: str, values: dict[str, object]) -> subprocess.Popen[str]:
     env = os.environ | {"PYTHONPATH": str(ROOT / "clients/python/src")}
-    command = [_interpreter(), "-c", (code + LOOP).format(**values)]
+    command = [interpreter(), "-c", (code + LOOP).format(**values)]
     return subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 

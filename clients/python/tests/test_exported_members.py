@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
 import unasync
 
 import carpool
@@ -11,7 +14,16 @@ from carpool import _exceptions
 
 def test_everything_public_is_in_all() -> None:
     names = {name for name, value in vars(carpool).items() if not name.startswith("_") and not inspect.ismodule(value)}
-    assert names == set(carpool.__all__)
+    assert names | {"AsyncClient", "AsyncStream"} == set(carpool.__all__)
+
+
+def test_asyncio_is_imported_when_it_is_needed() -> None:
+    code = (
+        "import sys, carpool; assert 'asyncio' not in sys.modules; carpool.AsyncClient; assert 'asyncio' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = carpool.nonsense
 
 
 def test_every_exception_is_exported() -> None:

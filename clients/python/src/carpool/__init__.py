@@ -1,7 +1,7 @@
 """Client of carpoold: one HTTP session for every tool of the machine."""
 
-from ._async.client import AsyncClient
-from ._async.stream import AsyncStream
+import typing
+
 from ._calls import (
     AdaptCall,
     CallbackCall,
@@ -48,6 +48,10 @@ from ._options import CallbackOptions, RedirectOptions, RequestOptions, RetryPol
 from ._rpc import Notification
 from ._sync.client import Client
 from ._sync.stream import Stream
+
+if typing.TYPE_CHECKING:
+    from ._async.client import AsyncClient
+    from ._async.stream import AsyncStream
 
 __all__ = [
     "AccessError",
@@ -102,3 +106,16 @@ __all__ = [
     "ValidateCall",
     "ValidationError",
 ]
+
+
+def __getattr__(name: str) -> type:
+    """Import the asynchronous client when it is asked for: asyncio is half of what the package takes to be there."""
+    if name == "AsyncClient":
+        from ._async.client import AsyncClient  # noqa: PLC0415, that is the point
+
+        return AsyncClient
+    if name == "AsyncStream":
+        from ._async.stream import AsyncStream  # noqa: PLC0415
+
+        return AsyncStream
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

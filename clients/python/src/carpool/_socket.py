@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import select
-import shutil
 import signal
 import socket
 import stat
@@ -130,6 +129,8 @@ def _connect_to_any(seconds: float) -> socket.socket:
 
 def _start() -> socket.socket:
     """Start carpoold and connect to it, or to the one because of which it ended."""
+    import shutil  # noqa: PLC0415, it brings three compressors along, and this happens once in a daemon's life
+
     program = os.environ.get("CARPOOLD") or shutil.which("carpoold")
     if program is None:
         raise DaemonUnreachableError(f"no daemon at {default_path()}, and no carpoold on PATH or in CARPOOLD to start")

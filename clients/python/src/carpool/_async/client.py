@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -292,6 +291,9 @@ class AsyncClient:
         params, large = operations.request_params(method, url, options, self._session)
         if large is None:
             return await self._channel.call(call, params)
+        # It takes ten times as long to import as the rest, and few programs need it.
+        import tempfile  # noqa: PLC0415
+
         with tempfile.NamedTemporaryFile(prefix="carpool-") as file:
             file.write(large)
             file.flush()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
@@ -295,6 +294,9 @@ class Client:
         params, large = operations.request_params(method, url, options, self._session)
         if large is None:
             return self._channel.call(call, params)
+        # It takes ten times as long to import as the rest, and few programs need it.
+        import tempfile  # noqa: PLC0415
+
         with tempfile.NamedTemporaryFile(prefix="carpool-") as file:
             file.write(large)
             file.flush()

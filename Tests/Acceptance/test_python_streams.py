@@ -1,0 +1,105 @@
+"""Streams through the Python clients."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import Any
+
+import carpool
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import PATIENCE_SECONDS
+from origins.nginx import Nginx
+from origins.scripted import Exchange, ScriptedOrigin
+
+
+def events_of(exchange: Exchange, pieces: list[bytes], kind: str = "text/event-stream") -> None:
+    """Answer with one chunk for each piece."""
+    exchange.send(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+    for piece in pieces:
+        exchange.send(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
+    exchange.send(b"0\r\n\r\n")
+
+
+def test_a_stream_is_read_while_it_comes(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/never")
+
+    def half(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nX-Kind: half\r\nContent-Length: 10\r\n\r\nfirst")
+        gate.wait(PATIENCE_SECONDS)
+        exchange.send(b"other")
+
+    with client.stream("GET", origin.on("/half", half)) as stream:
+        assert stream.raise_for_status().status == 200
+        assert stream.headers["x-kind"] == "half"
+        pieces = stream.iter_bytes()
+        assert next(pieces) == b"first"
+        gate.set()
+        assert b"".join(pieces) == b"other"
+
+
+@pytest.mark.parametrize(
+    ("iterator", "sent", "expected"),
+    [
+        ("iter_bytes", [b"a\xff", b"b"], [b"a\xffb"]),
+        ("iter_text", [b"caf\xc3", b"\xa9"], ["café"]),
+        ("iter_lines", [b"one\r\ntw", b"o\n\nthree"], ["one", "two", "", "three"]),
+        ("iter_json", [b'{"a":1}\n\n[2', b"]\n3\n"], [{"a": 1}, [2], 3]),
+        (
+            "iter_sse",
+            [b"id: 1\nevent: x\ndata: a\ndata: b\n\n", b"retry: 5\ndata: c\n\n"],
+            [carpool.ServerSentEvent("x", "a\nb", "1", None), carpool.ServerSentEvent("message", "c", "1", 5)],
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_asynchronous", [False, True])
+def test_a_stream_is_read_as(
+    daemon: Daemon,
+    origin: ScriptedOrigin,
+    iterator: str,
+    sent: list[bytes],
+    expected: list[Any],
+    *,
+    is_asynchronous: bool,
+) -> None:
+    url = origin.on("/stream", lambda exchange: events_of(exchange, sent))
+
+    async def read() -> list[Any]:
+        async with carpool.AsyncClient(daemon.socket) as client, client.stream("GET", url) as stream:
+            return [piece async for piece in getattr(stream, iterator)()]
+
+    if is_asynchronous:
+        found = asyncio.run(read())
+    else:
+        with carpool.Client(daemon.socket) as client, client.stream("GET", url) as stream:
+            found = list(getattr(stream, iterator)())
+    if iterator in {"iter_bytes", "iter_text"}:
+        found = [type(found[0])().join(found)]
+    assert found == expected
+
+
+def test_a_stream_that_breaks_raises(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    def broken(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
+        exchange.close()
+
+    with client.stream("GET", origin.on("/broken", broken)) as stream:
+        pieces = stream.iter_bytes()
+        assert next(pieces) == b"first"
+        with pytest.raises(carpool.TransferError, match="network_connection_lost"):
+            list(pieces)
+
+
+def test_a_stream_that_is_left_ends(client: carpool.Client, nginx: Nginx) -> None:
+    with client.stream("GET", nginx.http + "/16m.bin", credit_bytes=1_000) as stream:
+        assert 0 < len(next(stream.iter_bytes())) <= 1_000
+    assert client.call("request.list")["requests"] == []
+
+
+def test_a_large_stream_comes_whole(client: carpool.Client, nginx: Nginx) -> None:
+    with client.stream("GET", nginx.http + "/16m.bin") as stream:
+        digest = hashlib.sha256()
+        for piece in stream.iter_bytes():
+            digest.update(piece)
+    assert digest.hexdigest() == nginx.hashes["16m.bin"]
