@@ -102,6 +102,31 @@ int CLinux_set_nonblocking(int fd) {
     return fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
+ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int room, int *count) {
+    enum { most = 16 };
+    union {
+        struct cmsghdr header; // aligns the buffer
+        char bytes[CMSG_SPACE(sizeof(int) * most)];
+    } control;
+    struct iovec part = {.iov_base = bytes, .iov_len = size};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    *count = 0;
+    ssize_t received = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (received < 0) return received;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        size_t found = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < found; i++) {
+            int descriptor;
+            memcpy(&descriptor, CMSG_DATA(header) + i * sizeof descriptor, sizeof descriptor);
+            if (*count < room) descriptors[(*count)++] = descriptor;
+            else close(descriptor);
+        }
+    }
+    return received;
+}
+
 int CLinux_exit_code(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -5,6 +5,10 @@ public protocol BodySource: AnyObject {
     var lengthBytes: Int64? { get }
     /// Whether ``restart()`` gives the same bytes from the first one on.
     var canRestart: Bool { get }
+    /// Whether it may have nothing to give for a while, so that its connection should be nobody else's.
+    var mayWait: Bool { get }
+    /// Nobody reads any more: what it holds may go.
+    func close()
     /// Goes back to the first byte: called before every sending, and only if ``canRestart``.
     func restart()
     /// Copies the next bytes into a room that is not empty.

@@ -94,6 +94,10 @@ protocol Client: AnyObject, EventSink {
     func deliver(_ message: StreamMessage, of feed: StreamFeed)
     /// Lets go of a reader that has been told the end of its stream.
     func forget(_ feed: StreamFeed)
+    /// How many descriptors came with the line that is handled.
+    var descriptorCount: Int { get }
+    /// Gives one of them away, once; the caller closes it.
+    func claim(descriptor index: Int) -> Int32?
     /// Takes over what the client says of itself.
     func introduce(name: String?, version: String?, maximumLineBytes: Int?)
     /// Writes the answer of a call, or nothing if the call was a notification.

@@ -13,6 +13,8 @@ protocol CallbackParts {
     func validator(_ json: JSON, path: String) throws(RPCError) -> any ResponseValidator
     /// `callback.serialize`.
     func serializer(_ json: JSON, path: String) throws(RPCError) -> any ResponseSerializer
+    /// `callback.body`; the client may name files only if it may have them opened.
+    func uploadable(_ json: JSON, mayOpenFiles: Bool, path: String) throws(RPCError) -> any Uploadable
     /// `callback.preprocess`.
     func preprocessor(_ json: JSON, path: String) throws(RPCError) -> any ResponsePreprocessor
     /// `callback.destination`; the options are those that the client's answer may change.

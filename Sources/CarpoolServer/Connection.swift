@@ -27,6 +27,9 @@ final class Connection: ReadinessHandler, TurnObserver {
     private unowned let server: Server
     private var framer: MessageFramer
     private var output = OutputQueue()
+    private var descriptors = ReceivedDescriptors()
+    /// How many bytes have come.
+    private var received = 0
     /// Calls that have not been answered. Each keeps the connection alive until it is answered or abandoned.
     private var calls: [RPCID: Call] = [:]
     private var inputHasEnded = false
@@ -70,8 +73,15 @@ final class Connection: ReadinessHandler, TurnObserver {
     @discardableResult private func readInput() -> Bool {
         guard !inputHasEnded else { return false }
         let result = server.withReadBuffer { buffer in
-            let result = Bytes.read(fd, into: buffer)
-            if case .bytes(let count) = result { framer.append(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+            var came: [Int32] = []
+            let result = Bytes.receive(fd, into: buffer, descriptors: &came)
+            if case .bytes(let count) = result {
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                let last = bytes.lastIndex { $0 > UInt8(ascii: " ") } ?? 0
+                descriptors.add(came, upTo: received &+ last &+ 1)
+                received &+= count
+                framer.append(bytes)
+            }
             return result
         }
         switch result {
@@ -93,7 +103,9 @@ final class Connection: ReadinessHandler, TurnObserver {
     /// large. The rest waits in the framer, and nothing more is read, until ``flush()`` has made room.
     private func handleMessages() {
         while !isClosed, !isShownOut, output.count <= server.limits.unreadBytes, let event = framer.next() {
+            descriptors.begin(lineEndingAt: received &- framer.bufferedBytes)
             handle(event)
+            descriptors.end()
         }
     }
 
@@ -183,6 +195,7 @@ final class Connection: ReadinessHandler, TurnObserver {
         isClosed = true
         server.loop.forget(fd)
         descriptor = nil
+        descriptors.closeAll()
         abandonWork()
         server.connectionDidClose(self)
     }
@@ -242,6 +255,10 @@ extension Connection: Client {
         try? HTTPField(
             name: "User-Agent", value: DefaultFields.userAgent(client: knownIdentity.name, version: version))
     }
+
+    var descriptorCount: Int { descriptors.count }
+
+    func claim(descriptor index: Int) -> Int32? { descriptors.claim(index) }
 
     func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
         if let name {

@@ -10,7 +10,8 @@ extension RequestReader {
     static func kind(_ params: Params) -> RequestKind {
         if let kind = params["kind"]?.string.flatMap(RequestKind.init(rawValue:)) { return kind }
         guard let body = params["body"] else { return .data }
-        return body["stream"] != nil || body["multipart"] != nil ? .upload : .data
+        let made: [StaticString] = ["stream", "multipart", "fd", "callback"]
+        return made.contains { body["\($0)"] != nil } ? .upload : .data
     }
 
     func readBody(_ json: JSON, into parameters: inout RequestParameters) throws(RPCError) {
@@ -18,6 +19,11 @@ extension RequestReader {
             parameters.body = .source(BodyFeed(lengthBytes: json["length_bytes"]?.integer))
         } else if json["multipart"] != nil {
             parameters.uploadable = try multipart(json)
+        } else if json["fd"] != nil {
+            parameters.body = try descriptor(json)
+        } else if let callback = json["callback"] {
+            parameters.uploadable = try callbacks.uploadable(
+                callback, mayOpenFiles: client.uid == owner, path: "params.body.callback")
         } else if let bytes = try bytes(json, path: "params.body") {
             parameters.body = .bytes(bytes)
             if json["json"] != nil { RequestReader.addJSONContentType(to: &parameters) }

@@ -15,7 +15,7 @@ struct RequestReader {
     /// For sessions that name none of their own.
     let languages: [String]
     /// Keeps the time of refreshes.
-    let scheduler: any Scheduler
+    let scheduler: EventLoop
     /// Names what an interceptor sends itself.
     let makeRequestID: () -> String
     /// Who remembers the partial files of downloads.

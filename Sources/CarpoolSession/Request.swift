@@ -254,7 +254,7 @@ extension Request {
     /// Lets go of what was sent, which nobody sends again: bytes that take room, and files that are open.
     private func letGoOfBodies() {
         for body in [parameters.body] + attempts.compactMap(\.request?.body) {
-            if case .source(let source) = body { (source as? BodyFeed)?.close() }
+            if case .source(let source) = body { source.close() }
         }
         let last = attempts.count - 1
         guard last >= 0 else { return }

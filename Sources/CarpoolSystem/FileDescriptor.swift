@@ -67,6 +67,30 @@ public enum Bytes {
         result(of: { Glibc.read(fd, buffer.baseAddress, buffer.count) }, zero: .endOfFile)
     }
 
+    /// Reads once from a socket, without waiting whatever its mode.
+    public static func receive(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+        result(of: { recv(fd, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }, zero: .endOfFile)
+    }
+
+    /// The most descriptors that come with one message; the kernel closes any more.
+    public static let maximumDescriptors = 16
+
+    /// Reads once from a Unix socket, and takes over the descriptors that came with the first byte (SCM_RIGHTS, unix(7)); the caller closes them.
+    public static func receive(
+        _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
+    ) -> IOResult {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: maximumDescriptors) { room in
+            var count: Int32 = 0
+            let result = result(
+                of: {
+                    CLinux_receive(
+                        fd, buffer.baseAddress, buffer.count, room.baseAddress, Int32(maximumDescriptors), &count)
+                }, zero: .endOfFile)
+            if count > 0 { descriptors.append(contentsOf: room[..<Int(count)]) }
+            return result
+        }
+    }
+
     /// Sends once to a socket, without SIGPIPE.
     public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> IOResult {
         result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL)) }, zero: .wouldBlock)

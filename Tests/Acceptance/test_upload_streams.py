@@ -204,3 +204,50 @@ def test_up_05_cancelled_while_a_piece_waits(wire: Wire, origin: ScriptedOrigin)
     names = [answers[call].get("error", {"data": {"name": "taken"}})["data"]["name"] for call in calls]
     assert set(names) == {"taken", "too_many_in_flight", "wrong_state"}
     assert names.count("wrong_state") == 4
+
+
+CALLBACK = {"callback": {"name": "body"}}
+
+
+@pytest.mark.parametrize("answer", [{"text": "hello"}, {"base64": "aGVsbG8="}, {"json": "hello"}, {"stream": True}])
+def test_up_05_a_client_gives_the_body(story: Story, origin: ScriptedOrigin, answer: dict[str, Any]) -> None:
+    origin.on("/", lambda exchange: exchange.reply(200))
+    call = story.begin(f"{origin.url}/", body=CALLBACK)
+    question = story.question("body")
+    assert question["params"]["url_request"]["method"] == "POST"
+    story.answer(question, answer)
+    if "stream" in answer:
+        story.call("body.put", request=question["params"]["request"], text="hello", end=True)
+    assert story.result(call)["outcome"]["ok"]
+    assert origin.requests[0].body == (b'"hello"' if "json" in answer else b"hello")
+
+
+def test_up_05_a_client_is_asked_again(story: Story, origin: ScriptedOrigin) -> None:
+    """For every attempt, and for a redirect that keeps the body, however much of it was sent."""
+    answers = [503, 307, 200]
+    origin.on("/", lambda exchange: exchange.reply(answers.pop(0), headers=[("Location", "/")]))
+    call = story.begin(
+        f"{origin.url}/",
+        method="PUT",
+        body=CALLBACK,
+        validate=True,
+        interceptor=[{"retry_policy": {"scale_ms": 1}}],
+    )
+    data = content(1_500_000)
+    for number in (1, 2, 3):
+        question = story.question("body", number)
+        story.answer(question, {"stream": True, "length_bytes": len(data)})
+        for start in range(0, len(data), 500_000):
+            piece = base64.b64encode(data[start : start + 500_000]).decode()
+            story.call("body.put", request=question["params"]["request"], base64=piece)
+    assert story.result(call)["outcome"]["ok"]
+    assert [received.body for received in origin.requests] == [data] * 3
+
+
+def test_up_05_a_client_that_has_none(story: Story, origin: ScriptedOrigin) -> None:
+    call = story.begin(origin.url, body=CALLBACK)
+    story.answer(story.question("body"), {"fail": {"message": "no tape"}})
+    error = story.result(call)["outcome"]["error"]
+    assert error["name"] == "create_uploadable_failed"
+    assert error["details"]["underlying"]["message"] == "no tape"
+    assert origin.requests == []

@@ -3,7 +3,7 @@ internal import CarpoolJSON
 /// `callback.*`: what the daemon asks its clients.
 enum CallbackMethods {
     static let all: [CallbackDescription] = [
-        adapt, retry, redirect, validate, preprocess, serialize, destination, refresh,
+        adapt, retry, redirect, validate, preprocess, serialize, destination, refresh, givesBody,
     ]
 
     private static let adapt = CallbackDescription(
@@ -148,6 +148,36 @@ enum CallbackMethods {
                     {"status":200,"http_version":"h2","headers":[],"url":"https://example.com/a.zip"},\
                     "suggested_name":"a.zip"}
                     """, result: #"{"path":"/home/me/Downloads/a.zip","remove_previous":true}"#)
+        ])
+
+    private static let givesBody = CallbackDescription(
+        name: "callback.body", summary: "Asks for the body of a request.",
+        description: """
+            Before every attempt, and whenever the body is needed again after it was sent in part: after a redirect that keeps \
+            it, and on another connection. `stream` is given with `body.put`. A client that refuses fails the request with \
+            `create_uploadable_failed`, which holds the message.
+            """,
+        params: aboutRequest + [urlRequest],
+        result: .oneOf(
+            .object([.required("text", .string, "UTF-8.")]),
+            .object([.required("json", .any, "Sent compact; numbers and the order of members are kept.")]),
+            .object([.required("base64", .string, "Any bytes.")]),
+            .object([
+                .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
+                .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
+                .optional("length_bytes", .count, "How many bytes. Absent: to the end."),
+            ]),
+            .object([
+                .required("stream", .constant(true), "Given with `body.put` while it is sent."),
+                .optional("length_bytes", .count, "How many bytes it will have. Absent: not known."),
+            ]), failing),
+        examples: [
+            .init(
+                "a body that is given meanwhile",
+                params: """
+                    {"callback":"backup","session":"default","request":"r_k3f9_1a","attempt":1,"deadline_ms":10000,"url_request":\
+                    {"method":"PUT","url":"https://example.com/a","headers":[]}}
+                    """, result: #"{"stream":true}"#)
         ])
 
     private static let refresh = CallbackDescription(

@@ -25,6 +25,14 @@ extension JSONSchema {
                     "How many bytes it will have. Absent: not known; HTTP/1.1 sends it in chunks."),
             ]),
             .object([
+                .required("fd", place, "A descriptor that came with the line: a regular file, a pipe or a socket."),
+                .optional("offset", .count, "Where to begin in a regular file, in bytes.", absent: "0"),
+                .optional(
+                    "length_bytes", .count,
+                    "How many bytes. Absent: to the end; HTTP/1.1 sends a pipe or a socket in chunks then."),
+            ]),
+            .object([.required("callback", bodyCallback, "Asks a client, as `callback.body`, whenever it is needed.")]),
+            .object([
                 .required(
                     "multipart", .array(of: part, count: 0...256),
                     "The parts of a form, sent as `multipart/form-data` whatever `headers` say."),
@@ -52,9 +60,18 @@ extension JSONSchema {
             .object(partMembers(.required("base64", .string, "Any bytes."))),
             .object(
                 partMembers(
+                    .required("fd", place, "A descriptor that came with the line: a regular file, a pipe or a socket."),
+                    .optional("offset", .count, "Where to begin in a regular file, in bytes.", absent: "0"),
+                    .optional(
+                        "length_bytes", .count, "How many bytes; for a pipe or a socket there is no other way to know."))),
+            .object(
+                partMembers(
                     .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
                     .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
                     .optional("length_bytes", .count, "How many bytes. Absent: to the end.")))))
+
+    /// The place of a descriptor among those that came with the line.
+    private static let place = JSONSchema.integer(0...15)
 
     private static func partMembers(_ own: Member...) -> [Member] {
         [.required("name", .string(maxBytes: 4_096), "The field's name.")] + own + [

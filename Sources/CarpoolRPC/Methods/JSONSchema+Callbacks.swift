@@ -44,6 +44,9 @@ extension JSONSchema {
     /// A client that makes values of bodies, or changes their bytes first.
     static let serializerCallback = JSONSchema.named("SerializerCallback", callback(onFailure: ["fail", "none"]))
 
+    /// A client that gives bodies.
+    static let bodyCallback = JSONSchema.named("BodyCallback", callback(onFailure: ["fail"]))
+
     /// A client that gets new credentials.
     static let refresherCallback = JSONSchema.named("RefresherCallback", callback(onFailure: ["fail"]))
 }

@@ -27,6 +27,10 @@ struct ClientCallbacks: CallbackParts {
         CallbackSerializer(try callback(json, .fail, path))
     }
 
+    func uploadable(_ json: JSON, mayOpenFiles: Bool, path: String) throws(RPCError) -> any Uploadable {
+        CallbackUpload(try callback(json, .fail, path), mayOpenFiles: mayOpenFiles)
+    }
+
     func preprocessor(_ json: JSON, path: String) throws(RPCError) -> any ResponsePreprocessor {
         CallbackPreprocessor(try callback(json, .fail, path))
     }

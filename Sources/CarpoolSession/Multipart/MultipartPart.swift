@@ -8,7 +8,9 @@ public struct MultipartPart {
         case bytes([UInt8])
         /// A file, by its path; all of it from the offset on, if there is no length.
         case file(path: String, offset: Int64, length: Int64?)
-        /// An open file, or what somebody gives: so many bytes.
+        /// So many bytes of an open file.
+        case open(BodyFile, offset: Int64, length: Int64)
+        /// So many bytes of what somebody gives.
         case source(any BodySource, length: Int64)
     }
 

@@ -65,10 +65,10 @@ public final class MultipartUpload: Uploadable {
         if let made { return made }
         let body = SegmentedBody(try segments())
         let upload: CreatedUpload
-        if let length = body.lengthBytes, length < memoryBytes, !body.waits {
+        if let length = body.lengthBytes, length < memoryBytes, !body.mayWait {
             upload = CreatedUpload(body: .bytes(try body.contents()), kind: .data)
         } else {
-            upload = CreatedUpload(body: .source(body), kind: .file)
+            upload = CreatedUpload(body: .source(body), kind: body.mayWait ? .stream : .file)
         }
         made = upload
         return upload
@@ -95,6 +95,11 @@ public final class MultipartUpload: Uploadable {
         switch part.content {
         case .bytes(let bytes):
             return (part.head(fileName: part.fileName, contentType: part.contentType), .bytes(bytes))
+        case .open(let file, let offset, let length):
+            return (
+                part.head(fileName: part.fileName, contentType: part.contentType),
+                .file(file, offset: offset, length: length)
+            )
         case .source(let source, let length):
             return (part.head(fileName: part.fileName, contentType: part.contentType), .source(source, length: length))
         case .file(let path, let offset, let length):

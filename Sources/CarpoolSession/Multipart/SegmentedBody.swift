@@ -29,11 +29,15 @@ final class SegmentedBody: BodySource {
         lengthBytes = segments.reduce(0) { $0.addingReportingOverflow($1.length).partialValue }
     }
 
-    /// Whether it may have to wait for a piece.
-    var waits: Bool {
+    var mayWait: Bool {
         segments.contains { segment in
-            if case .source = segment { true } else { false }
+            if case .source(let source, _) = segment { source.mayWait } else { false }
         }
+    }
+
+    func close() {
+        onReady = {}
+        for case .source(let source, _) in segments { source.close() }
     }
 
     var canRestart: Bool {

@@ -151,6 +151,9 @@ public final class BodyFeed: BodySource {
 
     // MARK: Whoever sends
 
+    /// It may have to wait for whoever gives.
+    public var mayWait: Bool { true }
+
     /// Whether nothing that was read has been let go of.
     public var canRestart: Bool { !isOver && buffer.isWhole }
 

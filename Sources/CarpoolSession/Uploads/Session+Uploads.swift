@@ -131,7 +131,7 @@ extension RequestBody {
     /// Whether it is somebody's who may take his time, so that its connection should be nobody else's.
     var isFed: Bool {
         guard case .source(let source) = self else { return false }
-        return source is BodyFeed
+        return source.mayWait
     }
 }
 

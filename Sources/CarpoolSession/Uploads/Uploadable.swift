@@ -34,7 +34,7 @@ public struct CreatedUpload {
     }
 
     /// A body that was there as it is.
-    init(_ body: RequestBody) {
+    public init(_ body: RequestBody) {
         self.body = body
         kind =
             switch body {

@@ -27,6 +27,9 @@ final class RecordingParts: CallbackParts {
         return PassthroughPreprocessor()
     }
 
+    func uploadable(_ json: JSON, mayOpenFiles: Bool, path: String) throws(RPCError) -> any Uploadable {
+        throw .cancelled
+    }
     func interceptor(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor { throw .cancelled }
     func destinationDecider(
         _ json: JSON, options: DownloadOptions, path: String

@@ -37,6 +37,9 @@ final class FakeClient: Client {
         identity = ClientIdentity(uid: uid, name: name)
     }
 
+    var descriptorCount: Int { 0 }
+    func claim(descriptor index: Int) -> Int32? { nil }
+
     func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
         if let name { identity = ClientIdentity(uid: uid, name: name) }
         self.version = version

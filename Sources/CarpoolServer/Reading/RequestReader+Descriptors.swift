@@ -1,0 +1,107 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+internal import Glibc
+
+// Descriptors that came with a call. Whoever passes one has opened it himself, so that anybody may.
+extension RequestReader {
+    /// A body that is read from a descriptor: a regular file at any place, a pipe or a socket as it comes.
+    func descriptor(_ json: JSON) throws(RPCError) -> RequestBody {
+        let length = json["length_bytes"]?.integer
+        switch try open(json, path: "params.body") {
+        case .file(let file, let size):
+            let offset = json["offset"]?.integer ?? 0
+            return .file(file, offset: offset, length: try RequestReader.length(length, from: offset, of: size))
+        case .stream(let descriptor, let isSocket):
+            guard json["offset"] == nil else {
+                throw .invalidParams(
+                    path: "params.body.offset", message: "a pipe or a socket is read as it comes",
+                    expected: "no offset")
+            }
+            return .source(
+                DescriptorSource(
+                    descriptor.take(), isSocket: isSocket, lengthBytes: length, loop: scheduler))
+        }
+    }
+
+    /// A part of a form that is read from a descriptor. Its length is a part of the form's, so that of a pipe must be told.
+    func descriptorContent(_ json: JSON, path: String) throws(RPCError) -> MultipartPart.Content {
+        let length = json["length_bytes"]?.integer
+        switch try open(json, path: path) {
+        case .file(let file, let size):
+            let offset = json["offset"]?.integer ?? 0
+            return .open(file, offset: offset, length: try RequestReader.length(length, from: offset, of: size))
+        case .stream(let descriptor, let isSocket):
+            guard let length else {
+                throw .invalidParams(
+                    path: "\(path).length_bytes", message: "a pipe or a socket does not tell how much there is",
+                    expected: "the length of the part")
+            }
+            let source = DescriptorSource(
+                descriptor.take(), isSocket: isSocket, lengthBytes: length, loop: scheduler)
+            return .source(source, length: length)
+        }
+    }
+
+    private enum Opened {
+        case file(BodyFile, size: Int64)
+        case stream(HeldDescriptor, isSocket: Bool)
+    }
+
+    private func open(_ json: JSON, path: String) throws(RPCError) -> Opened {
+        let index = json["fd"]?.int ?? 0
+        guard let raw = client.claim(descriptor: index) else {
+            throw .invalidParams(
+                path: "\(path).fd", message: "no descriptor \(index) came with the line, or it is used already",
+                expected: "the place of one of \(client.descriptorCount) descriptors, from 0")
+        }
+        let descriptor = FileDescriptor(owning: raw)
+        var status = stat()
+        guard fstat(raw, &status) == 0 else { throw RequestReader.refusal(index, errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            guard pread(raw, nil, 0, 0) == 0 else { throw RequestReader.refusal(index, errno) }
+            let size = Int64(status.st_size)
+            return .file(BodyFile(descriptor, sizeBytes: size), size: size)
+        case S_IFSOCK: return .stream(HeldDescriptor(descriptor), isSocket: true)
+        case S_IFIFO:
+            // A new open file description: making the caller's own non-blocking would make it so for everybody who has it.
+            do throws(SystemError) {
+                let own = try FileDescriptor.open("/proc/self/fd/\(raw)", O_RDONLY | O_NONBLOCK)
+                return .stream(HeldDescriptor(own), isSocket: false)
+            } catch { throw RequestReader.refusal(index, error.code) }
+        case S_IFDIR: throw RequestReader.refusal(index, EISDIR)
+        default: throw RequestReader.refusal(index, EINVAL)
+        }
+    }
+
+    private static func length(_ length: Int64?, from offset: Int64, of size: Int64) throws(RPCError) -> Int64 {
+        guard offset <= size, length ?? 0 <= size - offset else {
+            throw .invalidParams(
+                path: "params.body", message: "the file has only \(size) bytes",
+                expected: "offset and length_bytes within them")
+        }
+        return length ?? size - offset
+    }
+
+    private static func refusal(_ index: Int, _ code: Int32) -> RPCError {
+        let error = SystemError(code: code, operation: "read")
+        return .cannotOpen(path: "descriptor \(index)", errno: Int(code), reason: error.reason)
+    }
+}
+
+/// A descriptor on its way from where it was looked at to where it is used.
+private final class HeldDescriptor {
+    private var raw: Int32
+
+    init(_ descriptor: consuming FileDescriptor) { raw = descriptor.release() }
+
+    deinit { if raw >= 0 { close(raw) } }
+
+    func take() -> FileDescriptor {
+        defer { raw = -1 }
+        return FileDescriptor(owning: raw)
+    }
+}

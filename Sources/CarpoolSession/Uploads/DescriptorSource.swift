@@ -1,0 +1,70 @@
+public import CarpoolHTTP
+public import CarpoolSystem
+internal import Glibc
+
+/// A body that comes out of a pipe or a socket while it is sent.
+public final class DescriptorSource: BodySource, ReadinessHandler {
+    /// How many bytes it will have, if whoever gave it has said so.
+    public let lengthBytes: Int64?
+    /// Called when a reader that waits may read on.
+    public var onReady: () -> Void = {}
+    private var descriptor: FileDescriptor?
+    private let isSocket: Bool
+    private let loop: EventLoop
+    private var hasBeenRead = false
+
+    /// Takes over a descriptor. A pipe must have been opened without blocking; of a socket that does not matter.
+    public init(
+        _ descriptor: consuming FileDescriptor, isSocket: Bool, lengthBytes: Int64?, loop: EventLoop
+    ) {
+        self.descriptor = consume descriptor
+        self.isSocket = isSocket
+        self.lengthBytes = lengthBytes
+        self.loop = loop
+    }
+
+    deinit { close() }
+
+    /// It may have to wait for whoever writes.
+    public var mayWait: Bool { true }
+
+    /// Only before the first byte: what was read is gone.
+    public var canRestart: Bool { !hasBeenRead && descriptor != nil }
+
+    /// Nothing has been read, so there is nothing to go back over.
+    public func restart() {}
+
+    /// Reads once.
+    public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
+        guard let raw = descriptor?.raw else {
+            return .failed(TransportError(.requestBodyStreamExhausted, "the body's descriptor is closed"))
+        }
+        switch isSocket ? Bytes.receive(raw, into: room) : Bytes.read(raw, into: room) {
+        case .bytes(let count):
+            hasBeenRead = true
+            return .bytes(count)
+        case .endOfFile: return .end
+        case .wouldBlock:
+            loop.setInterest(.readable, for: raw, handler: self)
+            return .wait
+        case .failed(let code):
+            return .failed(
+                TransportError(
+                    .requestBodyStreamExhausted, "the body's descriptor cannot be read", systemCode: code))
+        }
+    }
+
+    /// There is something to be read, or its end.
+    public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        loop.forget(fd)
+        onReady()
+    }
+
+    /// Closes the descriptor: nobody reads any more.
+    public func close() {
+        guard let raw = descriptor?.raw else { return }
+        loop.forget(raw)
+        descriptor = nil
+        onReady = {}
+    }
+}

@@ -1,0 +1,146 @@
+"""Bodies that are read from descriptors: they come with the line by SCM_RIGHTS."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import eventually
+from harness.wire import Wire
+from origins.scripted import ScriptedOrigin
+
+
+@pytest.fixture
+def url(origin: ScriptedOrigin) -> Iterator[str]:
+    yield origin.on("/", lambda exchange: exchange.reply(200)) + "?"
+
+
+def call(wire: Wire, body: Any, descriptors: list[int], **params: Any) -> Any:
+    """Make a request on a line with descriptors."""
+    message = {"jsonrpc": "2.0", "id": 900, "method": "request.perform", "params": {"body": body, **params}}
+    socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], descriptors)
+    return wire.answer(900)
+
+
+def open_descriptors(daemon: Daemon) -> int:
+    return sum(1 for _ in Path(f"/proc/{daemon.pid}/fd").iterdir())
+
+
+def test_up_01_a_regular_file(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    with (tmp_path / "file").open("rb") as file:
+        file.seek(5)
+        assert call(wire, {"fd": 0}, [file.fileno()], url=url)["result"]["outcome"]["ok"]
+        call(wire, {"fd": 1, "offset": 2, "length_bytes": 3}, [0, file.fileno()], url=url)
+        assert file.tell() == 5
+    assert [request.body for request in origin.requests] == [b"0123456789", b"234"]
+    assert origin.requests[0].values("content-length") == ["10"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+@pytest.mark.parametrize("known", [True, False])
+def test_up_01_what_comes_meanwhile(wire: Wire, origin: ScriptedOrigin, url: str, kind: str, known: bool) -> None:
+    data = os.urandom(1_048_583)
+    if kind == "pipe":
+        read, write = os.pipe()
+    else:
+        near, far = socket.socketpair()
+        read, write = near.detach(), far.detach()
+    assert os.get_blocking(read)
+
+    def feed() -> None:
+        with os.fdopen(write, "wb") as pipe:
+            pipe.write(data)
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    body = {"fd": 0, "length_bytes": len(data)} if known else {"fd": 0}
+    assert call(wire, body, [read], url=url)["result"]["outcome"]["ok"]
+    thread.join()
+    assert os.get_blocking(read), "the caller's own descriptor is as it was"
+    os.close(read)
+    [received] = origin.requests
+    assert received.body == data
+    assert received.values("transfer-encoding") == ([] if known else ["chunked"])
+
+
+def test_up_01_a_pipe_that_ends_too_soon(wire: Wire, origin: ScriptedOrigin, url: str) -> None:
+    read, write = os.pipe()
+    os.write(write, b"abc")
+    os.close(write)
+    error = call(wire, {"fd": 0, "length_bytes": 10}, [read], url=url)["result"]["outcome"]["error"]
+    assert error["name"] == "session_task_failed.request_body_stream_exhausted"
+    assert "3 of 10" in error["message"]
+    assert origin.requests == []
+    os.close(read)
+
+
+def test_mp_08_parts_from_descriptors(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"0123456789")
+    read, write = os.pipe()
+    os.write(write, b"piped")
+    with (tmp_path / "file").open("rb") as file:
+        parts = [{"name": "a", "fd": 1, "length_bytes": 5}, {"name": "b", "fd": 0, "offset": 8}]
+        body = {"multipart": parts, "boundary": "B"}
+        assert call(wire, body, [file.fileno(), read], url=url)["result"]["outcome"]["ok"]
+        untold = call(wire, {"multipart": [{"name": "a", "fd": 0}]}, [read], url=url)
+    assert origin.requests[0].body == (
+        b'--B\r\nContent-Disposition: form-data; name="a"\r\n\r\npiped\r\n'
+        b'--B\r\nContent-Disposition: form-data; name="b"\r\n\r\n89\r\n--B--\r\n'
+    )
+    assert untold["error"]["data"]["path"] == "params.body.multipart[0].length_bytes"
+    os.close(read)
+    os.close(write)
+
+
+def test_up_01_wrong_descriptors(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    zero = os.open("/dev/zero", os.O_RDONLY)
+    writable = os.open(tmp_path / "out", os.O_WRONLY | os.O_CREAT)
+    for descriptor, number in {folder: errno.EISDIR, zero: errno.EINVAL, writable: errno.EBADF}.items():
+        error = call(wire, {"fd": 0}, [descriptor], url=url)["error"]["data"]
+        assert (error["name"], error["errno"]) == ("file.cannot_open", number)
+        os.close(descriptor)
+    assert call(wire, {"fd": 1}, [0], url=url)["error"]["data"]["path"] == "params.body.fd"
+    assert call(wire, {"fd": 0}, [], url=url)["error"]["data"]["path"] == "params.body.fd"
+    assert origin.requests == []
+
+
+def test_up_01_what_nobody_claims_is_closed(daemon: Daemon, wire: Wire, url: str) -> None:
+    """Also with more than may come, with lines that are none, and with those whose client goes."""
+    wire.call("daemon.ping")
+    before = open_descriptors(daemon)
+    for count in (1, 16, 40):
+        call(wire, {"text": "x"}, [0] * count, url=url)
+    socket.send_fds(wire.socket, [b'{"a\n'], [0, 0])
+    wire.receive()
+    socket.send_fds(wire.socket, [b'  {"jsonrpc":"2.0","id":1,"method":"daemon.ping"}  \n  \n'], [0, 0])
+    wire.answer(1)
+    with daemon.wire() as other:
+        socket.send_fds(other.socket, [b'{"unfinished'], [0, 0])
+    eventually(lambda: open_descriptors(daemon) <= before + 2)
+
+
+def test_up_01_descriptors_belong_to_their_line(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
+    """Lines before and behind it, in the same piece of the stream, have nothing of it."""
+    (tmp_path / "file").write_bytes(b"mine")
+    line = json.dumps(
+        {"jsonrpc": "2.0", "id": 2, "method": "request.perform", "params": {"url": url, "body": {"fd": 0}}}
+    ).encode()
+    with (tmp_path / "file").open("rb") as file:
+        wire.socket.sendall(line.replace(b'"id": 2', b'"id": 1') + b"\n")
+        socket.send_fds(wire.socket, [line[:40]], [file.fileno()])
+        wire.socket.sendall(line[40:] + b"\n" + line.replace(b'"id": 2', b'"id": 3') + b"\n")
+        answers = {answer["id"]: answer for answer in (wire.receive() for _ in range(3))}
+    assert "error" in answers[1]
+    assert answers[2]["result"]["outcome"]["ok"]
+    assert "error" in answers[3]
+    assert [request.body for request in origin.requests] == [b"mine"]
