@@ -63,7 +63,8 @@ extension JSONSchema {
                     .required("fd", place, "A descriptor that came with the line: a regular file, a pipe or a socket."),
                     .optional("offset", .count, "Where to begin in a regular file, in bytes.", absent: "0"),
                     .optional(
-                        "length_bytes", .count, "How many bytes; for a pipe or a socket there is no other way to know."))),
+                        "length_bytes", .count, "How many bytes; for a pipe or a socket there is no other way to know.")
+                )),
             .object(
                 partMembers(
                     .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),

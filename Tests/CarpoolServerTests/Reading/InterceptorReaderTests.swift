@@ -25,6 +25,9 @@ struct InterceptorReaderTests {
             paths.append(path)
             return Part()
         }
+        func uploadable(_ json: JSON, mayOpenFiles: Bool, path: String) throws(RPCError) -> any Uploadable {
+            throw .cancelled
+        }
         func destinationDecider(
             _ json: JSON, options: DownloadOptions, path: String
         ) throws(RPCError) -> any DestinationDecider {

@@ -24,6 +24,9 @@ struct RedirectReaderTests {
         func validator(_ json: JSON, path: String) throws(RPCError) -> any ResponseValidator { throw .cancelled }
         func serializer(_ json: JSON, path: String) throws(RPCError) -> any ResponseSerializer { throw .cancelled }
         func preprocessor(_ json: JSON, path: String) throws(RPCError) -> any ResponsePreprocessor { throw .cancelled }
+        func uploadable(_ json: JSON, mayOpenFiles: Bool, path: String) throws(RPCError) -> any Uploadable {
+            throw .cancelled
+        }
         func destinationDecider(
             _ json: JSON, options: DownloadOptions, path: String
         ) throws(RPCError) -> any DestinationDecider {
