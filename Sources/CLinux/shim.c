@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,4 +137,37 @@ int CLinux_rename_without_replacing(const char *from, const char *to) {
     if (errno != EINVAL && errno != ENOSYS) return -1;
     if (link(from, to) != 0) return -1;
     return unlink(from);
+}
+
+ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int passed) {
+    union {
+        struct cmsghdr header; // aligns the buffer
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof passed);
+    memcpy(CMSG_DATA(header), &passed, sizeof passed);
+    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int CLinux_sealed_file(const void *bytes, size_t count) {
+    int fd = memfd_create("carpool-body", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return -1;
+    size_t done = 0;
+    while (done < count) {
+        ssize_t written = write(fd, (const char *)bytes + done, count - done);
+        if (written > 0) done += (size_t)written;
+        else if (written == 0 || errno != EINTR) break;
+    }
+    if (done == count && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0
+        && lseek(fd, 0, SEEK_SET) == 0) return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
 }

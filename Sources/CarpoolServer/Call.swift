@@ -24,6 +24,8 @@ final class Call {
     /// Carried out if the call is cancelled, or its connection lost, before it is answered.
     var onCancel: () -> Void = {}
     private(set) var isAnswered = false
+    /// What goes with the line of its answer.
+    var passedDescriptor: PassedDescriptor?
     /// The batch that its answer belongs to.
     let batch: Batch?
 
@@ -82,6 +84,8 @@ protocol Client: AnyObject, EventSink {
     var inlineBodyBytes: Int { get }
     /// How long a record may be, so that the line with it is one that the client takes.
     var recordBytes: Int { get }
+    /// Whether one more descriptor may be on its way to it.
+    var takesDescriptors: Bool { get }
     /// Requests that end with this connection, by their place in the order.
     var dependents: [Int: RequestEntry] { get set }
     /// Live subscriptions, by name.

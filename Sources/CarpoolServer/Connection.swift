@@ -251,6 +251,8 @@ extension Connection: Client {
     /// The line less what surrounds a record: the id, at most 1 KiB, and the members of the response.
     var recordBytes: Int { maximumLineBytes - 2_048 }
 
+    var takesDescriptors: Bool { output.descriptorCount < server.limits.descriptorsPerConnection }
+
     private func makeUserAgent() -> HTTPField? {
         try? HTTPField(
             name: "User-Agent", value: DefaultFields.userAgent(client: knownIdentity.name, version: version))
@@ -277,6 +279,7 @@ extension Connection: Client {
         if let batch = call.batch {
             batch.complete { Reply.write(id: id, result, to: &$0) }
         } else {
+            if let passed = call.passedDescriptor, !isClosed { output.attach(passed) }
             server.withWriter { writer in
                 Reply.write(id: id, result, to: &writer)
                 writer.withBytes { send(message: $0) }

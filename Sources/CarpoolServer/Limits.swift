@@ -12,6 +12,8 @@ public struct Limits: Equatable, Sendable {
     public var callbacksPerConnection = 256
     /// Callbacks that no client has answered, of all.
     public var callbacks = 10_000
+    /// Descriptors on their way to one client that does not read.
+    public var descriptorsPerConnection = 16
     /// Subscriptions on one connection.
     public var subscriptionsPerConnection = 32
     /// Connections of one user, and of all.
@@ -84,6 +86,9 @@ public struct Limits: Equatable, Sendable {
         Field(
             "callbacks", \.callbacks, 1...1_000_000,
             "callbacks that are not answered, of all clients: each holds a request and its body"),
+        Field(
+            "descriptors_per_connection", \.descriptorsPerConnection, 1...250,
+            "descriptors that a client has not read: each is an open file of the daemon's"),
         Field("subscriptions_per_connection", \.subscriptionsPerConnection, 1...1_024, "subscriptions on a connection"),
         Field(
             "connections_per_user", \.connectionsPerUser, 1...100_000,

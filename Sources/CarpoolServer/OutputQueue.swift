@@ -10,11 +10,21 @@ struct OutputQueue {
     private var sent = 0
     /// How many bytes wait.
     private(set) var count = 0
+    /// How many bytes were ever sent.
+    private var total = 0
+    /// Descriptors, each before the byte that it goes with, counted from the beginning of all; few, because each is an open file.
+    private var passed: [(before: Int, descriptor: PassedDescriptor)] = []
 
     var isEmpty: Bool { count == 0 }
 
     /// A piece is full at this size; the next message begins another.
     private static let pieceBytes = 65_536
+
+    /// How many descriptors wait.
+    var descriptorCount: Int { passed.count }
+
+    /// Has a descriptor go with the next message.
+    mutating func attach(_ descriptor: PassedDescriptor) { passed.append((total + count, descriptor)) }
 
     /// Lets the caller append a message; the body must only append.
     mutating func append(_ body: (inout [UInt8]) -> Void) {
@@ -50,10 +60,22 @@ struct OutputQueue {
     }
 
     private mutating func send(_ piece: [UInt8], to fd: Int32) -> IOResult {
-        let result = piece.withUnsafeBytes { Bytes.send(fd, UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+        // With the descriptor that goes with the next byte, and up to the byte that the next descriptor goes with.
+        let hasDescriptor = passed.first?.before == total
+        let next = passed.dropFirst(hasDescriptor ? 1 : 0).first.map { $0.before - total }
+        let end = next.map { min(piece.count, sent + $0) } ?? piece.count
+        let result = piece.withUnsafeBytes { bytes in
+            let part = UnsafeRawBufferPointer(rebasing: bytes[sent..<end])
+            guard hasDescriptor, let descriptor = passed.first?.descriptor.descriptor.raw else {
+                return Bytes.send(fd, part)
+            }
+            return Bytes.send(fd, part, passing: descriptor)
+        }
         if case .bytes(let moved) = result {
+            if hasDescriptor { passed.removeFirst() }
             sent += moved
             count -= moved
+            total &+= moved
         }
         return result
     }

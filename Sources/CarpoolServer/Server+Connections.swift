@@ -35,8 +35,17 @@ extension Server {
         let left = (connectionsByUser[connection.uid] ?? 1) - 1
         connectionsByUser[connection.uid] = left > 0 ? left : nil
         log.write(.debug, "disconnected", [("client", "c-\(connection.number)")])
+        releaseLeases(of: connection.identity)
         endIfStopped()
         armIdleExit()
+    }
+
+    /// Bodies that were handed to a client are nobody's when its last connection has gone.
+    private func releaseLeases(of client: ClientIdentity) {
+        guard spool.hasLeases(of: client), !connections.values.contains(where: { $0.identity == client }) else {
+            return
+        }
+        spool.releaseLeases(of: client)
     }
 
     /// Peers that are being shown out at a time; more are closed at once, for a crowd of them must not cost the daemon its descriptors.

@@ -228,6 +228,7 @@ final class Server {
         guard !entry.isKept || entry.isDismissed, let body = spool.body(of: entry.request.id), body.expires == nil
         else { return }
         body.expires = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
+        body.goesWithClient = entry.cancelsOnDisconnect
     }
 
     /// Whether a client may see what belongs to somebody.

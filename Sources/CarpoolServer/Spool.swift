@@ -60,6 +60,16 @@ final class Spool: BodySpool {
         }
     }
 
+    /// Removes every body on lease to a client that has gone.
+    func releaseLeases(of client: ClientIdentity) {
+        for (request, body) in bodies where body.owner == client && body.goesWithClient { release(request) }
+    }
+
+    /// Whether a client has bodies on lease.
+    func hasLeases(of client: ClientIdentity) -> Bool {
+        bytesByClient[client] != nil && bodies.values.contains { $0.owner == client && $0.goesWithClient }
+    }
+
     /// Removes every body whose lease is over.
     func releaseExpired(at time: Int64) {
         for (request, body) in bodies where (body.expires ?? .max) <= time { release(request) }
@@ -111,6 +121,8 @@ final class SpooledBody: SpoolFile {
     private(set) var path: String?
     /// When it goes, in microseconds since 1970; `nil` while its request is kept.
     var expires: Int64?
+    /// Whether it goes when the last connection of its client does.
+    var goesWithClient = false
 
     /// Open until the body is whole: descriptors are few, bodies may be many.
     private var file: FileDescriptor?

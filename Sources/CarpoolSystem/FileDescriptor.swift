@@ -37,6 +37,13 @@ extension FileDescriptor {
         return FileDescriptor(owning: fd)
     }
 
+    /// A file in memory that holds these bytes, and that nobody can change any more (memfd_create(2), fcntl(2)).
+    public static func sealed(_ bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
+        let fd = bytes.withUnsafeBytes { CLinux_sealed_file($0.baseAddress, $0.count) }
+        guard fd >= 0 else { throw .last("memfd_create") }
+        return FileDescriptor(owning: fd)
+    }
+
     /// Gives a file another name in one step; EEXIST if that is taken.
     public static func renameWithoutReplacing(_ path: String, to newPath: String) throws(SystemError) {
         guard CLinux_rename_without_replacing(path, newPath) == 0 else { throw .last("rename", newPath) }
@@ -94,6 +101,12 @@ public enum Bytes {
     /// Sends once to a socket, without SIGPIPE.
     public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> IOResult {
         result(of: { Glibc.send(fd, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL)) }, zero: .wouldBlock)
+    }
+
+    /// Sends once to a Unix socket, with a descriptor that the peer gets with the first byte (SCM_RIGHTS, unix(7)).
+    public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer, passing passed: Int32) -> IOResult {
+        result(
+            of: { CLinux_send_with_descriptor(fd, buffer.baseAddress, buffer.count, passed) }, zero: .wouldBlock)
     }
 
     /// Writes a whole buffer to a file, as often as it takes. Blocks as the file system does.

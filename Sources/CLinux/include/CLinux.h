@@ -52,4 +52,12 @@ int CLinux_exit_code(int status);
 // with errno.
 int CLinux_rename_without_replacing(const char *from, const char *to);
 
+// CMSG_SPACE and friends are macros. Sends bytes with one descriptor (SCM_RIGHTS, unix(7)), without SIGPIPE and without waiting; the
+// peer gets it with the first of them. How many were sent, or -1 with errno.
+ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int passed);
+
+// memfd_create needs _GNU_SOURCE, and the seals are set by a variadic function. A file in memory that holds these bytes and that nobody
+// can change any more, to be read from its beginning; -1 with errno.
+int CLinux_sealed_file(const void *bytes, size_t count);
+
 #endif

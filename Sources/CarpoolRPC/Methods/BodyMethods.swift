@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 /// `body.*`: the bytes of requests, piece by piece, and those of responses, for those who cannot open a file.
 enum BodyMethods {
-    static let all: [Method] = [put, read, release]
+    static let all: [Method] = [put, read, open, release]
 
     private static let put = Method(
         "body.put", role: .submit, "Gives a piece of a request's body.",
@@ -54,11 +54,28 @@ enum BodyMethods {
                 result: #"{"base64":"aGVsbG8K","offset":0,"length_bytes":6,"size_bytes":6,"eof":true}"#)
         ])
 
+    private static let open = Method(
+        "body.open", role: .submit, "Hands over a descriptor of a response's body.",
+        """
+        The descriptor comes with the answer's line (SCM_RIGHTS): read the line with recvmsg(2), or a reader like it. It is at \
+        the body's beginning, good for reading alone, and stays good when the body is released. It works for callers of any user, \
+        and without a common file system; a body that came inline is a file in memory. Not in a batch.
+        """,
+        params: [.request],
+        result: .answer([
+            .required("descriptor", .count, "Which of the descriptors that come with the line: 0, as there is one."),
+            .required("size_bytes", .count, "The size of the whole body."),
+        ]), errors: [.requestNotFound, .wrongState, .bodyGone, .tooManyInFlight],
+        examples: [
+            .init("a body", params: #"{"request":"${request}"}"#, result: #"{"descriptor":0,"size_bytes":6}"#)
+        ])
+
     private static let release = Method(
         "body.release", role: .submit, "Removes the file of a response's body.",
         """
         Call it when the file is read, so that the spool has room for others. A file that nobody releases goes by itself: \
-        that of a performed request after `limits.spool_lease_ms`, that of a submitted one with the request.
+        that of a performed request when its client has gone, or after `limits.spool_lease_ms`, that of a submitted one with the \
+        request. The file of a download is its caller's, and stays.
         """,
         params: [.request], result: .stateChange, errors: [.requestNotFound],
         examples: [

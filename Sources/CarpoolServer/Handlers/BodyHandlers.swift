@@ -7,13 +7,19 @@ internal import CarpoolSystem
 struct BodyHandlers {
     unowned let server: Server
 
-    var table: [String: Handler] { ["body.put": put, "body.read": read, "body.release": release] }
+    var table: [String: Handler] { ["body.put": put, "body.read": read, "body.open": open, "body.release": release] }
 
     private func read(_ call: Call) throws(RPCError) -> Answer {
         let id = call.params["request"]?.string ?? ""
         let offset = call.params["offset"]?.int ?? 0
         let length = call.params["length_bytes"]?.int ?? 32_768
-        let (bytes, size) = try piece(of: id, for: call.client, offset: offset, length: length)
+        let body = try body(of: id, for: call.client)
+        let (bytes, size): ([UInt8], Int64)
+        do throws(SystemError) {
+            (bytes, size) = (try body.read(at: offset, count: length), body.size)
+        } catch {
+            throw .bodyGone(request: id)
+        }
         return .result { writer in
             writer.beginObject()
             writer.key("base64")
@@ -26,27 +32,48 @@ struct BodyHandlers {
         }
     }
 
-    private func piece(
-        of id: String, for client: any Client, offset: Int, length: Int
-    ) throws(RPCError) -> (bytes: [UInt8], size: Int64) {
+    private func open(_ call: Call) throws(RPCError) -> Answer {
+        let id = call.params["request"]?.string ?? ""
+        guard call.batch == nil else {
+            throw .invalidRequest("a descriptor goes with a line of its own, not with a batch")
+        }
+        guard call.client.takesDescriptors else {
+            throw .tooManyInFlight(limit: server.limits.descriptorsPerConnection)
+        }
+        let body = try body(of: id, for: call.client)
+        do throws(SystemError) {
+            call.passedDescriptor = PassedDescriptor(try body.open())
+        } catch {
+            throw .bodyGone(request: id)
+        }
+        return .result { writer in
+            writer.beginObject()
+            writer.member("descriptor", 0)
+            writer.member("size_bytes", body.size)
+            writer.endObject()
+        }
+    }
+
+    /// The body of a request that is over, if the caller may see it.
+    private func body(of id: String, for client: any Client) throws(RPCError) -> KeptBody {
         if let body = server.spool.body(of: id) {
             guard body.owner.map({ server.mayRead($0, client) }) ?? false else { throw .requestNotFound(id) }
-            guard body.path != nil else {
+            guard let path = body.path else {
                 throw .wrongState(request: id, state: "resumed", expected: "a finished request")
             }
-            do throws(SystemError) {
-                return (try body.read(at: Int64(offset), count: length), body.count)
-            } catch {
-                throw .bodyGone(request: id)
-            }
+            return .file(path: path, size: body.count)
         }
         let entry = try server.entry(id, for: client)
         guard entry.request.isFinished else {
             throw .wrongState(request: id, state: entry.request.state.rawValue, expected: "a finished request")
         }
-        guard case .memory(let bytes) = entry.request.body.storage else { throw .bodyGone(request: id) }
-        let start = min(offset, bytes.count)
-        return (Array(bytes[start..<min(bytes.count, start + length)]), Int64(bytes.count))
+        switch entry.request.body.storage {
+        case .memory(let bytes) where bytes.count == entry.request.body.count: return .memory(bytes)
+        case .file(let file):
+            guard let path = file.path else { throw .bodyGone(request: id) }
+            return .file(path: path, size: entry.request.body.count)
+        case .memory: throw .bodyGone(request: id)
+        }
     }
 
     private func release(_ call: Call) throws(RPCError) -> Answer {

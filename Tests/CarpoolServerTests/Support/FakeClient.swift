@@ -15,6 +15,7 @@ final class FakeClient: Client {
     let userAgent: HTTPField? = nil
     var inlineBodyBytes = 45_056
     var recordBytes = 63_487
+    var takesDescriptors = true
     var dependents: [Int: RequestEntry] = [:]
     var subscriptions: [String: Subscription] = [:]
     var feeds: [String: StreamFeed] = [:]

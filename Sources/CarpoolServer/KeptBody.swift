@@ -1,0 +1,55 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// The whole body of a response, wherever it is kept.
+enum KeptBody {
+    /// In memory.
+    case memory([UInt8])
+    /// In a file: the spool's, or that of a download.
+    case file(path: String, size: Int64)
+
+    /// How many bytes it has.
+    var size: Int64 {
+        switch self {
+        case .memory(let bytes): Int64(bytes.count)
+        case .file(_, let size): size
+        }
+    }
+
+    /// A piece: fewer bytes than asked for at the end, none behind it.
+    func read(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
+        switch self {
+        case .memory(let bytes):
+            let start = min(offset, bytes.count)
+            return Array(bytes[start..<min(bytes.count, start + count)])
+        case .file(let path, let size):
+            // The kernel refuses an offset whose end is beyond what it can count.
+            guard offset < size else { return [] }
+            let file = try KeptBody.open(path)
+            var bytes = [UInt8](repeating: 0, count: count)
+            let read = pread(file.raw, &bytes, count, offset)
+            guard read >= 0 else { throw .last("pread", path) }
+            return Array(bytes[..<read])
+        }
+    }
+
+    /// A descriptor that the body can be read from, at its beginning, and that nobody can write to.
+    func open() throws(SystemError) -> FileDescriptor {
+        switch self {
+        case .memory(let bytes):
+            try FileDescriptor.sealed(bytes)
+        case .file(let path, _): try KeptBody.open(path)
+        }
+    }
+
+    /// Somebody may have put something else in the place of a download's file since.
+    private static func open(_ path: String) throws(SystemError) -> FileDescriptor {
+        let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        var status = stat()
+        guard fstat(file.raw, &status) == 0 else { throw .last("fstat", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemError(code: EINVAL, operation: "open", subject: path)
+        }
+        return file
+    }
+}

@@ -1,0 +1,279 @@
+"""Bodies of responses: every size, read in pieces, handed over as descriptors, and gone when nobody needs them."""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hashlib
+import json
+import os
+import random
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import eventually
+from harness.wire import Wire
+from origins.authority import Authority
+from origins.nghttpd import Nghttpd
+from origins.nginx import Nginx
+from origins.scripted import ScriptedOrigin
+
+SIZES = [0, 1, 32_767, 32_768, 32_769, 65_536, 1_048_583]
+LARGE = "/1m.bin"
+
+
+@pytest.fixture(scope="module")
+def sizes(nginx: Nginx) -> Iterator[dict[int, str]]:
+    """Files of these sizes among those that nginx and nghttpd serve, with the SHA-256 of each."""
+    dice = random.Random(11)
+    hashes: dict[int, str] = {}
+    paths: list[Path] = []
+    for size in SIZES:
+        path = nginx.directory / "files" / f"size-{size}.bin"
+        content = dice.randbytes(size)
+        path.write_bytes(content)
+        paths.append(path)
+        hashes[size] = hashlib.sha256(content).hexdigest()
+    yield hashes
+    for path in paths:
+        path.unlink()
+
+
+@pytest.fixture
+def receiver(daemon: Daemon) -> Iterator[socket.socket]:
+    """A connection that takes descriptors."""
+    with socket.socket(socket.AF_UNIX) as connected:
+        connected.connect(str(daemon.socket))
+        connected.settimeout(20)
+        yield connected
+
+
+def ask(receiver: socket.socket, method: str, **params: Any) -> tuple[dict[str, Any], list[int]]:
+    """Make a call; return its answer and the descriptors that came with it."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    receiver.sendall(json.dumps(call).encode() + b"\n")
+    line, descriptors = b"", []
+    while not line.endswith(b"\n"):
+        data, found, flags, _ = socket.recv_fds(receiver, 65_536, 16)
+        assert data
+        assert not flags & socket.MSG_CTRUNC
+        line += data
+        descriptors += found
+    return json.loads(line), descriptors
+
+
+def content(descriptor: int) -> bytes:
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
+
+
+def pieces(wire: Wire, request: str, length: int = 32_768) -> bytes:
+    """A body as `body.read` gives it."""
+    data = b""
+    while True:
+        piece = wire.call("body.read", request=request, offset=len(data), length_bytes=length)
+        data += base64.b64decode(piece["base64"])
+        if piece["eof"]:
+            assert piece["size_bytes"] == len(data)
+            return data
+
+
+# Every size
+
+
+@pytest.mark.parametrize("server", ["http", "https1", "https", "nghttpd"])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ["data", "download"])
+def test_every_size_arrives_whole(
+    wire: Wire,
+    nginx: Nginx,
+    nghttpd: Nghttpd,
+    authority: Authority,
+    sizes: dict[int, str],
+    folder: Path,
+    server: str,
+    size: int,
+    kind: str,
+) -> None:
+    origin = nghttpd.https if server == "nghttpd" else getattr(nginx, server)
+    params = {"destination": str(folder / "a")} if kind == "download" else {}
+    record = wire.call(
+        "request.perform",
+        url=f"{origin}/size-{size}.bin",
+        kind=kind,
+        sha256=True,
+        trust={"ca_file": str(authority.ca_file)},
+        http_version="2" if server in {"https", "nghttpd"} else "auto",
+        **params,
+    )
+    body = record["body"]
+    assert body["sha256"] == sizes[size]
+    assert body["size_bytes"] == size
+    if "file" in body:
+        assert hashlib.sha256(Path(body["file"]).read_bytes()).hexdigest() == sizes[size]
+    hop = record["attempts"][0]["metrics"][0]
+    assert hop["response_body_bytes"] == hop["decoded_body_bytes"] == size
+    assert hop["http_version"] == ("h2" if server in {"https", "nghttpd"} else "http/1.1")
+
+
+# Pieces and descriptors
+
+
+@pytest.mark.parametrize("path", ["/empty.txt", "/hello.txt", "/200.bin", LARGE])
+@pytest.mark.parametrize("kind", ["data", "download"])
+def test_a_body_is_read_in_pieces_and_by_descriptor(
+    wire: Wire, receiver: socket.socket, nginx: Nginx, folder: Path, path: str, kind: str
+) -> None:
+    params = {"destination": str(folder / "a")} if kind == "download" else {}
+    request = wire.call("request.submit", url=nginx.http + path, kind=kind, **params)["request"]
+    wire.call("request.wait", request=request)
+    expected = nginx.hashes[path[1:]]
+    assert hashlib.sha256(pieces(wire, request)).hexdigest() == expected
+    answer, (descriptor,) = ask(receiver, "body.open", request=request)
+    assert answer["result"]["descriptor"] == 0
+    with pytest.raises(OSError, match=r"Bad file descriptor|Operation not permitted"):
+        os.write(descriptor, b"x")
+    data = content(descriptor)
+    assert len(data) == answer["result"]["size_bytes"]
+    assert hashlib.sha256(data).hexdigest() == expected
+
+
+def test_a_body_in_memory_is_sealed(wire: Wire, receiver: socket.socket, nginx: Nginx) -> None:
+    request = wire.call("request.submit", url=f"{nginx.http}/hello.txt")["request"]
+    wire.call("request.wait", request=request)
+    _, (descriptor,) = ask(receiver, "body.open", request=request)
+    seals = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+    assert fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) == seals
+    assert content(descriptor) == b"hello, world\n"
+
+
+def test_a_descriptor_outlives_the_body(wire: Wire, receiver: socket.socket, nginx: Nginx, daemon: Daemon) -> None:
+    record = wire.call("request.perform", url=nginx.http + LARGE)
+    _, (descriptor,) = ask(receiver, "body.open", request=record["request"])
+    assert wire.call("body.release", request=record["request"])["changed"]
+    assert daemon.spooled() == []
+    assert hashlib.sha256(content(descriptor)).hexdigest() == nginx.hashes[LARGE[1:]]
+
+
+def test_descriptors_come_with_their_own_lines(wire: Wire, receiver: socket.socket, nginx: Nginx) -> None:
+    """Between other answers, each with the line that tells of it."""
+    requests = [wire.call("request.submit", url=nginx.http + path)["request"] for path in ("/hello.txt", "/200.bin")]
+    for request in requests:
+        wire.call("request.wait", request=request)
+    calls = [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": {"request": request}}
+        for number, (method, request) in enumerate(
+            [("request.get", requests[0]), ("body.open", requests[0]), ("body.open", requests[1])]
+        )
+    ]
+    receiver.sendall(b"".join(json.dumps(call).encode() + b"\n" for call in calls))
+    data, found = b"", []
+    while data.count(b"\n") < 3:
+        more, descriptors, _, _ = socket.recv_fds(receiver, 65_536, 16)
+        lines = data.count(b"\n")
+        data += more
+        found += [(lines, descriptor) for descriptor in descriptors]
+    assert [lines for lines, _ in found] == [1, 2]
+    assert [len(content(descriptor)) for _, descriptor in found] == [13, 200]
+
+
+def test_who_does_not_read_gets_no_more_descriptors(
+    wire: Wire, receiver: socket.socket, nginx: Nginx, daemon: Daemon
+) -> None:
+    """An answer that nobody reads holds an open file."""
+    receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    request = wire.call("request.submit", url=f"{nginx.http}/hello.txt")["request"]
+    wire.call("request.wait", request=request)
+    before = len(daemon.descriptors())
+    call = {"jsonrpc": "2.0", "method": "body.open", "params": {"request": request}}
+    for number in range(2_000):
+        receiver.sendall(json.dumps({**call, "id": number}).encode() + b"\n")
+    wire.call("daemon.ping")
+    assert len(daemon.descriptors()) <= before + 16
+    refused = 0
+    data = b""
+    while data.count(b"\n") < 2_000:
+        more, descriptors, _, _ = socket.recv_fds(receiver, 65_536, 253)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        data += more
+        refused = data.count(b"too_many_in_flight")
+    assert len(daemon.descriptors()) == before
+    assert refused < 2_000
+
+
+def test_body_open_is_refused(wire: Wire, origin: ScriptedOrigin, nginx: Nginx) -> None:
+    def code(params: Any) -> int:
+        return int(wire.answer(wire.request("body.open", params))["error"]["code"])
+
+    assert code({"request": "r_none_1"}) == 1101
+    gate = origin.hold("/held")
+    request = wire.call("request.submit", url=f"{origin.url}/held")["request"]
+    assert code({"request": request}) == 1102
+    gate.set()
+    wire.call("request.wait", request=request)
+    wire.send([{"jsonrpc": "2.0", "id": 99, "method": "body.open", "params": {"request": request}}])
+    (answer,) = wire.receive()
+    assert answer["error"]["code"] == -32600
+
+
+def test_a_download_s_file_that_has_gone(wire: Wire, nginx: Nginx, folder: Path) -> None:
+    request = wire.call(
+        "request.submit", url=f"{nginx.http}/hello.txt", kind="download", destination=str(folder / "a")
+    )["request"]
+    wire.call("request.wait", request=request)
+    (folder / "a").unlink()
+    for method in ("body.read", "body.open"):
+        assert wire.answer(wire.request(method, request=request))["error"]["code"] == 1106
+    os.mkfifo(folder / "a")
+    for method in ("body.read", "body.open"):
+        assert wire.answer(wire.request(method, request=request))["error"]["code"] == 1106
+
+
+# Leases
+
+
+def test_a_lease_ends_with_its_client(daemon: Daemon, nginx: Nginx) -> None:
+    with daemon.wire() as first, daemon.wire() as second:
+        for wire in (first, second):
+            wire.call("client.hello", name="reader")
+        first.call("request.perform", url=nginx.http + LARGE)
+        (path,) = daemon.spooled()
+        first.close()
+        eventually(lambda: len(second.call("client.list")["clients"]) == 1)
+        assert path.exists(), "the same client, by another connection"
+    eventually(lambda: not path.exists())
+
+
+def test_a_detached_lease_outlives_its_client(daemon: Daemon, nginx: Nginx, wire: Wire) -> None:
+    with daemon.wire() as gone:
+        gone.call("client.hello", name="gone")
+        record = gone.call("request.perform", url=nginx.http + LARGE, on_disconnect="detach")
+    eventually(lambda: len(wire.call("client.list")["clients"]) == 1)
+    assert hashlib.sha256(Path(record["body"]["file"]).read_bytes()).hexdigest() == nginx.hashes[LARGE[1:]]
+
+
+def test_a_submitted_request_keeps_its_body(daemon: Daemon, nginx: Nginx, wire: Wire) -> None:
+    with daemon.wire() as gone:
+        request = gone.call("request.submit", url=nginx.http + LARGE)["request"]
+        record = gone.call("request.wait", request=request)
+    eventually(lambda: len(wire.call("client.list")["clients"]) == 1)
+    assert Path(record["body"]["file"]).exists()
+    wire.call("request.dismiss", request=request)
+    assert daemon.spooled() == []
+
+
+def test_orphans_go_with_the_next_start(start: Any, nginx: Nginx) -> None:
+    first: Daemon = start()
+    with first.wire() as wire:
+        wire.call("request.submit", url=nginx.http + LARGE)
+        eventually(first.spooled)
+        first.kill()
+    assert first.spooled()
+    second: Daemon = start()
+    assert second.launch_status == "ready"
+    assert second.spooled() == []
