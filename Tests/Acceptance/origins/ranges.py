@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import threading
 from email.utils import formatdate
+
+from harness.waiting import PATIENCE_SECONDS
 
 from origins.scripted import Exchange
 
@@ -19,6 +22,9 @@ class Resource:
         self.modified = modified
         self.breaks: list[int] = []
         """After how many bytes each of the next answers breaks off; the answers behind the last one are whole."""
+        self.holds_at: int | None = None
+        """After how many bytes of the whole the next answer waits until `gate` is set."""
+        self.gate = threading.Event()
         self.ignores_ranges = False
         self.has_length = True
 
@@ -42,7 +48,12 @@ class Resource:
             fields.append(("Last-Modified", self.modified))
         count = self.breaks.pop(0) if self.breaks else len(body)
         if self.has_length:
-            exchange.reply(status, body[:count], fields, length=len(body))
+            held, self.holds_at = self.holds_at, None
+            first = count if held is None else max(0, held - (len(self.body) - len(body)))
+            exchange.reply(status, body[:first], fields, length=len(body))
+            if first < count:
+                self.gate.wait(PATIENCE_SECONDS)
+                exchange.send(body[first:count])
         else:
             lines = [f"HTTP/1.1 {status} OK", *(f"{name}: {value}" for name, value in fields)]
             exchange.send("\r\n".join([*lines, "Transfer-Encoding: chunked", "", ""]).encode())

@@ -1,0 +1,197 @@
+"""Downloads whose client, origin, daemon, network or disk fails at any byte: each goes on or fails by name, and the
+file is right or not there."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness.daemon import Daemon
+from harness.downloads import LOST, download, is_whole, names, opened
+from harness.namespace import Namespace
+from harness.story import Story
+from harness.wire import Wire
+from origins.ranges import Resource
+from origins.scripted import ScriptedOrigin
+
+SIZE = 3_000_017
+POINTS = random.Random(4).sample(range(1, SIZE), 20)
+TIMED_OUT = "session_task_failed.timed_out"
+
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
+StartDaemon = Callable[..., Daemon]
+
+
+@pytest.fixture
+def resource() -> Resource:
+    return Resource(SIZE)
+
+
+@pytest.fixture
+def url(origin: ScriptedOrigin, resource: Resource) -> str:
+    return origin.on("/resource", resource)
+
+
+def held(story: Story, url: str, resource: Resource, path: Path, point: int, **params: Any) -> tuple[str, str]:
+    """Begin a download that stops at a byte; return its name and the last token that was told."""
+    resource.gate.clear()
+    resource.holds_at = point
+    request = story.submit(url, kind="download", destination=str(path), **params)
+    while story.until("task.did_write_data", request)["data"]["received_bytes"] < point:
+        story.forget()
+    return request, story.call("request.get", request=request)["resume_data"]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_the_origin_breaks_off(wire: Wire, url: str, resource: Resource, folder: Path, point: int) -> None:
+    resource.breaks = [point]
+    record = download(wire, url, folder / "a")
+    assert record["outcome"]["error"]["name"] == LOST
+    assert opened(record["resume_data"])["bytes"] <= point
+    assert is_whole(download(wire, url, resume_data=record["resume_data"]), resource, folder / "a")
+
+
+@pytest.mark.parametrize("points", [sorted(POINTS[:3]), sorted(POINTS[3:11])])
+def test_retries_go_on_however_often_it_breaks_off(
+    wire: Wire, url: str, resource: Resource, folder: Path, points: list[int]
+) -> None:
+    resource.breaks = [end - begin for begin, end in zip([0, *points], points, strict=False)]
+    policy = {"limit": 20, "scale_ms": 1, "base": 2}
+    record = download(wire, url, folder / "a", interceptor=[{"retry_policy": policy}])
+    assert is_whole(record, resource, folder / "a")
+    assert record["resumed_at_bytes"] == points[-1]
+
+
+def test_the_client_goes(daemon: Daemon, url: str, resource: Resource, folder: Path) -> None:
+    for point in POINTS:
+        with daemon.wire() as gone:
+            _, token = held(Story(gone), url, resource, folder / "a", point, on_disconnect="cancel")
+        resource.gate.set()
+        with daemon.wire() as wire:
+            record = download(wire, url, resume_data=token)
+        assert is_whole(record, resource, folder / "a")
+        assert record["resumed_at_bytes"] == point
+        (folder / "a").unlink()
+
+
+def test_the_daemon_is_killed(start: StartDaemon, url: str, resource: Resource, folder: Path) -> None:
+    for point in POINTS:
+        daemon = start()
+        with daemon.wire() as wire:
+            _, token = held(Story(wire), url, resource, folder / "a", point)
+            daemon.kill()
+        resource.gate.set()
+        successor = start()
+        with successor.wire() as wire:
+            record = download(wire, url, resume_data=token)
+        assert is_whole(record, resource, folder / "a")
+        assert record["resumed_at_bytes"] == point
+        (folder / "a").unlink()
+        successor.terminate()
+
+
+def test_the_daemon_ends_in_order(start: StartDaemon, url: str, resource: Resource, folder: Path) -> None:
+    daemon = start(config={"drain_ms": 0})
+    with daemon.wire() as wire:
+        story = Story(wire)
+        request, token = held(story, url, resource, folder / "a", POINTS[0])
+        story.call("daemon.shutdown")
+        story.until("request.did_cancel", request)
+    daemon.process.wait(20)
+    resource.gate.set()
+    with start().wire() as wire:
+        assert is_whole(download(wire, url, resume_data=token), resource, folder / "a")
+
+
+# The network
+
+
+@pytest.fixture
+def namespace() -> Iterator[Namespace]:
+    made = Namespace(f"carpool-{os.getpid()}")
+    yield made
+    made.remove()
+
+
+@needs_root
+def test_the_link_goes_down(start: StartDaemon, namespace: Namespace, resource: Resource, folder: Path) -> None:
+    origin = namespace.run(ScriptedOrigin)
+    try:
+        url = origin.on("/resource", resource)
+        daemon = namespace.run(start)
+        with daemon.wire() as wire:
+            story = Story(wire)
+            for point in POINTS:
+                request, _ = held(story, url, resource, folder / "a", point, timeout_ms=100)
+                namespace.down()
+                resource.gate.set()
+                record = story.wait(request)
+                assert record["outcome"]["error"]["name"] == TIMED_OUT
+                namespace.up()
+                whole = download(wire, url, resume_data=record["resume_data"])
+                assert is_whole(whole, resource, folder / "a")
+                assert whole["resumed_at_bytes"] == point
+                (folder / "a").unlink()
+    finally:
+        namespace.up()
+        origin.stop()
+
+
+# The disk
+
+
+@pytest.fixture
+def mounted(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mount small disks."""
+    places: list[Path] = []
+
+    def mount(options: str) -> Path:
+        place = tmp_path / f"disk{len(places)}"
+        place.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)], check=True, capture_output=True)
+        places.append(place)
+        return place
+
+    yield mount
+    for place in places:
+        subprocess.run(["umount", str(place)], check=True, capture_output=True)
+
+
+@needs_root
+def test_a_full_disk_is_named_and_the_rest_comes_when_there_is_room(
+    wire: Wire, url: str, resource: Resource, mounted: Callable[[str], Path]
+) -> None:
+    disk = mounted("size=2m")
+    record = download(wire, url, disk / "a")
+    error = record["outcome"]["error"]
+    assert error["name"] == "disk_full"
+    assert error["details"]["errno"] == 28
+    assert error["details"]["path"] == str(disk / names(disk)[0])
+    subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True, capture_output=True)
+    assert is_whole(download(wire, url, resume_data=record["resume_data"]), resource, disk / "a")
+
+
+@needs_root
+def test_a_disk_that_cannot_be_written_to_is_named(wire: Wire, url: str, mounted: Callable[[str], Path]) -> None:
+    disk = mounted("ro")
+    error = download(wire, url, disk / "a")["outcome"]["error"]
+    assert error["name"] == "downloaded_file_move_failed"
+    assert error["details"] == {"destination": str(disk / "a"), "errno": 30}
+
+
+@needs_root
+def test_another_disk_is_no_place_to_go_on(
+    wire: Wire, url: str, resource: Resource, folder: Path, mounted: Callable[[str], Path]
+) -> None:
+    disk = mounted("size=8m")
+    resource.breaks = [1_000_000]
+    token = download(wire, url, folder / "a")["resume_data"]
+    record = download(wire, url, disk / "a", resume_data=token)
+    assert record["outcome"]["error"]["details"]["errno"] == 18
+    assert names(disk) == []
+    assert is_whole(download(wire, url, folder / "a", resume_data=record["resume_data"]), resource, folder / "a")
