@@ -32,6 +32,24 @@ final class RecordingMonitor: EventMonitor {
     func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {
         note("task.didCollectMetrics", request)
     }
+    func request(_ request: Request, taskDidWrite count: Int, completed: Int64, total: Int64?) {
+        note("dl.didWriteData(\(completed) of \(total.map(String.init) ?? "?"))", request)
+    }
+    func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?) {
+        note("dl.didResumeAtOffset(\(offset) of \(total.map(String.init) ?? "?"))", request)
+    }
+    func request(_ request: Request, taskDidFinishDownloadingTo path: String) {
+        note("dl.didFinishDownloading", request)
+    }
+    func request(_ request: Request, didCreateDestination path: String) {
+        note("didCreateDestination(\(path.split(separator: "/").last ?? ""))", request)
+    }
+    func request(_ request: Request, didFinishDownloading result: Result<String, SessionError>) {
+        switch result {
+        case .success: note("didFinishDownloading", request)
+        case .failure(let error): note("didFinishDownloading(\(error.name))", request)
+        }
+    }
     func request(_ request: Request, taskDidCompleteWith error: TransportError?) {
         note("task.didComplete(\(error?.code.rawValue ?? "null"))", request)
     }

@@ -1,0 +1,80 @@
+@testable import CarpoolSession
+import CarpoolSystem
+import Glibc
+import Testing
+
+struct ResumeTokenTests {
+    @Test(
+        "A token is read as it was written",
+        arguments: [EntityValidator.entityTag("\"ä/+\""), .lastModified("Sat, 21 Nov 2026 10:00:00 GMT")])
+    func roundTrip(_ validator: EntityValidator) {
+        for count in 0..<4 {
+            let token = ResumeToken(
+                url: "https://a.test/" + String(repeating: "ÿ", count: count), validator: validator, bytes: 7,
+                total: count == 0 ? nil : 9, partial: "/tmp/.a.r_1.carpool-part", destination: nil)
+            #expect(ResumeToken(token.text) == token)
+            #expect(token.text.utf8.allSatisfy { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "+") && $0 != 0x2F })
+        }
+    }
+
+    @Test(
+        "Paths of partial files",
+        arguments: [
+            ("/x/.a.r_k3_1.carpool-part", "r_k3_1"), ("/x/.a.b.r_1.carpool-part", "r_1"),
+            ("/x/a.r_1.carpool-part", nil), ("/x/.r_1.carpool-part", nil), ("/x/.a.r_1.part", nil),
+            ("/x/.a.q_1.carpool-part", nil), ("/x/.a.r_../1.carpool-part", nil), ("", nil),
+        ] as [(String, String?)])
+    func names(_ path: String, _ request: String?) {
+        #expect(PartialName.request(ofPath: path) == request)
+    }
+
+    @Test("The name of a partial file fits the file system, however long its file's is")
+    func longName() {
+        let name = PartialName.make(for: String(repeating: "ä", count: 127) + "b", request: "r_k3f9ab_1a")
+        #expect(name.utf8.count <= 255)
+        #expect(PartialName.request(ofPath: "/x/\(name)") == "r_k3f9ab_1a")
+    }
+
+    private func touch(_ path: String, secondsAgo: Int) {
+        let time = timeval(tv_sec: time(nil) - secondsAgo, tv_usec: 0)
+        utimes(path, [time, time])
+    }
+
+    @Test("Old partial files go, young ones and those in use stay, and what is gone is forgotten")
+    func index() throws {
+        let (folder, notes) = (DownloadFolder(), DownloadFolder())
+        let index = PartialFileIndex(directory: notes.path)
+        for number in 1...4 {
+            let file = try PartialFile(beside: folder("f"), request: "r_\(number)", index: index)
+            #expect(file.isKept)
+        }
+        let used = try PartialFile(beside: folder("f"), request: "r_5", index: index)
+        #expect(notes.names == ["r_1", "r_2", "r_3", "r_4", "r_5"])
+        touch(folder(".f.r_1.carpool-part"), secondsAgo: PartialFileIndex.maximumAge + 60)
+        touch(used.place, secondsAgo: PartialFileIndex.maximumAge + 60)
+        unlink(folder(".f.r_3.carpool-part"))
+        index.removeOld()
+        #expect(notes.names == ["r_2", "r_4", "r_5"])
+        #expect(folder.names == [".f.r_2.carpool-part", ".f.r_4.carpool-part", ".f.r_5.carpool-part"])
+        used.remove()
+        #expect(notes.names == ["r_2", "r_4"])
+    }
+
+    @Test("Without a place to be remembered a partial file is not kept")
+    func unremembered() throws {
+        let folder = DownloadFolder()
+        let file = try PartialFile(
+            beside: folder("f"), request: "r_1", index: PartialFileIndex(directory: "/nonexistent"))
+        #expect(!file.isKept)
+    }
+
+    @Test("SHA-256 of nothing, and of pieces (FIPS 180-4)")
+    func hashes() {
+        #expect(SHA256Hash().finish().prefix(4) == [0xE3, 0xB0, 0xC4, 0x42])
+        let hash = SHA256Hash()
+        for piece in ["ab", "c"] { Array(piece.utf8).withUnsafeBytes { hash.update($0) } }
+        #expect(hash.finish().prefix(4) == [0xBA, 0x78, 0x16, 0xBF])
+        #expect(hash.finish().suffix(2) == [0x15, 0xAD])
+        #expect(hash.count == 3)
+    }
+}

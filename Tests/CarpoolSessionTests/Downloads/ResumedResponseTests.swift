@@ -1,0 +1,57 @@
+import CarpoolHTTP
+@testable import CarpoolSession
+import Testing
+
+struct ResumedResponseTests {
+    @Test(
+        "Content-Range is read strictly (RFC 9110, section 14.4)",
+        arguments: [
+            ("bytes 0-0/1", true), ("bytes 5-9/10", true), ("bytes 5-9/*", true), ("bytes */10", true),
+            ("BYTES 5-9/10", true), ("bytes 5-10/10", false), ("bytes 9-5/10", false), ("bytes 5-/10", false),
+            ("bytes -5/10", false), ("bytes 5-9", false), ("items 5-9/10", false), ("bytes +5-9/10", false),
+            ("bytes 5-9/10/11", false), ("", false), ("bytes 99999999999999999999-1/2", false),
+        ])
+    func contentRange(_ text: String, _ isValid: Bool) {
+        #expect((ContentRange(text) != nil) == isValid)
+    }
+
+    @Test(
+        "What an answer to a question for the rest means",
+        arguments: [
+            (206, [("Content-Range", "bytes 5-9/10")], ResumedResponse.goOn(total: 10)),
+            (206, [("Content-Range", "bytes 5-9/*")], .goOn(total: 10)),
+            (206, [("Content-Range", "bytes 5-9/10"), ("ETag", "\"1\"")], .goOn(total: 10)),
+            (206, [("Content-Range", "bytes 5-9/10"), ("ETag", "\"2\"")], .askForWhole(.resourceChanged)),
+            (206, [("Content-Range", "bytes 4-9/10")], .askForWhole(.rangeMismatch)),
+            (206, [("Content-Range", "bytes 5-8/10")], .askForWhole(.rangeMismatch)),
+            (206, [("Content-Range", "bytes 5-10/11")], .askForWhole(.rangeMismatch)),
+            (206, [("Content-Type", "multipart/byteranges")], .askForWhole(.rangeMismatch)),
+            (200, [("ETag", "\"1\"")], .startAnew(.rangeIgnored)),
+            (200, [("ETag", "\"2\"")], .startAnew(.resourceChanged)),
+            (416, [("Content-Range", "bytes */5")], .askForLastByte(of: 5)),
+            (416, [("Content-Range", "bytes */4")], .askForWhole(.resourceChanged)),
+            (416, [], .askForWhole(.resourceChanged)),
+            (204, [], .refuse), (404, [], .refuse), (500, [], .refuse),
+        ] as [(Int, [(String, String)], ResumedResponse)])
+    func meaning(_ status: Int, _ fields: [(String, String)], _ expected: ResumedResponse) {
+        let head = ResponseHead.make(status, fields)
+        #expect(ResumedResponse(head, offset: 5, validator: .entityTag("\"1\""), total: 10) == expected)
+    }
+
+    private static let date = "Sat, 21 Nov 2026 10:00:00 GMT"
+    private static let later = "Sat, 21 Nov 2026 10:00:01 GMT"
+
+    @Test(
+        "Only strong validators will do (RFC 9110, section 13.1.5)",
+        arguments: [
+            ([("ETag", "\"1\"")], EntityValidator.entityTag("\"1\"")),
+            ([("ETag", "W/\"1\"")], nil), ([("ETag", "1")], nil), ([("ETag", "\"")], nil), ([], nil),
+            ([("ETag", "W/\"1\""), ("Last-Modified", date), ("Date", later)], nil),
+            ([("Last-Modified", date), ("Date", later)], .lastModified(date)),
+            ([("Last-Modified", date), ("Date", date)], nil), ([("Last-Modified", date)], nil),
+            ([("Last-Modified", "yesterday"), ("Date", later)], nil),
+        ] as [([(String, String)], EntityValidator?)])
+    func validators(_ fields: [(String, String)], _ expected: EntityValidator?) {
+        #expect(EntityValidator(.make(200, fields)) == expected)
+    }
+}
