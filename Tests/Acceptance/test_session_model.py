@@ -228,12 +228,12 @@ def test_se_18_se_19_sd_06_a_session_that_ends(wire: Wire, origin: ScriptedOrigi
     assert refused(wire, "request.perform", url=origin.url, session="own").name == "session.not_found"
 
 
-def test_se_21_se_22_a_data_request_gets_unless_it_is_told_otherwise(wire: Wire, origin: ScriptedOrigin) -> None:
-    for kind in [{}, {"kind": "data"}, {"method": "PATCH"}]:
-        wire.call("request.perform", url=origin.url, **kind)
-    assert [request.method for request in origin.requests] == ["GET", "GET", "PATCH"]
-    for kind_name in ["stream", "upload", "download"]:
-        assert refused(wire, "request.perform", url=origin.url, kind=kind_name).code == -32602
+def test_se_21_se_22_every_kind_has_its_method_unless_it_is_told_otherwise(wire: Wire, origin: ScriptedOrigin) -> None:
+    methods = {"data": "GET", "upload": "POST", "download": "GET", "stream": "GET"}
+    for kind in [{}, {"method": "PATCH"}, *({"kind": kind} for kind in methods)]:
+        assert wire.call("request.perform", url=origin.url, **kind)["outcome"]["ok"]
+    assert [request.method for request in origin.requests] == ["GET", "PATCH", *methods.values()]
+    assert refused(wire, "request.perform", url=origin.url, kind="web_socket").code == -32602
 
 
 def test_se_23_what_a_request_changes_holds_for_every_attempt(wire: Wire, origin: ScriptedOrigin) -> None:

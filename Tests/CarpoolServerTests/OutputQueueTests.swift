@@ -55,6 +55,21 @@ struct OutputQueueTests {
         #expect(queue.flush(to: pair.near) == .bytes(0))
     }
 
+    @Test("Descriptors are sent with their messages, and no byte is lost between them")
+    func descriptors() throws {
+        let pair = Pair()
+        var queue = OutputQueue()
+        queue.append { $0 += [1, 1] }
+        for _ in 0..<2 {
+            queue.attach(PassedDescriptor(try FileDescriptor.sealed([7])))
+            queue.append { $0 += [2, 2, 2] }
+        }
+        #expect(queue.descriptorCount == 2)
+        #expect(queue.flush(to: pair.near) == .bytes(0))
+        #expect(queue.descriptorCount == 0)
+        #expect(pair.read() == [1, 1, 2, 2, 2, 2, 2, 2])
+    }
+
     @Test("A socket that is full is no error; one whose other end is gone is")
     func results() {
         let pair = Pair()
