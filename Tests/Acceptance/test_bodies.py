@@ -9,13 +9,14 @@ import json
 import os
 import random
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness.daemon import Daemon
-from harness.waiting import eventually
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nghttpd import Nghttpd
@@ -232,6 +233,74 @@ def test_a_download_s_file_that_has_gone(wire: Wire, nginx: Nginx, folder: Path)
     os.mkfifo(folder / "a")
     for method in ("body.read", "body.open"):
         assert wire.answer(wire.request(method, request=request))["error"]["code"] == 1106
+
+
+# Other users
+
+
+# What a client of another user does, with nothing of ours: it prints what it is told and what it reads.
+STRANGER = """
+import hashlib, json, os, socket, sys
+connected = socket.socket(socket.AF_UNIX)
+connected.connect(sys.argv[1])
+
+def call(method, **params):
+    connected.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\\n")
+    line, found = b"", []
+    while not line.endswith(b"\\n"):
+        data, more, _, _ = socket.recv_fds(connected, 65536, 16)
+        line, found = line + data, found + more
+    return json.loads(line), found
+
+def can_open(path, flags):
+    try:
+        os.close(os.open(path, flags))
+    except PermissionError:
+        return False
+    return True
+
+told, _ = call("request.perform", url=sys.argv[2])
+record = told["result"]
+_, (descriptor,) = call("body.open", request=record["request"])
+answer = {
+    "path": can_open(record["body"]["file"], os.O_RDONLY),
+    "write": can_open(f"/proc/self/fd/{descriptor}", os.O_RDWR),
+    "sha256": hashlib.sha256(os.fdopen(descriptor, "rb").read()).hexdigest(),
+    "refused": [
+        call("request.perform", url=sys.argv[2], kind="download", **params)[0]["error"]["data"]["name"]
+        for params in ({"destination": "/tmp/a"}, {"destination": {"directory": "/tmp"}}, {"resume_data": "x"})
+    ],
+    "spooled": call("request.perform", url=sys.argv[2], kind="download")[0]["result"]["body"]["size_bytes"],
+}
+print(json.dumps(answer))
+"""
+NOBODY = 65534
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_other_users_get_descriptors_only(start: Any, nginx: Nginx) -> None:
+    daemon: Daemon = start(config={"access": {"uids": {str(NOBODY): "submit"}}})
+    daemon.directory.chmod(0o755)
+    daemon.socket.chmod(0o666)
+    done = subprocess.run(
+        ["/usr/bin/python3", "-I", "-c", STRANGER, str(daemon.socket), nginx.http + LARGE],
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "path": False,
+        "write": False,
+        "sha256": nginx.hashes[LARGE[1:]],
+        "refused": ["file.not_owner"] * 3,
+        "spooled": 1 << 20,
+    }
 
 
 # Leases

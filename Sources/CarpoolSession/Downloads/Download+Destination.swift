@@ -87,6 +87,8 @@ extension Download {
             return monitor.request(request, didFinishDownloading: .success(path))
         }
         monitor.request(request, didCreateDestination: target)
+        // A monitor may have cancelled it.
+        guard !request.isOver else { return }
         do throws(SystemError) {
             try partial.move(to: target, options)
             isMoved = true
