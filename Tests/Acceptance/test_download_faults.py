@@ -119,24 +119,30 @@ def namespace() -> Iterator[Namespace]:
 
 
 @needs_root
-def test_the_link_goes_down(start: StartDaemon, namespace: Namespace, resource: Resource, folder: Path) -> None:
+def test_the_link_goes_down(start: StartDaemon, namespace: Namespace, folder: Path) -> None:
+    """Twenty downloads, each at another byte when it happens."""
     origin = namespace.run(ScriptedOrigin)
+    resources = {f"/{point}": Resource(SIZE, seed=point) for point in POINTS}
     try:
-        url = origin.on("/resource", resource)
         daemon = namespace.run(start)
         with daemon.wire() as wire:
             story = Story(wire)
-            for point in POINTS:
-                request, _ = held(story, url, resource, folder / "a", point, timeout_ms=100)
-                namespace.down()
+            requests = {}
+            for point, (path, resource) in zip(POINTS, resources.items(), strict=True):
+                url = origin.on(path, resource)
+                requests[url], _ = held(story, url, resource, folder / path[1:], point, timeout_ms=3_000)
+            namespace.down()
+            for resource in resources.values():
                 resource.gate.set()
-                record = story.wait(request)
-                assert record["outcome"]["error"]["name"] == TIMED_OUT
-                namespace.up()
+            records = {url: story.wait(request) for url, request in requests.items()}
+            assert {record["outcome"]["error"]["name"] for record in records.values()} == {TIMED_OUT}
+            namespace.up()
+            for url, record in records.items():
                 whole = download(wire, url, resume_data=record["resume_data"])
-                assert is_whole(whole, resource, folder / "a")
-                assert whole["resumed_at_bytes"] == point
-                (folder / "a").unlink()
+                assert whole["outcome"]["ok"], whole
+                assert f"/{whole['resumed_at_bytes']}" == url.removeprefix(origin.url)
+        assert names(folder) == sorted(path[1:] for path in resources)
+        assert all((folder / path[1:]).read_bytes() == resource.body for path, resource in resources.items())
     finally:
         namespace.up()
         origin.stop()
