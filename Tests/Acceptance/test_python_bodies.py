@@ -166,3 +166,11 @@ def test_a_cancelled_download_can_go_on(daemon: Daemon, origin: ScriptedOrigin, 
     assert seen[-1].total_bytes == 100_000
     [partial] = tmp_path.iterdir()
     assert partial.name.endswith(".carpool-part")
+
+
+def test_a_handler_says_where_a_download_goes(client: carpool.Client, nginx: Nginx, tmp_path: Path) -> None:
+    client.register("place", destination=lambda call: tmp_path / f"my-{call.suggested_name}")
+    place = {"callback": {"name": "place"}}
+    response = client.get(f"{nginx.http}/200.bin", kind="download", destination=place)
+    assert response.path == tmp_path / "my-200.bin"
+    assert hashlib.sha256((tmp_path / "my-200.bin").read_bytes()).hexdigest() == nginx.hashes["200.bin"]

@@ -17,6 +17,8 @@ PARAMS: dict[str, dict[str, Any]] = {
     "validate": {"response": HEAD, "body": {"text": "[]", "size_bytes": 2}},
     "serialize": {"response": HEAD, "body": {"base64": "/w==", "size_bytes": 1}},
     "preprocess": {"body": {"text": "while(1);[1]", "size_bytes": 12}},
+    "destination": {"response": HEAD, "suggested_name": "a.zip"},
+    "body": {"url_request": URL_REQUEST},
     "refresh": {"credential": {"access_token": "old", "refresh_token": "r1", "expires": "2001-01-01T00:00:00.000000Z"}},
 }
 

@@ -60,6 +60,12 @@ def fail(_: Any) -> Any:
         ("serialize", None, {"value": None}),
         ("preprocess", "[1]", {"text": "[1]"}),
         ("preprocess", b"\xff", {"base64": "/w=="}),
+        ("destination", "/tmp/a", {"path": "/tmp/a"}),
+        ("destination", Path("/tmp/a"), {"path": "/tmp/a"}),
+        ("destination", None, {"spool": True}),
+        ("body", "text", {"text": "text"}),
+        ("body", b"\xff", {"base64": "/w=="}),
+        ("body", Path("/tmp/a"), {"file": "/tmp/a"}),
         ("refresh", carpool.Credential("new"), {"credential": {"access_token": "new"}}),
         (
             "refresh",
@@ -83,6 +89,8 @@ def test_what_a_handler_gives_is_its_answer(
         ("validate", {"valid": False, "message": "why not"}),
         ("serialize", {"fail": {"message": "why not"}}),
         ("preprocess", {"fail": {"message": "why not"}}),
+        ("destination", {"fail": {"message": "why not"}}),
+        ("body", {"fail": {"message": "why not"}}),
         ("refresh", {"fail": {"message": "why not"}}),
     ],
 )
@@ -102,6 +110,8 @@ def test_a_handler_can_refuse(start: Start, connect: Connect, kind: str, expecte
         ("serialize", float("inf"), "ValueError"),
         ("serialize", "x" * (1 << 20), "ValueError"),
         ("preprocess", None, "TypeError"),
+        ("destination", True, "TypeError"),
+        ("body", None, "TypeError"),
         ("refresh", {"access_token": "new"}, "TypeError"),
     ],
 )
@@ -147,10 +157,10 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
     (tmp_path / "body").write_bytes(b"large")
     daemon = Asking(
         *(question(kind, number) for number, kind in enumerate(PARAMS)),
-        question("preprocess", 7, body={"file": str(tmp_path / "body"), "size_bytes": 5}),
-        question("preprocess", 8, body={"file": str(tmp_path / "none"), "size_bytes": 5}),
+        question("preprocess", 17, body={"file": str(tmp_path / "body"), "size_bytes": 5}),
+        question("preprocess", 18, body={"file": str(tmp_path / "none"), "size_bytes": 5}),
         question(
-            "adapt", 9, url_request={"method": "PUT", "url": "http://a/", "headers": [], "body": {"size_bytes": 5}}
+            "adapt", 19, url_request={"method": "PUT", "url": "http://a/", "headers": [], "body": {"size_bytes": 5}}
         ),
     )
     client = connect(start(daemon).path)
@@ -163,10 +173,13 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
         validate=answer(True),
         serialize=answer(1),
         preprocess=answer(""),
+        destination=answer(None),
+        body=answer(""),
         refresh=answer(carpool.Credential("new")),
     )
     client.run("get", "http://a/")
-    adapt, retry, redirect, validate, serialize, preprocess, refresh, large, gone, file = calls
+    adapt, retry, redirect, validate, serialize, preprocess, destination, body, refresh, *bodies = calls
+    large, gone, file = bodies
     assert (adapt.callback, adapt.session, adapt.request_id, adapt.attempt, adapt.deadline) == (
         "mine",
         "default",
@@ -192,6 +205,7 @@ def test_handlers_are_told_what_is_asked(start: Start, connect: Connect, tmp_pat
     assert (large.content, gone.content, file.request.content) == (b"large", None, None)
     assert carpool.RefreshCall({"credential": {"access_token": "a"}}).credential.expires_in is None
     assert carpool.RetryCall({"retry_count": 0}).response is None
+    assert (destination.response.status, destination.suggested_name, body.request.method) == (302, "a.zip", "POST")
     assert carpool.AdaptCall({"url_request": {}}).request.content == b""
     assert (carpool.RefreshCall({}).request_id, carpool.RefreshCall({}).attempt) == (None, 0)
     assert carpool.RefreshCall({}).deadline is None

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import base64
+import io
 import os
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, cast
@@ -122,3 +124,20 @@ def test_the_spool_file_is_found() -> None:
     assert operations.spool_path(record({"file": "/spool/1"})) == "/spool/1"
     assert operations.spool_path(record()) is None
     assert operations.spool_path({}) is None
+
+
+def test_small_blocks_that_come_fast_are_gathered(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("carpool._operations.time.monotonic", lambda: now[0])
+
+    def blocks() -> Iterator[bytes]:
+        yield b"a"
+        yield b"b" * operations.PIECE_BYTES
+        now[0] += 1
+        yield b"slow"
+        yield b"c"
+
+    size = operations.PIECE_BYTES
+    assert list(operations.pieces(blocks())) == [b"a" + b"b" * (size - 1), b"bslow", b"c"]
+    assert list(operations.pieces(io.BytesIO(bytes(size + 1)))) == [bytes(size), bytes(1)]
+    assert list(operations.pieces([])) == []

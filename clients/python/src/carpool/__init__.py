@@ -4,9 +4,11 @@ import typing
 
 from ._calls import (
     AdaptCall,
+    BodyCall,
     CallbackCall,
     Changes,
     Credential,
+    DestinationCall,
     PreprocessCall,
     RedirectCall,
     RefreshCall,
@@ -59,6 +61,7 @@ __all__ = [
     "AdaptationError",
     "AsyncClient",
     "AsyncStream",
+    "BodyCall",
     "CallCancelledError",
     "CallbackCall",
     "CallbackOptions",
@@ -71,6 +74,7 @@ __all__ = [
     "Credential",
     "DaemonUnreachableError",
     "DecodingError",
+    "DestinationCall",
     "FileAccessError",
     "HTTPStatusError",
     "Headers",

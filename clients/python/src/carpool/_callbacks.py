@@ -5,15 +5,18 @@ from __future__ import annotations
 import base64
 import inspect
 import logging
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from ._calls import (
     AdaptCall,
+    BodyCall,
     CallbackCall,
     Changes,
     Credential,
+    DestinationCall,
     PreprocessCall,
     RedirectCall,
     RefreshCall,
@@ -206,6 +209,22 @@ def _preprocess(_: PreprocessCall, value: Any) -> dict[str, Any]:
     return _bytes_or_text(value)
 
 
+def _destination(_: DestinationCall, value: Any) -> dict[str, Any]:
+    if value is None:
+        return {"spool": True}
+    if not isinstance(value, (str, os.PathLike)):
+        raise _wrong(value, "a path or None")
+    return {"path": os.path.abspath(value)}  # noqa: PTH100, resolve() would follow links
+
+
+def _body(_: BodyCall, value: Any) -> dict[str, Any]:
+    if isinstance(value, os.PathLike):
+        return {"file": os.path.abspath(value)}  # noqa: PTH100, as above
+    if not isinstance(value, (str, bytes)):
+        raise _wrong(value, "text, bytes or a path")
+    return _bytes_or_text(value)
+
+
 def _refresh(_: RefreshCall, value: Any) -> dict[str, Any]:
     if not isinstance(value, Credential):
         raise _wrong(value, "a Credential")
@@ -219,5 +238,7 @@ _KINDS: Final[dict[str, _Kind]] = {
     "validate": _Kind(ValidateCall, _validate, lambda message: {"valid": False, "message": message}),
     "serialize": _Kind(SerializeCall, lambda _, value: {"value": value}, _fail),
     "preprocess": _Kind(PreprocessCall, _preprocess, _fail),
+    "destination": _Kind(DestinationCall, _destination, _fail),
+    "body": _Kind(BodyCall, _body, _fail),
     "refresh": _Kind(RefreshCall, _refresh, _fail),
 }

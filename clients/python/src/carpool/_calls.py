@@ -199,6 +199,31 @@ class SerializeCall(PreprocessCall):
 
 
 @dataclass(frozen=True, slots=True)
+class DestinationCall(CallbackCall):
+    """A download has its head. Answer the path of its file, or None for one of the daemon's; `Refuse` fails it."""
+
+    @property
+    def response(self) -> ResponseHead:
+        """What the origin answered."""
+        return ResponseHead(self.params["response"])
+
+    @property
+    def suggested_name(self) -> str:
+        """What the response calls the file, made safe."""
+        return str(self.params["suggested_name"])
+
+
+@dataclass(frozen=True, slots=True)
+class BodyCall(CallbackCall):
+    """A request needs its body. Answer text, bytes or the path of a file; `Refuse` fails it."""
+
+    @property
+    def request(self) -> URLRequest:
+        """What is going to be sent."""
+        return URLRequest(self.params["url_request"])
+
+
+@dataclass(frozen=True, slots=True)
 class RefreshCall(CallbackCall):
     """A session's credential has expired. Answer the new `Credential`; `Refuse` fails the requests that wait for it."""
 

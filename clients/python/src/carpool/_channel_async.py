@@ -14,7 +14,7 @@ from ._callbacks import MAX_QUESTIONS, Callbacks, too_many
 from ._channel import keep
 from ._exceptions import CarpoolError, ConnectionLostError, DaemonUnreachableError, rpc_error
 from ._models import read_file
-from ._operations import cut, pieces
+from ._operations import Gathering, pieces
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
 
@@ -178,9 +178,12 @@ class AsyncChannel:
     async def pieces(data: Iterable[bytes] | AsyncIterable[bytes]) -> AsyncIterator[bytes]:
         """Cut a body that is read while it is sent to pieces that fit a message."""
         if isinstance(data, AsyncIterable):
+            gathering = Gathering()
             async for block in data:
-                for piece in cut(block):
+                for piece in gathering.add(block):
                     yield piece
+            for piece in gathering.rest():
+                yield piece
         else:
             for piece in pieces(data):
                 yield piece

@@ -19,6 +19,8 @@ from ._options import HeaderInput, Multipart, RequestOptions, Upload
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
 # What body.put is given at a time: enough for the daemon to be busy, little enough for it to do other things between.
 PIECE_BYTES: Final = 65_536
+# A block that comes sooner after the one before waits for others until they make a piece.
+GATHERING_SECONDS: Final = 0.005
 # The longest that request.wait waits in one call.
 MAX_POLL_MS: Final = 60_000
 
@@ -150,19 +152,37 @@ def progress(record: dict[str, Any]) -> Progress:
     return Progress(received, total, record.get("resume_data"))
 
 
+class Gathering:
+    """Makes pieces that fit a message of the blocks of a body. Small blocks that come fast are gathered."""
+
+    def __init__(self) -> None:
+        self._pending = bytearray()
+        self._asked = time.monotonic()
+
+    def add(self, block: bytes) -> Iterator[bytes]:
+        """Take a block, and give the pieces that can go; all of it if the block was long in coming."""
+        was_slow = time.monotonic() - self._asked > GATHERING_SECONDS
+        self._pending += block
+        yield from self._take(1 if was_slow else PIECE_BYTES)
+        self._asked = time.monotonic()
+
+    def rest(self) -> Iterator[bytes]:
+        """Give what is left at the end."""
+        return self._take(1)
+
+    def _take(self, least: int) -> Iterator[bytes]:
+        while len(self._pending) >= least:
+            yield bytes(self._pending[:PIECE_BYTES])
+            del self._pending[:PIECE_BYTES]
+
+
 def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
-    """Cut what is read to pieces that fit a message."""
+    """Make pieces of what is read."""
     read = getattr(data, "read", None)
-    blocks = data if read is None else iter(lambda: cast("bytes", read(PIECE_BYTES)), b"")
-    for block in blocks:
-        yield from cut(block)
-
-
-def cut(block: bytes) -> Iterator[bytes]:
-    """Cut a block to pieces that fit a message."""
-    view = memoryview(block)
-    for start in range(0, len(view), PIECE_BYTES):
-        yield bytes(view[start : start + PIECE_BYTES])
+    gathering = Gathering()
+    for block in data if read is None else iter(lambda: cast("bytes", read(PIECE_BYTES)), b""):
+        yield from gathering.add(block)
+    yield from gathering.rest()
 
 
 def _encode_body(params: dict[str, Any], body: tuple[Upload | None, str | None]) -> bytes | None:

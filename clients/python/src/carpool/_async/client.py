@@ -13,8 +13,10 @@ from .. import _operations as operations
 from .._callbacks import AsyncHandler, credential_params
 from .._calls import (
     AdaptCall,
+    BodyCall,
     Changes,
     Credential,
+    DestinationCall,
     PreprocessCall,
     RedirectCall,
     RefreshCall,
@@ -237,6 +239,8 @@ class AsyncClient:
         validate: AsyncHandler[ValidateCall, bool | None] | None = None,
         serialize: AsyncHandler[SerializeCall, Any] | None = None,
         preprocess: AsyncHandler[PreprocessCall, str | bytes] | None = None,
+        destination: AsyncHandler[DestinationCall, str | os.PathLike[str] | None] | None = None,
+        body: AsyncHandler[BodyCall, str | bytes | os.PathLike[str]] | None = None,
         refresh: AsyncHandler[RefreshCall, Credential] | None = None,
     ) -> None:
         """Answer the daemon's callbacks of this name by these functions, in the place of earlier ones.
@@ -252,6 +256,8 @@ class AsyncClient:
             "validate": validate,
             "serialize": serialize,
             "preprocess": preprocess,
+            "destination": destination,
+            "body": body,
             "refresh": refresh,
         }
         if not any(handlers.values()):

@@ -14,8 +14,10 @@ from .. import _operations as operations
 from .._callbacks import Handler, credential_params
 from .._calls import (
     AdaptCall,
+    BodyCall,
     Changes,
     Credential,
+    DestinationCall,
     PreprocessCall,
     RedirectCall,
     RefreshCall,
@@ -238,6 +240,8 @@ class Client:
         validate: Handler[ValidateCall, bool | None] | None = None,
         serialize: Handler[SerializeCall, Any] | None = None,
         preprocess: Handler[PreprocessCall, str | bytes] | None = None,
+        destination: Handler[DestinationCall, str | os.PathLike[str] | None] | None = None,
+        body: Handler[BodyCall, str | bytes | os.PathLike[str]] | None = None,
         refresh: Handler[RefreshCall, Credential] | None = None,
     ) -> None:
         """Answer the daemon's callbacks of this name by these functions, in the place of earlier ones.
@@ -255,6 +259,8 @@ class Client:
             "validate": validate,
             "serialize": serialize,
             "preprocess": preprocess,
+            "destination": destination,
+            "body": body,
             "refresh": refresh,
         }
         if not any(handlers.values()):
