@@ -235,6 +235,12 @@ public final class CurlTransport: Transport {
 
     /// libcurl has finished a transfer.
     func complete(_ transfer: Transfer, _ result: CURLcode) {
+        if result == CURLE_SEND_ERROR, transfer.mayBeSentAgain, case .running(let easy) = transfer.phase {
+            detach(transfer, easy)
+            transfer.phase = .new
+            starting.append(transfer)
+            return
+        }
         finish(transfer, error: transfer.verdict ?? transfer.failure(result))
     }
 
@@ -257,7 +263,6 @@ public final class CurlTransport: Transport {
         if transfer.isReused { reusedTransfers &+= 1 }
         let delegate = transfer.delegate
         transfer.delegate = nil
-        if let head = transfer.withheldHead { delegate?.transfer(transfer, didReceive: head) }
         delegate?.transferDidComplete(transfer, TransferCompletion(error: error, metrics: metrics))
     }
 

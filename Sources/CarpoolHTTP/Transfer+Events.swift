@@ -37,15 +37,7 @@ extension Transfer {
         return line.count
     }
 
-    /// Tells the delegate, unless the head only says that the server wants the body without having been asked whether it does
-    /// (RFC 9110, section 10.1.1): libcurl then sends the request again.
     private func receive(_ head: ResponseHead) {
-        if head.status == 417, request.expectsContinue, sendings == 1 {
-            withheldHead = head
-            isRefused = true
-            return
-        }
-        withheldHead = nil
         // Older versions of libcurl would wait for ever to send what the server does not want any more.
         if deadlines.isBodyAwaited, head.status >= 300 { transport.resumeSending(self) }
         delegate?.transfer(self, didReceive: head)
@@ -58,7 +50,6 @@ extension Transfer {
             verdict = bombError
             return Transfer.refusal
         }
-        guard withheldHead == nil else { return bytes.count }
         switch delegate.transfer(self, didReceive: bytes) {
         case .accept:
             decodedBytes &+= Int64(bytes.count)

@@ -25,6 +25,15 @@ extension Transfer {
         return isBomb(decoded: decodedBytes, uncounted: 0) ? bombError : nil
     }
 
+    /// Whether a pooled connection turned out to be dead while it was sent. libcurl sends it again only if reading was what failed, and a body
+    /// makes it as likely to be the writing.
+    var mayBeSentAgain: Bool {
+        guard verdict == nil, isReused, sendings == 1, headReader.byteCount == 0 else { return false }
+        guard request.method.isIdempotent else { return false }
+        if case .source(let source) = request.body { return source.canRestart }
+        return true
+    }
+
     /// What is told when time has run out.
     func timeoutError(_ kind: Deadlines.Kind) -> TransportError {
         let message =

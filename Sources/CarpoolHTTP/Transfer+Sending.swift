@@ -13,6 +13,8 @@ extension Transfer {
             source.onReady = { [weak self] in self.map { $0.transport.resumeSending($0) } }
         }
         bodyPosition = 0
+        deadlines.isBodyAwaited = false
+        hasLookedForAnswer = false
         return true
     }
 

@@ -41,8 +41,6 @@ public final class Transfer {
     var isRefused = false
     /// Whether the last piece of the body was held back to have something read first.
     var hasLookedForAnswer = false
-    /// A head that is told only if no other follows.
-    var withheldHead: ResponseHead?
     /// Bytes of the request's body given to libcurl since its (last) beginning.
     public internal(set) var bodyPosition: Int64 = 0
     var decodedBytes: Int64 = 0

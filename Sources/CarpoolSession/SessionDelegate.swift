@@ -21,6 +21,13 @@ final class SessionDelegate: TransferDelegate {
         request.attempts[attempt].response = head
         request.response = head
         request.discardedBytes = 0
+        // A server that does not know the question gets the body without it (RFC 9110, section 15.5.18).
+        if head.status == 417, transfer.request.expectsContinue {
+            var next = transfer.request
+            next.expectsContinue = false
+            request.redirection = .follow(next)
+            return
+        }
         guard (300..<400).contains(head.status) else {
             request.redirection = .deliver
             return accept(head, for: request)

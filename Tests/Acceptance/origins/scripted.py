@@ -60,6 +60,15 @@ class Exchange:
         lines.append(f"Content-Length: {len(body) if length is None else length}")
         self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (b"" if self.request.method == "HEAD" else body))
 
+    @property
+    def connection(self) -> socket.socket:
+        """The connection, for what has not been read of it."""
+        return self._connection
+
+    def shutdown(self) -> None:
+        """Say that nothing more comes, and go on reading."""
+        self._connection.shutdown(socket.SHUT_WR)
+
     def close(self) -> None:
         """Close the connection in order."""
         raise GoneError

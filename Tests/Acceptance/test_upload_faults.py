@@ -1,0 +1,284 @@
+"""Uploads that do not go as planned: early answers, dead connections, and whoever is killed on the way."""
+
+from __future__ import annotations
+
+import base64
+import os
+import random
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import carpool
+import pytest
+from conftest import StartDaemon
+from harness.daemon import Daemon
+from harness.story import Story
+from harness.waiting import eventually
+from origins.nginx import Nginx
+from origins.scripted import Exchange, ScriptedOrigin
+
+RETRY = [{"retry_policy": {"scale_ms": 1}}]
+
+
+def swallow(connection: socket.socket, count: int = 1 << 40) -> int:
+    """Read up to so many bytes, or to the end."""
+    connection.settimeout(20)
+    got = 0
+    while got < count:
+        data = connection.recv(min(65_536, count - got))
+        if not data:
+            break
+        got += len(data)
+    return got
+
+
+def enough_and_wait(exchange: Exchange) -> bool:
+    exchange.reply(413, b"too much", [("Connection", "close")])
+    exchange.shutdown()
+    swallow(exchange.connection)
+    return True
+
+
+def enough_and_close(exchange: Exchange) -> bool:
+    exchange.reply(413, b"too much", [("Connection", "close")])
+    return True
+
+
+def enough_and_keep(exchange: Exchange) -> bool:
+    exchange.reply(413, b"too much")
+    swallow(exchange.connection)
+    return True
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    path = tmp_path / "large"
+    path.write_bytes(random.Random(1).randbytes(5_000_000))
+    return path
+
+
+@pytest.mark.parametrize("answer", [enough_and_wait, enough_and_close, enough_and_keep])
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_an_answer_before_the_body_is_sent(
+    client: carpool.Client, origin: ScriptedOrigin, large: Path, answer: Callable[[Exchange], bool], kind: str
+) -> None:
+    """Delivered whole, whether or not the server reads on, and also while the client has nothing more to give."""
+    origin.on_head("/full", answer)
+    for _ in range(5):
+        body: dict[str, Any] = {"file": str(large)} if kind == "file" else {"stream": True}
+        request = client.call("request.submit", url=f"{origin.url}/full", kind="upload", body=body)["request"]
+        record = client.call("request.wait", request=request)
+        assert (record["response"]["status"], record["body"]["text"]) == (413, "too much")
+        assert record["outcome"]["ok"]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https", "https1"])
+def test_an_early_answer_of_nginx(client: carpool.Client, nginx: Nginx, tmp_path: Path, scheme: str) -> None:
+    """Over HTTP/2 too, where libcurl is fit for it: more than `client_max_body_size`."""
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(80 << 20)
+    record = client.call(
+        "request.perform",
+        url=f"{getattr(nginx, scheme)}/put/huge",
+        method="PUT",
+        body={"file": str(tmp_path / "huge")},
+        trust={"verify": False},
+    )
+    assert record["response"]["status"] == 413
+
+
+def test_the_server_is_asked_only_if_that_is_wanted(
+    client: carpool.Client, origin: ScriptedOrigin, large: Path
+) -> None:
+    def go_on(exchange: Exchange) -> None:
+        if exchange.request.values("expect"):
+            exchange.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    def refuse(exchange: Exchange) -> bool:
+        exchange.reply(413, b"no", [("Connection", "close")])
+        exchange.shutdown()
+        bodies.append(swallow(exchange.connection))
+        return True
+
+    bodies: list[int] = []
+    origin.on_head("/", go_on)
+    origin.on("/", lambda exchange: exchange.reply(200))
+    origin.on_head("/refuse", refuse)
+    body = {"file": str(large)}
+    client.call("request.perform", url=f"{origin.url}/", method="PUT", body=body)
+    client.call("request.perform", url=f"{origin.url}/", method="PUT", body=body, expect_continue=True)
+    record = client.call("request.perform", url=f"{origin.url}/refuse", method="PUT", body=body, expect_continue=True)
+    assert [request.values("expect") for request in origin.requests] == [[], ["100-continue"]]
+    assert [len(request.body) for request in origin.requests] == [5_000_000] * 2
+    assert record["response"]["status"] == 413
+    eventually(lambda: bodies == [0])
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+def test_a_server_that_does_not_know_the_question(
+    client: carpool.Client, origin: ScriptedOrigin, large: Path, method: str
+) -> None:
+    """417: the body is sent without asking, and the answer is the second one alone."""
+
+    def refuse(exchange: Exchange) -> bool:
+        if not exchange.request.values("expect"):
+            return False
+        exchange.reply(417, b"what?", [("Connection", "close")])
+        return True
+
+    origin.on_head("/", refuse)
+    origin.on("/", lambda exchange: exchange.reply(200, b"fine"))
+    record = client.call(
+        "request.perform", url=f"{origin.url}/", method=method, body={"file": str(large)}, expect_continue=True
+    )
+    assert (record["response"]["status"], record["body"].get("text")) == (200, "fine"), record
+    assert [len(request.body) for request in origin.requests] == [5_000_000]
+
+
+def test_a_pooled_connection_that_had_died(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    """A body that is still there is sent again from its beginning over a new connection; nobody notices."""
+
+    died: list[int] = []
+
+    def die(exchange: Exchange) -> bool:
+        if died or not origin.requests:
+            return False
+        died.append(exchange.request.connection)
+        swallow(exchange.connection, 1_000)
+        exchange.reset()
+        return True
+
+    origin.on_head("/", die)
+    origin.on("/", lambda exchange: exchange.reply(200))
+    with start().client() as client:
+        for _ in range(2):
+            request = client.call("request.submit", url=f"{origin.url}/", method="PUT", body={"stream": True})[
+                "request"
+            ]
+            client.call("body.put", request=request, text="x" * 100_000, end=True)
+            assert client.call("request.wait", request=request)["outcome"]["ok"]
+    assert died == [1]
+    assert [(len(request.body), request.connection) for request in origin.requests] == [(100_000, 1), (100_000, 2)]
+
+
+def test_rl_03_a_suspended_upload_sends_nothing(story: Story, origin: ScriptedOrigin) -> None:
+    origin.on("/", lambda exchange: exchange.reply(200))
+    request = story.submit(f"{origin.url}/", body={"stream": True})
+    story.call("body.put", request=request, text="first")
+    story.until("task.did_send_body_data", request)
+    story.call("request.suspend", request=request)
+    story.forget()
+    story.call("body.put", request=request, text="second", end=True)
+    story.call("daemon.ping")
+    assert "task.did_send_body_data" not in story.words(request)
+    story.call("request.resume", request=request)
+    assert story.wait(request)["outcome"]["ok"]
+    assert origin.requests[0].body == b"firstsecond"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_an_origin_that_dies(client: carpool.Client, origin: ScriptedOrigin, large: Path, seed: int) -> None:
+    """At any byte: the failure has a name, and a retry sends the whole."""
+    dice = random.Random(seed)
+    died: list[int] = []
+
+    def die(exchange: Exchange) -> bool:
+        if died:
+            return False
+        died.append(swallow(exchange.connection, dice.randrange(1, 5_000_000)))
+        exchange.reset()
+        return True
+
+    origin.on_head("/", die)
+    origin.on("/", lambda exchange: exchange.reply(200))
+    params = {"url": f"{origin.url}/", "method": "PUT", "body": {"file": str(large)}, "kind": "upload"}
+    record = client.call("request.perform", **params)
+    assert record["outcome"]["error"]["name"] == "session_task_failed.network_connection_lost"
+    died.clear()
+    assert client.call("request.perform", **params, interceptor=RETRY)["outcome"]["ok"]
+    assert origin.requests[-1].body == large.read_bytes()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_client_that_dies(daemon: Daemon, origin: ScriptedOrigin, seed: int) -> None:
+    """At any piece of the body that it gives: the request ends with it, and nothing stays."""
+    dice = random.Random(seed)
+    ended = threading.Event()
+
+    def read(exchange: Exchange) -> bool:
+        try:
+            swallow(exchange.connection)
+        finally:
+            ended.set()
+        return True
+
+    origin.on_head("/", read)
+    with daemon.client() as watcher:
+        wire = daemon.wire()
+        request = wire.call("request.submit", url=f"{origin.url}/", body={"stream": True}, on_disconnect="cancel")[
+            "request"
+        ]
+        for _ in range(dice.randrange(5)):
+            piece = base64.b64encode(dice.randbytes(dice.randrange(1, 300_000))).decode()
+            wire.call("body.put", request=request, base64=piece)
+        wire.close()
+        error = watcher.call("request.wait", request=request)["outcome"]["error"]
+        assert error["name"] == "explicitly_cancelled"
+        assert ended.wait(20) or not origin.requests
+        eventually(lambda: sum(o["active"] for o in watcher.call("pool.stats")["origins"]) == 0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_daemon_that_dies(start: StartDaemon, origin: ScriptedOrigin, large: Path, seed: int) -> None:
+    """The client knows, the origin has no whole body, and the next daemon sends it."""
+    dice = random.Random(seed)
+    daemon = start()
+    killed = threading.Event()
+
+    def kill(exchange: Exchange) -> bool:
+        if killed.is_set():
+            return False
+        swallow(exchange.connection, dice.randrange(1, 4_000_000))
+        daemon.kill()
+        killed.set()
+        return True
+
+    origin.on_head("/", kill)
+    origin.on("/", lambda exchange: exchange.reply(200))
+    params = {"url": f"{origin.url}/", "method": "PUT", "body": {"file": str(large)}, "kind": "upload"}
+    with daemon.client() as client, pytest.raises(carpool.CarpoolError):
+        client.call("request.perform", **params)
+
+    with start().client() as client:
+        assert client.call("request.perform", **params)["outcome"]["ok"]
+    assert origin.requests[-1].body == large.read_bytes()
+
+
+def test_a_network_that_goes_silent(client: carpool.Client, origin: ScriptedOrigin, large: Path) -> None:
+    """Nobody reads any more, and nobody says so."""
+    gate = threading.Event()
+    origin.on_head("/", lambda _: gate.wait(30))
+    record = client.call(
+        "request.perform", url=f"{origin.url}/", method="PUT", body={"file": str(large)}, timeout_ms=500
+    )
+    gate.set()
+    error = record["outcome"]["error"]
+    assert (error["name"], error["timeout"]) == ("session_task_failed.timed_out", "idle")
+
+
+def test_a_file_that_becomes_shorter(client: carpool.Client, origin: ScriptedOrigin, large: Path) -> None:
+    def cut(exchange: Exchange) -> bool:
+        os.truncate(large, 1_000)
+        swallow(exchange.connection)
+        return True
+
+    origin.on_head("/", cut)
+    with large.open("ab") as file:
+        file.truncate(60_000_000)
+    record = client.call("request.perform", url=f"{origin.url}/", method="PUT", body={"file": str(large)})
+    error = record["outcome"]["error"]
+    assert error["name"] == "session_task_failed.request_body_stream_exhausted"
+    assert str(large) in error["message"]
