@@ -17,7 +17,7 @@ from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
-OK, USAGE, HTTP_FAILURE, TRANSFER_FAILED = 0, 2, 5, 7
+OK, UNREACHABLE, HTTP_FAILURE, TRANSFER_FAILED = 0, 3, 5, 7
 LARGE = hashlib.shake_128(b"large").digest(300_000)
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
@@ -103,6 +103,24 @@ def test_an_interrupted_download_goes_on(
     process.send_signal(how)
     assert process.wait(PATIENCE_SECONDS) == -how
     assert run("get", "-C", "-", "-o", "out", url).returncode == OK
+    assert (tmp_path / "out").read_bytes() == LARGE
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_download_goes_on_after_its_daemon_was_killed(
+    start: Callable[..., Daemon], origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    url = resumable(origin, 100_000, waits=True)
+    first = start()
+    variables = {**first.environment, "CARPOOL_SOCKET": str(first.socket)}
+    process = subprocess.Popen([CARPOOL, "get", "-o", "out", url], env=variables, cwd=tmp_path, stderr=subprocess.PIPE)
+    eventually((tmp_path / ".out.carpool-resume").exists)
+    first.kill()
+    assert b"the daemon closed the connection" in process.communicate(timeout=PATIENCE_SECONDS)[1]
+    assert process.returncode == UNREACHABLE
+    start()
+    command = [CARPOOL, "get", "-C", "-", "-o", "out", url]
+    assert subprocess.run(command, env=variables, cwd=tmp_path, check=False, timeout=PATIENCE_SECONDS).returncode == OK
     assert (tmp_path / "out").read_bytes() == LARGE
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

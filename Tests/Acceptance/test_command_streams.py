@@ -14,7 +14,7 @@ from harness.waiting import PATIENCE_SECONDS
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
-OK, USAGE, HTTP_FAILURE, TRANSFER_FAILED = 0, 2, 5, 7
+OK, HTTP_FAILURE, TRANSFER_FAILED = 0, 5, 7
 Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 

@@ -20,7 +20,6 @@ struct DownloadCommand {
     }
 
     func run(_ writer: RequestWriter, _ body: RequestBody?) throws(Failure) -> ExitCode {
-        let interruption = Interruption()
         let token = request.resumes ? place.resumeData : nil
         let pending = try PendingRequest(daemon, writer) { json in
             json.member("kind", static: "download")
@@ -29,7 +28,7 @@ struct DownloadCommand {
             if request.failsOnStatus { json.member("validate", true) }
         }
         if case .stream(let source)? = body { try pending.feed(source) }
-        let record = try watch(pending, interruption)
+        let record = try watch(pending, Interruption())
         if request.isVerbose { Report(record).complain() }
         try settle(record, pending)
         return .success
