@@ -54,6 +54,10 @@ static inline const char *CCurl_get_text(CURL *easy, CURLINFO info) {
     const char *value = NULL;
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
 }
+static inline curl_socket_t CCurl_get_active_socket(CURL *easy) {
+    curl_socket_t value = CURL_SOCKET_BAD;
+    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &value) == CURLE_OK ? value : CURL_SOCKET_BAD;
+}
 static inline void *CCurl_get_private(CURL *easy) {
     void *value = NULL;
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;

@@ -66,7 +66,7 @@ extension EasyHandle {
         }
     }
 
-    private func setTrust(_ trust: ConnectionPartition.Trust, _ configuration: TransportConfiguration) {
+    func setTrust(_ trust: ConnectionPartition.Trust, _ configuration: TransportConfiguration) {
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         // With a directory of authorities beside the file, libcurl would read the file anew for each connection: 17 ms instead of 1.
         set(CURLOPT_CAPATH, pointer: nil)

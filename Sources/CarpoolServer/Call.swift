@@ -92,6 +92,8 @@ protocol Client: AnyObject, EventSink {
     var subscriptions: [String: Subscription] { get set }
     /// Readers of streams that send on this connection, by name.
     var feeds: [String: StreamFeed] { get set }
+    /// Its raw streams, by name; they are closed with the connection.
+    var rawStreams: [String: RawStreamEntry] { get set }
     /// Whether more of a stream may be queued for it.
     var takesStreams: Bool { get }
     /// Queues one message of a stream.

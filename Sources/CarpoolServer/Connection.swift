@@ -12,6 +12,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     var dependents: [Int: RequestEntry] = [:]
     var subscriptions: [String: Subscription] = [:]
     var feeds: [String: StreamFeed] = [:]
+    var rawStreams: [String: RawStreamEntry] = [:]
     /// What the client calls itself.
     private(set) var name: String?
     private(set) var version: String?
@@ -216,6 +217,7 @@ final class Connection: ReadinessHandler, TurnObserver {
         for subscription in subscriptions.values { server.publisher.remove(subscription) }
         subscriptions = [:]
         feeds = [:]
+        rawStreams = [:]
         // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
         server.callbacks.lose(number)
     }

@@ -44,6 +44,10 @@ public struct Limits: Equatable, Sendable {
     public var totalConnections = 256
     /// Streams on one HTTP/2 connection.
     public var streamsPerConnection = 100
+    /// Raw streams of one connection, and of all.
+    public var rawStreamsPerConnection = 32
+    /// Raw streams of all connections.
+    public var rawStreams = 256
     /// What is held of one stream for its readers.
     public var streamBytes = 1_048_576
     /// What is held of all streams.
@@ -121,6 +125,12 @@ public struct Limits: Equatable, Sendable {
             "total_connections", \.totalConnections, 1...4_096,
             "connections to all hosts: each costs a descriptor and its buffers"),
         Field("streams_per_connection", \.streamsPerConnection, 1...1_000, "streams on an HTTP/2 connection"),
+        Field(
+            "raw_streams_per_connection", \.rawStreamsPerConnection, 0...4_096,
+            "raw streams of a connection: each holds up to 512 KiB"),
+        Field(
+            "raw_streams", \.rawStreams, 0...65_536,
+            "raw streams of all: each costs a descriptor and up to 512 KiB"),
         Field(
             "stream_bytes", \.streamBytes, 65_536...268_435_456,
             "what is held of a stream for its slowest reader; beyond that its origin waits"),

@@ -11,6 +11,7 @@ final class Server {
     let log: Log
     let options: ServerOptions
     let transport: CurlTransport
+    let rawStreamPool: RawStreamPool
     let spool: Spool
     let record: RecordWriter
     let publisher: EventPublisher
@@ -67,6 +68,7 @@ final class Server {
         access = AccessPolicy(owner: geteuid(), roles: configuration.roles)
         do throws(TransportError) {
             transport = try CurlTransport(loop: loop, configuration: TransportConfiguration(configuration))
+            rawStreamPool = try RawStreamPool(loop: loop, configuration: TransportConfiguration(configuration))
         } catch {
             throw ServerError(error.description)
         }

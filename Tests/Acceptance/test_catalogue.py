@@ -70,6 +70,7 @@ class Placeholders:
 
     def __init__(self, daemon: Daemon, wire: Wire, origin: ScriptedOrigin, stack: ExitStack) -> None:
         origin.on("/hello", lambda exchange: exchange.reply(body=b"hello\n"))
+        self._port = origin.port
         self._makers: dict[str, Callable[[], str]] = {
             "origin": lambda: origin.url,
             "request": lambda: self._request(wire, origin),
@@ -79,6 +80,9 @@ class Placeholders:
             "streamed": lambda: str(wire.call("request.submit", url=f"{origin.url}/hello", kind="stream")["request"]),
             "session": lambda: str(wire.call("session.create", name="example", configuration=OAUTH)["session"]),
             "client": lambda: str(stack.enter_context(daemon.wire()).call("client.hello")["client"]),
+            "raw": lambda: str(
+                wire.call("stream.open", host="127.0.0.1", port=origin.port, tls=False)["stream"],
+            ),
             "sub": lambda: str(wire.call("events.subscribe")["sub"]),
         }
 
@@ -94,6 +98,8 @@ class Placeholders:
             if "${" + name + "}" in text:
                 text = text.replace("${" + name + "}", make())
         filled: Json = json.loads(text)
+        if filled.get("host") == "echo.example.com":
+            filled |= {"host": "127.0.0.1", "port": self._port}
         return filled
 
 

@@ -12,7 +12,8 @@ struct DispatcherTests {
             RPCHandlers(server: server).table, ClientHandlers(server: server).table,
             DaemonHandlers(server: server).table, SessionHandlers(server: server).table,
             RequestHandlers(server: server).table, BodyHandlers(server: server).table,
-            StreamHandlers(server: server).table, PoolHandlers(server: server).table,
+            StreamHandlers(server: server).table, RawStreamHandlers(server: server).table,
+            PoolHandlers(server: server).table,
             EventsHandlers(server: server).table,
         ]
         let methods = Catalogue.carpool.methods

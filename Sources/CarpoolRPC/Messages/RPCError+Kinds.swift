@@ -147,6 +147,23 @@ extension RPCError {
         RPCError(.clientNotFound, "no such client: \(shortened(client))").with("client", shortened(client))
     }
 
+    /// No such stream.
+    public static func streamNotFound(_ stream: String) -> RPCError {
+        RPCError(.streamNotFound, "no such stream: \(shortened(stream))").with("stream", shortened(stream))
+    }
+
+    /// A stream that is not, or not any more.
+    public static func streamFailed(_ error: String, message: String, curlCode: Int?, errno: Int?) -> RPCError {
+        RPCError(.streamFailed, shortened(message)).with("error", error)
+            .with("curl_code", curlCode.map(Value.integer)).with("errno", errno.map(Value.integer))
+    }
+
+    /// A stream in another state.
+    public static func wrongState(stream: String, state: String, expected: String) -> RPCError {
+        RPCError(.wrongState, "stream \(stream) is \(state); expected \(expected)").with("state", state)
+            .with("expected", expected)
+    }
+
     /// A configuration file that cannot be used.
     public static func configurationRefused(_ reason: String) -> RPCError { RPCError(.configurationRefused, reason) }
 

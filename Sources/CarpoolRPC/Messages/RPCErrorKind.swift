@@ -149,6 +149,20 @@ extension RPCErrorKind {
     public static let configurationRefused = RPCErrorKind(
         1109, "configuration.refused", "The configuration file cannot be used. Nothing has changed.",
         "Correct the place that the message names, and reload again.")
+    /// 1110
+    public static let streamNotFound = RPCErrorKind(
+        1110, "stream.not_found", "There is no such stream, or it is another connection's.",
+        "It is closed, or its connection has gone; open another.",
+        members: [.required("stream", .string, "The name that was asked for.")])
+    /// 1111
+    public static let streamFailed = RPCErrorKind(
+        1111, "stream.failed", "A stream could not be connected, or its connection has broken.",
+        "See `error`, which has the names that failures of requests have.",
+        members: [
+            .required("error", .string, "What went wrong, such as `session_task_failed.cannot_connect_to_host`."),
+            .optional("curl_code", .integer, "libcurl's number for it."),
+            .optional("errno", .integer, "The kernel's number for it, of errno(3)."),
+        ])
     /// 1201
     public static let queueFull = RPCErrorKind(
         1201, "queue_full", isRetryable: true,
@@ -184,7 +198,7 @@ extension RPCErrorKind {
         parseError, invalidRequest, duplicateID, methodNotFound, invalidParams, internalError, cancelled,
         versionNotSupported, capabilityMissing, messageTooLarge, tooManyInFlight, forbidden, draining, requestNotFound,
         wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
-        configurationRefused, queueFull, spoolFull,
+        configurationRefused, streamNotFound, streamFailed, queueFull, spoolFull,
         rateLimited, fileCannotOpen, fileNotOwner,
     ]
 }

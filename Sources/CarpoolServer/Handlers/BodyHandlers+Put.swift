@@ -11,7 +11,7 @@ extension BodyHandlers {
                 request: entry.request.id, state: entry.request.state.rawValue,
                 expected: "under way, with a body that is a stream")
         }
-        let bytes = try piece(in: call.params)
+        let bytes = try BodyHandlers.piece(in: call.params)
         let token = feed.put(
             bytes, at: call.params["offset"]?.integer, isLast: call.params["end"]?.bool ?? false
         ) { result in
@@ -24,7 +24,8 @@ extension BodyHandlers {
         return .pending
     }
 
-    private func piece(in params: Params) throws(RPCError) -> [UInt8] {
+    /// The bytes that a call gives, as text or as base64.
+    static func piece(in params: Params) throws(RPCError) -> [UInt8] {
         if let text = params["text"] {
             guard params["base64"] == nil else {
                 throw .invalidParams(

@@ -8,7 +8,7 @@ enum HandlerTable {
             DaemonHandlers(server: server).table,
             SessionHandlers(server: server).table, RequestHandlers(server: server).table,
             BodyHandlers(server: server).table,
-            StreamHandlers(server: server).table,
+            StreamHandlers(server: server).table, RawStreamHandlers(server: server).table,
             PoolHandlers(server: server).table, EventsHandlers(server: server).table,
         ].reduce(into: [:]) { table, part in table.merge(part) { first, _ in first } }
     }

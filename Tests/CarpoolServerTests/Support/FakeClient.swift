@@ -19,6 +19,7 @@ final class FakeClient: Client {
     var dependents: [Int: RequestEntry] = [:]
     var subscriptions: [String: Subscription] = [:]
     var feeds: [String: StreamFeed] = [:]
+    var rawStreams: [String: RawStreamEntry] = [:]
     var takesStreams = true
     /// Messages of streams as they would be sent.
     private(set) var data: [[UInt8]] = []

@@ -1,0 +1,181 @@
+internal import CCurl
+public import CarpoolSystem
+internal import Glibc
+
+/// Connects raw streams: one handle of libcurl's for all of them, driven by the event loop, apart from the pool of requests.
+public final class RawStreamPool: ReadinessHandler {
+    let loop: EventLoop
+    private let configuration: TransportConfiguration
+    private let raw: UnsafeMutableRawPointer
+    private var timer: Timer?
+    /// Every stream that is not closed.
+    private var streams: [ObjectIdentifier: RawStream] = [:]
+    /// Sockets that libcurl watches while it connects.
+    private var watched: Set<Int32> = []
+
+    /// Makes an empty pool on the loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be used.
+    public init(loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration())
+        throws(TransportError)
+    {
+        guard CurlLibrary.isReady, let raw = curl_multi_init() else {
+            throw TransportError(.unknown, "libcurl cannot be initialised")
+        }
+        self.loop = loop
+        self.configuration = configuration
+        self.raw = raw
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        CCurl_multi_set_socket(raw, socketInterestChanged)
+        CCurl_multi_set_pointer(raw, CURLMOPT_SOCKETDATA, context)
+        CCurl_multi_set_timer(raw, timerChanged)
+        CCurl_multi_set_pointer(raw, CURLMOPT_TIMERDATA, context)
+        CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
+        timer = Timer { [unowned self] in act(CURL_SOCKET_BAD, 0) }
+    }
+
+    deinit {
+        if let timer { loop.cancel(timer) }
+        for stream in Array(streams.values) { close(stream) }
+        CCurl_multi_set_socket(raw, nil)
+        CCurl_multi_set_timer(raw, nil)
+        curl_multi_cleanup(raw)
+    }
+
+    /// How many streams there are.
+    public var count: Int { streams.count }
+
+    /// Connects to a host and port, over TLS if the URL is `https`; the rest of the URL is of no interest.
+    /// - Parameter timeoutMilliseconds: how long resolving, connecting and TLS may take together.
+    /// - Returns: the stream, whose delegate hears how it went, later; `nil` if memory is out.
+    public func open(
+        _ url: HTTPURL, trust: ConnectionPartition.Trust, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
+    ) -> RawStream? {
+        guard let easy = EasyHandle(fields: [], defaults: []) else { return nil }
+        let stream = RawStream(owner: self, easy: easy, url: url, delegate: delegate)
+        easy.setUp(url, trust, timeoutMilliseconds, configuration)
+        easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
+        CCurl_set_open_socket(easy.raw, openSocket)
+        CCurl_set_close_socket(easy.raw, closeSocket)
+        easy.set(CURLOPT_CLOSESOCKETDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque()))
+        guard curl_multi_add_handle(raw, easy.raw) == CURLM_OK else {
+            easy.close()
+            return nil
+        }
+        streams[ObjectIdentifier(stream)] = stream
+        return stream
+    }
+
+    func close(_ stream: RawStream) {
+        guard streams.removeValue(forKey: ObjectIdentifier(stream)) != nil else { return }
+        stream.didClose()
+        // With its handle libcurl ends the connection, which is nobody else's.
+        curl_multi_remove_handle(raw, stream.easy.raw)
+        stream.easy.close()
+    }
+
+    // MARK: Driving libcurl
+
+    /// A socket of a connection that is being made is ready.
+    public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        var bits: Int32 = 0
+        if readiness.contains(.readable) { bits |= CURL_CSELECT_IN }
+        if readiness.contains(.writable) { bits |= CURL_CSELECT_OUT }
+        if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
+        act(fd, bits)
+    }
+
+    private func act(_ descriptor: Int32, _ bits: Int32) {
+        var running: Int32 = 0
+        curl_multi_socket_action(raw, descriptor, bits, &running)
+        var left: Int32 = 0
+        var finished: [(RawStream, CURLcode)] = []
+        while let message = curl_multi_info_read(raw, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
+                let context = CCurl_get_private(easy)
+            else { continue }
+            let stream = Unmanaged<RawStream>.fromOpaque(context).takeUnretainedValue()
+            finished.append((stream, CCurl_message_result(message)))
+        }
+        for (stream, code) in finished {
+            if code == CURLE_OK { stream.didConnect() } else { stream.didFailToConnect(code) }
+        }
+    }
+
+    // MARK: Callbacks; nothing here may call libcurl
+
+    fileprivate func setInterest(_ what: Int32, for descriptor: Int32) {
+        let interest: Interest =
+            switch what {
+            case CURL_POLL_IN: .readable
+            case CURL_POLL_OUT: .writable
+            case CURL_POLL_INOUT: [.readable, .writable]
+            default: []
+            }
+        if !interest.isEmpty {
+            watched.insert(descriptor)
+            loop.setInterest(interest, for: descriptor, handler: self)
+        } else if watched.remove(descriptor) != nil {
+            loop.forget(descriptor)
+        }
+    }
+
+    fileprivate func setTimer(_ milliseconds: Int) {
+        guard let timer else { return }
+        if milliseconds < 0 {
+            loop.cancel(timer)
+        } else {
+            // libcurl cuts off parts of a millisecond.
+            let wait = milliseconds == 0 ? 0 : milliseconds &+ 1
+            loop.arm(timer, at: MonotonicTime.read().advanced(milliseconds: wait))
+        }
+    }
+}
+
+extension EasyHandle {
+    fileprivate func setUp(
+        _ url: HTTPURL, _ trust: ConnectionPartition.Trust, _ timeoutMilliseconds: Int,
+        _ configuration: TransportConfiguration
+    ) {
+        set(CURLOPT_CURLU, pointer: UnsafeRawPointer(url.handle))
+        set(CURLOPT_CONNECT_ONLY, 1)
+        set(CURLOPT_FRESH_CONNECT, 1)
+        set(CURLOPT_PROTOCOLS_STR, text: url.origin.scheme)
+        set(CURLOPT_PROXY, text: "")
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, timeoutMilliseconds), Int(Int32.max)))
+        guard url.origin.scheme == "https" else { return }
+        setTrust(trust, configuration)
+        // What is spoken inside is none of libcurl's business, and a session of another stream's trust none of this one's.
+        set(CURLOPT_SSL_ENABLE_ALPN, 0)
+        set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+    }
+}
+
+private func socketInterestChanged(
+    _ easy: UnsafeMutableRawPointer?, _ descriptor: Int32, _ what: Int32, _ context: UnsafeMutableRawPointer?,
+    _ socketContext: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<RawStreamPool>.fromOpaque(context).takeUnretainedValue().setInterest(what, for: descriptor)
+    return 0
+}
+
+private func timerChanged(
+    _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<RawStreamPool>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds)
+    return 0
+}
+
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> Int32 {
+    guard let address = address?.pointee else { return -1 }
+    return socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
+}
+
+private func closeSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {
+    if let context { Unmanaged<EventLoop>.fromOpaque(context).takeUnretainedValue().forget(descriptor) }
+    return close(descriptor)
+}

@@ -1,0 +1,103 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+/// `stream.*`: bytes over TCP or TLS, without HTTP.
+struct RawStreamHandlers {
+    unowned let server: Server
+
+    var table: [String: Handler] {
+        [
+            "stream.open": open, "stream.write": write, "stream.read": read, "stream.close_write": closeWrite,
+            "stream.close": close,
+        ]
+    }
+
+    private func open(_ call: Call) throws(RPCError) -> Answer {
+        guard server.lifecycle.isServing else { throw .draining }
+        let client = call.client
+        let configuration = try server.session(call.params["session"]).configuration
+        var trust = configuration.trust
+        if let own = call.params["trust"] {
+            trust = try server.reader(for: client).trust(own, path: "params.trust")
+        }
+        guard client.rawStreams.count < server.limits.rawStreamsPerConnection,
+            server.rawStreamPool.count < server.limits.rawStreams
+        else {
+            throw .tooManyInFlight(limit: min(server.limits.rawStreamsPerConnection, server.limits.rawStreams))
+        }
+        let (host, port) = (call.params["host"]?.string ?? "", call.params["port"]?.int ?? 0)
+        let isTLS = call.params["tls"]?.bool ?? true
+        let url = try RawStreamHandlers.url(host, port, isTLS: isTLS)
+        let name = "raw_\(server.nextFeed())"
+        let entry = RawStreamEntry(name: name, loop: server.loop) { writer in
+            writer.beginObject()
+            writer.member("stream", name)
+            writer.member("host", host)
+            writer.member("port", port)
+            writer.member("tls", isTLS)
+            writer.endObject()
+        } onFailure: { [weak client] entry in
+            entry.close()
+            client?.rawStreams[entry.name] = nil
+        }
+        let timeout = call.params["timeout_ms"]?.int ?? configuration.connectTimeoutMilliseconds
+        // A notification could never name what it has opened.
+        guard call.id != nil else { return .pending }
+        guard
+            let stream = server.rawStreamPool.open(url, trust: trust, timeoutMilliseconds: timeout, delegate: entry)
+        else { throw .tooManyInFlight(limit: server.rawStreamPool.count) }
+        client.rawStreams[name] = entry
+        entry.connect(stream, for: call)
+        return .pending
+    }
+
+    /// As a URL, so that hosts are read by the one parser that reads them for requests.
+    private static func url(_ host: String, _ port: Int, isTLS: Bool) throws(RPCError) -> HTTPURL {
+        let isBare = host.contains(":") && !host.hasPrefix("[")
+        let authority = isBare ? "[\(host)]" : host
+        let isMore = host.contains { "/?#@\\".contains($0) } || host.contains(":") && !isBare && !host.hasSuffix("]")
+        let url = isMore || host.isEmpty ? nil : try? HTTPURL("\(isTLS ? "https" : "http")://\(authority):\(port)/")
+        guard let url else {
+            throw .invalidParams(
+                path: "params.host", message: "not a host: \(host.prefix(64).debugDescription)",
+                expected: "a name or an address")
+        }
+        return url
+    }
+
+    private func entry(_ call: Call) throws(RPCError) -> RawStreamEntry {
+        let name = call.params["stream"]?.string ?? ""
+        guard let entry = call.client.rawStreams[name] else { throw .streamNotFound(name) }
+        return entry
+    }
+
+    private func write(_ call: Call) throws(RPCError) -> Answer {
+        try entry(call).write(try BodyHandlers.piece(in: call.params), call)
+        return .pending
+    }
+
+    private func read(_ call: Call) throws(RPCError) -> Answer {
+        let entry = try entry(call)
+        // What is read would be lost with the answer.
+        guard call.id != nil else { return .pending }
+        let most = max(1, call.client.inlineBodyBytes / 4 * 3)
+        let limit = server.limits.longPollMilliseconds
+        try entry.read(
+            atMost: min(call.params["max_bytes"]?.int ?? 32_768, most),
+            milliseconds: min(call.params["timeout_ms"]?.int ?? limit, limit), call)
+        return .pending
+    }
+
+    private func closeWrite(_ call: Call) throws(RPCError) -> Answer {
+        let changed = try entry(call).closeWrite()
+        return .result { StateChange.write(changed, state: "half_closed", to: &$0) }
+    }
+
+    private func close(_ call: Call) throws(RPCError) -> Answer {
+        let entry = call.client.rawStreams.removeValue(forKey: call.params["stream"]?.string ?? "")
+        entry?.close()
+        return .result { StateChange.write(entry != nil, state: "closed", to: &$0) }
+    }
+}

@@ -1,0 +1,320 @@
+"""`stream.*`: bytes over TCP and TLS."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import random
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from harness.daemon import Daemon
+from harness.waiting import PATIENCE_SECONDS
+from harness.wire import RemoteError, Wire
+from origins.authority import Authority
+from origins.peer import Peer, Talk, echo
+
+StartPeer = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def peer(authority: Authority) -> Iterator[StartPeer]:
+    """Start a peer; gives the parameters of `stream.open` that reach it."""
+    peers: list[Peer] = []
+
+    def begin(talk: Talk = echo, *, tls: bool = False) -> dict[str, Any]:
+        peers.append(Peer(talk, authority.issue("peer") if tls else None))
+        trust = {"trust": {"ca_file": str(authority.ca_file)}} if tls else {}
+        return {"host": "127.0.0.1", "port": peers[-1].port, "tls": tls, **trust}
+
+    yield begin
+    for started in peers:
+        started.stop()
+
+
+def read(wire: Wire, stream: str, **params: Any) -> bytes:
+    return base64.b64decode(wire.call("stream.read", stream=stream, **params)["base64"])
+
+
+def read_all(wire: Wire, stream: str, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        piece = wire.call("stream.read", stream=stream)
+        assert piece["size_bytes"], piece
+        data += base64.b64decode(piece["base64"])
+    return data
+
+
+both = pytest.mark.parametrize("tls", [False, True], ids=["tcp", "tls"])
+
+
+@both
+def test_bytes_go_both_ways(wire: Wire, peer: StartPeer, tls: bool) -> None:
+    opened = wire.call("stream.open", **peer(tls=tls))
+    assert (opened["host"], opened["tls"]) == ("127.0.0.1", tls)
+    stream = opened["stream"]
+    assert wire.call("stream.write", stream=stream, text="hé") == {
+        "accepted_bytes": 3,
+        "offset_bytes": 3,
+        "room_bytes": 262_144,
+    }
+    assert read_all(wire, stream, 3) == "hé".encode()
+    assert wire.call("stream.write", stream=stream, base64=base64.b64encode(b"\x00\xff").decode())["offset_bytes"] == 5
+    assert read_all(wire, stream, 2) == b"\x00\xff"
+    assert wire.call("stream.close", stream=stream) == {"changed": True, "state": "closed"}
+    assert wire.call("stream.close", stream=stream)["changed"] is False
+
+
+@both
+def test_large_data_goes_both_ways_at_once(wire: Wire, peer: StartPeer, tls: bool) -> None:
+    data = random.Random(5).randbytes(8 << 20)
+    stream = wire.call("stream.open", **peer(tls=tls))["stream"]
+    digest, got = hashlib.sha256(), 0
+    pieces = [data[start : start + 100_000] for start in range(0, len(data), 100_000)]
+    writing, reading = None, None
+    while got < len(data):
+        if writing is None and pieces:
+            writing = wire.request("stream.write", stream=stream, base64=base64.b64encode(pieces.pop(0)).decode())
+        if reading is None:
+            reading = wire.request("stream.read", stream=stream)
+        answer = wire.receive()
+        if answer["id"] == writing:
+            writing = None
+        else:
+            piece = base64.b64decode(answer["result"]["base64"])
+            got += len(piece)
+            digest.update(piece)
+            reading = None
+    assert digest.digest() == hashlib.sha256(data).digest()
+
+
+def test_the_peer_reads_the_end_and_is_still_heard(wire: Wire, peer: StartPeer) -> None:
+    def talk(connection: socket.socket) -> None:
+        data = b""
+        while piece := connection.recv(65_536):
+            data += piece
+        connection.sendall(hashlib.sha256(data).digest())
+
+    data = random.Random(6).randbytes(600_000)
+    stream = wire.call("stream.open", **peer(talk))["stream"]
+    wire.call("stream.write", stream=stream, base64=base64.b64encode(data[:300_000]).decode())
+    wire.call("stream.write", stream=stream, base64=base64.b64encode(data[300_000:]).decode())
+    assert wire.call("stream.close_write", stream=stream) == {"changed": True, "state": "half_closed"}
+    assert wire.call("stream.close_write", stream=stream)["changed"] is False
+    assert read_all(wire, stream, 32) == hashlib.sha256(data).digest()
+    assert wire.call("stream.read", stream=stream) == {"base64": "", "size_bytes": 0, "eof": True}
+    with pytest.raises(RemoteError) as refusal:
+        wire.call("stream.write", stream=stream, text="more")
+    assert refusal.value.error["data"]["state"] == "half_closed"
+
+
+def test_tls_is_not_half_closed(wire: Wire, peer: StartPeer) -> None:
+    stream = wire.call("stream.open", **peer(tls=True))["stream"]
+    with pytest.raises(RemoteError) as refusal:
+        wire.call("stream.close_write", stream=stream)
+    assert (refusal.value.name, refusal.value.error["data"]["state"]) == ("wrong_state", "tls")
+    wire.call("stream.write", stream=stream, text="goes on")
+    assert read_all(wire, stream, 7) == b"goes on"
+
+
+@both
+def test_what_came_before_the_end_is_read(wire: Wire, peer: StartPeer, tls: bool) -> None:
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(b"x" * 100_000)
+        if isinstance(connection, socket.socket) and hasattr(connection, "unwrap"):
+            connection.unwrap()
+
+    stream = wire.call("stream.open", **peer(talk, tls=tls))["stream"]
+    assert read_all(wire, stream, 100_000) == b"x" * 100_000
+    assert wire.call("stream.read", stream=stream)["eof"] is True
+
+
+@both
+def test_writing_waits_for_a_peer_that_does_not_read(wire: Wire, peer: StartPeer, tls: bool) -> None:
+    gate = threading.Event()
+    digests: list[bytes] = []
+    over = threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        gate.wait(PATIENCE_SECONDS)
+        digest = hashlib.sha256()
+        while not (data := connection.recv(65_536)).endswith(b"zzz"):
+            digest.update(data)
+        digest.update(data)
+        digests.append(digest.digest())
+        over.set()
+
+    stream = wire.call("stream.open", **peer(talk, tls=tls))["stream"]
+    piece = b"y" * 200_000
+    sent, pending = hashlib.sha256(), None
+    for _ in range(200):
+        sent.update(piece)
+        pending = wire.request("stream.write", stream=stream, base64=base64.b64encode(piece).decode())
+        if not wire.is_readable(0.5):
+            break
+        assert "result" in wire.receive()
+    else:
+        pytest.fail("40 MB were taken for a peer that does not read")
+    calls = [wire.request("stream.write", stream=stream, text="z") for _ in range(4)]
+    with pytest.raises(RemoteError) as refusal:
+        wire.result(calls[3])
+    assert refusal.value.name == "too_many_in_flight"
+    sent.update(b"zzz")
+    gate.set()
+    assert wire.result(pending)["accepted_bytes"] == len(piece)
+    assert [wire.result(call)["accepted_bytes"] for call in calls[:3]] == [1, 1, 1]
+    assert over.wait(PATIENCE_SECONDS)
+    assert digests == [sent.digest()]
+
+
+@both
+def test_a_peer_waits_for_a_client_that_does_not_read(daemon: Daemon, wire: Wire, peer: StartPeer, tls: bool) -> None:
+    sent = [0]
+
+    def talk(connection: socket.socket) -> None:
+        for _ in range(1_000):
+            connection.sendall(b"z" * 65_536)
+            sent[0] += 65_536
+
+    before = daemon.memory_kib()
+    stream = wire.call("stream.open", **peer(talk, tls=tls))["stream"]
+    last = -1
+    while last != sent[0]:
+        last = sent[0]
+        assert not wire.is_readable(0.3)
+    assert sent[0] < 32 << 20
+    assert daemon.memory_kib() - before < 4_096
+    assert len(read_all(wire, stream, 1_000_000)) >= 1_000_000
+
+
+# Waiting
+
+
+def test_a_read_waits_and_gives_up_in_time(wire: Wire, peer: StartPeer) -> None:
+    stream = wire.call("stream.open", **peer())["stream"]
+    assert wire.call("stream.read", stream=stream, timeout_ms=50) == {"base64": "", "size_bytes": 0, "eof": False}
+    waiting = wire.request("stream.read", stream=stream)
+    with pytest.raises(RemoteError) as refusal:
+        wire.call("stream.read", stream=stream)
+    assert refusal.value.error["data"]["state"] == "being read"
+    wire.call("rpc.cancel", id=waiting)
+    wire.call("stream.write", stream=stream, text="now")
+    assert read_all(wire, stream, 3) == b"now"
+
+
+def test_a_read_takes_no_more_than_was_asked_for(wire: Wire, peer: StartPeer) -> None:
+    stream = wire.call("stream.open", **peer())["stream"]
+    wire.call("stream.write", stream=stream, text="abcdef")
+    assert read(wire, stream, max_bytes=2) == b"ab"
+    assert read_all(wire, stream, 4) == b"cdef"
+
+
+# Failures
+
+
+def failure(wire: Wire, **params: Any) -> dict[str, Any]:
+    with pytest.raises(RemoteError) as refusal:
+        wire.call("stream.open", **params)
+    assert (refusal.value.code, refusal.value.name) == (1111, "stream.failed")
+    data: dict[str, Any] = refusal.value.error["data"]
+    return data
+
+
+def test_failures_have_the_names_that_those_of_requests_have(wire: Wire, peer: StartPeer) -> None:
+    closed = socket.create_server(("127.0.0.1", 0))
+    port = closed.getsockname()[1]
+    closed.close()
+    refused = failure(wire, host="127.0.0.1", port=port, tls=False)
+    assert refused["error"] == "session_task_failed.cannot_connect_to_host"
+    assert refused["errno"] == 111
+    assert failure(wire, host="nowhere.invalid", port=1)["error"] == "session_task_failed.cannot_find_host"
+    untrusted = {**peer(tls=True), "trust": "system"}
+    assert failure(wire, **untrusted)["error"] == "session_task_failed.server_certificate_has_unknown_root"
+    no_tls = {**peer(lambda connection: connection.sendall(b"220 hello\r\n")), "tls": True}
+    assert failure(wire, **no_tls)["error"] == "session_task_failed.secure_connection_failed"
+
+
+def test_a_host_that_does_not_answer_takes_no_longer_than_was_told(wire: Wire) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(0)
+        port = silent.getsockname()[1]
+        failed = failure(wire, host="127.0.0.1", port=port, tls=True, timeout_ms=200)
+    assert failed["error"] == "session_task_failed.timed_out"
+
+
+def test_a_connection_that_breaks_fails_the_read_behind_what_came(wire: Wire, peer: StartPeer) -> None:
+    def talk(connection: socket.socket) -> None:
+        connection.sendall(b"beginning")
+        connection.recv(1)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        connection.close()
+
+    stream = wire.call("stream.open", **peer(talk))["stream"]
+    assert read_all(wire, stream, 9) == b"beginning"
+    wire.call("stream.write", stream=stream, text="x")
+    with pytest.raises(RemoteError) as refusal:
+        wire.call("stream.read", stream=stream)
+    assert refusal.value.error["data"]["error"] == "session_task_failed.network_connection_lost"
+
+
+@pytest.mark.parametrize("host", ["", "a b", "a/b", "a@b", "a:1", "[::1"])
+def test_what_is_no_host_is_refused(wire: Wire, host: str) -> None:
+    with pytest.raises(RemoteError) as refusal:
+        wire.call("stream.open", host=host, port=1)
+    assert refusal.value.error["data"]["path"] == "params.host"
+
+
+# Ownership
+
+
+def test_a_stream_is_its_connections_own_and_goes_with_it(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
+    ended = threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        connection.recv(1)
+        ended.set()
+
+    with daemon.wire() as other:
+        stream = other.call("stream.open", **peer(talk))["stream"]
+        with pytest.raises(RemoteError) as refusal:
+            wire.call("stream.read", stream=stream)
+        assert refusal.value.name == "stream.not_found"
+        assert not ended.is_set()
+    assert ended.wait(PATIENCE_SECONDS)
+
+
+@both
+def test_closing_ends_it_for_the_peer_and_for_who_waits(wire: Wire, peer: StartPeer, tls: bool) -> None:
+    ended: list[bytes] = []
+    over = threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        ended.append(connection.recv(1))
+        over.set()
+
+    stream = wire.call("stream.open", **peer(talk, tls=tls))["stream"]
+    waiting = wire.request("stream.read", stream=stream)
+    wire.request("stream.close", stream=stream)
+    with pytest.raises(RemoteError) as refusal:
+        wire.result(waiting)
+    assert refusal.value.name == "stream.not_found"
+    assert over.wait(PATIENCE_SECONDS)
+    assert ended == [b""]
+
+
+def test_a_connection_has_so_many_and_no_more(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
+    where = peer()
+    descriptors = len(daemon.descriptors())
+    for _ in range(32):
+        wire.call("stream.open", **where)
+    with pytest.raises(RemoteError) as refusal:
+        wire.call("stream.open", **where)
+    assert refusal.value.name == "too_many_in_flight"
+    for number in range(1, 33):
+        wire.call("stream.close", stream=f"raw_{number}")
+    wire.call("stream.open", **where)
+    assert len(daemon.descriptors()) <= descriptors + 3
