@@ -1,0 +1,193 @@
+"""Readers that are slow, stop, or go away: what they cost, and whom."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+
+import pytest
+from conftest import StartDaemon
+from harness.daemon import Daemon
+from harness.stream import PLENTY, Reader
+from harness.waiting import PATIENCE_SECONDS
+from harness.wire import Wire
+from origins.authority import Authority
+from origins.nghttpd import Nghttpd
+from origins.nginx import Nginx
+from origins.scripted import Exchange, GoneError, ScriptedOrigin
+
+PIECE = b"0123456789abcdef" * 4_096
+
+
+class Fountain:
+    """A body without end, and how much of it was taken."""
+
+    def __init__(self, origin: ScriptedOrigin, path: str = "/fountain") -> None:
+        self.url = origin.on(path, self._serve)
+        self.sent = 0
+        self.over = threading.Event()
+
+    def _serve(self, exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        try:
+            while True:
+                exchange.send(PIECE)
+                self.sent += len(PIECE)
+        except GoneError:
+            self.over.set()
+            raise
+
+    def rest(self) -> int:
+        """Wait until no more is taken, and return how much was."""
+        last = -1
+        while last != self.sent:
+            last = self.sent
+            time.sleep(0.2)
+        return last
+
+
+def submit(wire: Wire, url: str, **params: object) -> str:
+    return str(wire.call("request.submit", url=url, kind="stream", on_disconnect="cancel", **params)["request"])
+
+
+@pytest.fixture
+def fountain(origin: ScriptedOrigin) -> Fountain:
+    return Fountain(origin)
+
+
+# Credit
+
+
+@pytest.mark.parametrize("serializer", ["bytes", "text"])
+def test_credit_is_not_exceeded_by_a_byte(wire: Wire, fountain: Fountain, serializer: str) -> None:
+    reader = Reader(wire, submit(wire, fountain.url), serializer, credit=0)
+    assert not wire.is_readable(0.3)
+    total = 0
+    for credit in [1, 10, 100_000, 777]:
+        reader.grant(credit)
+        total += credit
+        reader.until(total)
+        assert reader.size == total
+        wire.call("daemon.ping")
+        assert not wire.is_readable(0.05)
+    text = reader.text.encode() if serializer == "text" else reader.bytes
+    assert text == (PIECE * 2)[:total]
+
+
+def test_credit_is_read_with_too_many_calls_under_way(start: StartDaemon, fountain: Fountain) -> None:
+    with start(config={"limits": {"calls_per_connection": 2}}).wire() as wire:
+        request = submit(wire, fountain.url)
+        reader = Reader(wire, request, credit=0)
+        calls = [wire.request("request.wait", request=request) for _ in range(3)]
+        assert wire.answer(calls[2])["error"]["data"]["name"] == "too_many_in_flight"
+        reader.grant(5)
+        reader.until(5)
+
+
+def test_credit_for_all_readers_of_a_connection(wire: Wire, fountain: Fountain) -> None:
+    request = submit(wire, fountain.url, start="manual")
+    first, second = Reader(wire, request, credit=0), Reader(wire, request, "text", credit=0)
+    wire.call("request.resume", request=request)
+    wire.request("request.credit", request=request, credit_bytes=3)
+    got: dict[str, int] = {}
+    while got != {first.name: 3, second.name: 3}:
+        message = wire.receive()
+        if message.get("method") == "request.data":
+            got[message["params"]["reader"]] = message["params"]["size_bytes"]
+
+
+# Who stops
+
+
+@pytest.mark.parametrize("stop", ["no reader", "no credit", "no read"])
+def test_a_reader_that_stops_costs_a_bounded_buffer(daemon: Daemon, wire: Wire, fountain: Fountain, stop: str) -> None:
+    wire.call("daemon.ping")
+    before = daemon.memory_kib()
+    with daemon.wire() as other:
+        request = submit(other, fountain.url)
+        if stop != "no reader":
+            Reader(other, request, credit=PLENTY if stop == "no read" else 0)
+        taken = fountain.rest()
+        assert taken < 32 << 20
+        assert daemon.memory_kib() - before < 8_192
+        assert wire.call("request.get", request=request)["finished"] is False
+    assert fountain.over.wait(PATIENCE_SECONDS), "on_disconnect ends the request with its client"
+
+
+def test_st_01_gigabytes_pass_through_a_flat_daemon(daemon: Daemon, wire: Wire, fountain: Fountain) -> None:
+    reader = Reader(wire, submit(wire, fountain.url))
+    reader.until(16 << 20)
+    before = daemon.memory_kib()
+    size = 0
+    while size < 256 << 20:
+        size += reader.next()["size_bytes"]
+        reader.messages[-1] = {}
+    assert daemon.memory_kib() - before < 4_096
+
+
+def test_a_dead_reader_is_not_waited_for(daemon: Daemon, wire: Wire, nginx: Nginx) -> None:
+    request = str(wire.call("request.submit", url=f"{nginx.http}/16m.bin", kind="stream", start="manual")["request"])
+    with daemon.wire() as other:
+        Reader(other, request, credit=10)
+        reader = Reader(wire, request)
+        wire.call("request.resume", request=request)
+        reader.until(1 << 20)
+        assert wire.call("request.get", request=request)["finished"] is False
+    assert reader.complete()["error"] is None
+    assert hashlib.sha256(reader.bytes).hexdigest() == nginx.hashes["16m.bin"]
+
+
+def test_all_streams_together_are_bounded(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start(config={"limits": {"total_stream_bytes": 2_097_152}})
+    fountains = [Fountain(origin, f"/{number}") for number in range(24)]
+    with daemon.wire() as wire:
+        wire.call("daemon.ping")
+        before = daemon.memory_kib()
+        requests = [submit(wire, fountain.url) for fountain in fountains]
+        for fountain in fountains:
+            assert fountain.rest() > 0
+        assert daemon.memory_kib() - before < 8_192
+        readers = [Reader(wire, request, credit=0) for request in requests]
+        for reader in readers:
+            reader.grant(200_000)
+            reader.until(200_000)
+
+
+# A slow one beside a fast one
+
+
+def seconds(wire: Wire, url: str, authority: Authority, total: int) -> float:
+    """How long it takes to read a stream to its end."""
+    reader = Reader(wire, submit(wire, url, http_version="2", trust={"ca_file": str(authority.ca_file)}), credit=0)
+    begun = time.monotonic()
+    reader.grant(PLENTY)
+    size = 0
+    while size < total:
+        size += reader.next()["size_bytes"]
+        reader.messages[-1] = {}
+    return time.monotonic() - begun
+
+
+@pytest.mark.parametrize("server", ["nginx", "nghttpd"])
+def test_a_slow_reader_holds_up_nobody_at_its_http2_origin(
+    daemon: Daemon, nginx: Nginx, nghttpd: Nghttpd, authority: Authority, server: str
+) -> None:
+    origin = nginx.https if server == "nginx" else nghttpd.https
+    url = f"{origin}/16m.bin"
+    with daemon.wire() as fast, daemon.wire() as slow:
+        seconds(fast, url, authority, 16 << 20)
+        alone = min(seconds(fast, url, authority, 16 << 20) for _ in range(3))
+        before = daemon.memory_kib()
+        reader = Reader(
+            slow, submit(slow, url, http_version="2", trust={"ca_file": str(authority.ca_file)}), credit=1_024
+        )
+        reader.until(1_024)
+        beside = []
+        for _ in range(3):
+            beside.append(seconds(fast, url, authority, 16 << 20))
+            reader.grant(1_024)
+            reader.until(reader.size + 1_024)
+        assert daemon.memory_kib() - before < 8_192
+        assert min(beside) < alone / 0.8 + 0.05
+        assert slow.call("request.get", request=reader.request)["finished"] is False
