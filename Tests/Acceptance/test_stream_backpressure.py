@@ -175,19 +175,20 @@ def test_a_slow_reader_holds_up_nobody_at_its_http2_origin(
 ) -> None:
     origin = nginx.https if server == "nginx" else nghttpd.https
     url = f"{origin}/16m.bin"
-    with daemon.wire() as fast, daemon.wire() as slow:
+    alone, beside = [], []
+    with daemon.wire() as fast:
         seconds(fast, url, authority, 16 << 20)
-        alone = min(seconds(fast, url, authority, 16 << 20) for _ in range(3))
         before = daemon.memory_kib()
-        reader = Reader(
-            slow, submit(slow, url, http_version="2", trust={"ca_file": str(authority.ca_file)}), credit=1_024
-        )
-        reader.until(1_024)
-        beside = []
-        for _ in range(3):
-            beside.append(seconds(fast, url, authority, 16 << 20))
-            reader.grant(1_024)
-            reader.until(reader.size + 1_024)
-        assert daemon.memory_kib() - before < 8_192
-        assert min(beside) < alone / 0.8 + 0.05
-        assert slow.call("request.get", request=reader.request)["finished"] is False
+        # In turns, because other programs share the machine.
+        for _ in range(6):
+            alone.append(seconds(fast, url, authority, 16 << 20))
+            with daemon.wire() as slow:
+                request = submit(slow, url, http_version="2", trust={"ca_file": str(authority.ca_file)})
+                reader = Reader(slow, request, credit=1_024)
+                reader.until(1_024)
+                beside.append(seconds(fast, url, authority, 16 << 20))
+                reader.grant(1_024)
+                reader.until(2_048)
+                assert daemon.memory_kib() - before < 8_192
+                assert slow.call("request.get", request=request)["finished"] is False
+    assert min(beside) < sorted(alone)[3] / 0.8 + 0.02
