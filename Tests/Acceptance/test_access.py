@@ -139,7 +139,7 @@ def test_a_socket_that_a_killed_daemon_left_is_replaced(daemon: Daemon, start: S
 
 
 def test_what_a_killed_daemon_left_in_the_spool_is_cleared(daemon: Daemon, start: StartDaemon, nginx: Nginx) -> None:
-    daemon.call("request.perform", url=f"{nginx.http}/1m.bin")
+    daemon.call("request.perform", url=f"{nginx.http}/1m.bin", on_disconnect="detach")
     assert daemon.spooled()
     daemon.kill()
     start()

@@ -175,11 +175,11 @@ def test_descriptors_come_with_their_own_lines(wire: Wire, receiver: socket.sock
     data, found = b"", []
     while data.count(b"\n") < 3:
         more, descriptors, _, _ = socket.recv_fds(receiver, 65_536, 16)
-        lines = data.count(b"\n")
         data += more
-        found += [(lines, descriptor) for descriptor in descriptors]
-    assert [lines for lines, _ in found] == [1, 2]
-    assert [len(content(descriptor)) for _, descriptor in found] == [13, 200]
+        found += descriptors
+        # The kernel may give what was sent before a descriptor together with it, but never a later byte without it.
+        assert len(found) >= data.count(b'"descriptor"')
+    assert [len(content(descriptor)) for descriptor in found] == [13, 200]
 
 
 def test_who_does_not_read_gets_no_more_descriptors(
