@@ -205,3 +205,20 @@ def test_up_04_a_form_is_sent_again_as_it_was_made(
     assert len(bodies) == 1
     assert (tmp_path / "a.bin").read_bytes() in bodies.pop()
     assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_ri_10_a_body_that_cannot_be_made(story: Story, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    """The retriers are asked, and the next attempt makes it anew: by then the file is there."""
+    path = tmp_path / "late.txt"
+    call = story.begin(
+        origin.url,
+        body={"multipart": [{"name": "f", "file": str(path)}]},
+        interceptor=[{"callback": {"name": "patience", "handles": ["retry"]}}],
+    )
+    question = story.question("retry")
+    assert question["params"]["error"]["name"] == "multipart_encoding_failed.body_part_file_not_reachable"
+    assert origin.requests == []
+    path.write_text("here")
+    story.answer(question, {"decision": "retry"})
+    assert story.result(call)["outcome"]["ok"]
+    assert b"\r\n\r\nhere\r\n--" in origin.requests[0].body
