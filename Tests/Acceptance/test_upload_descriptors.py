@@ -6,14 +6,17 @@ import errno
 import json
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import StartDaemon
 from harness.daemon import Daemon
-from harness.waiting import eventually
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
 
@@ -144,3 +147,45 @@ def test_up_01_descriptors_belong_to_their_line(wire: Wire, origin: ScriptedOrig
     assert answers[2]["result"]["outcome"]["ok"]
     assert "error" in answers[3]
     assert [request.body for request in origin.requests] == [b"mine"]
+
+
+ANOTHER_USER = """
+import json, os, socket, sys
+path, url, *files = sys.argv[1:]
+passed = [os.open(file, os.O_RDONLY) for file in files]
+os.setgid(65534)
+os.setuid(65534)
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(path)
+answers = connection.makefile()
+def ask(body):
+    params = {"url": url, "kind": "upload", "body": body}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "request.perform", "params": params}
+    socket.send_fds(connection, [json.dumps(call).encode() + b"\\n"], passed)
+    return json.loads(answers.readline())
+part = {"name": "f", "file_name": "a.txt"}
+bodies = [{"fd": 0}, {"multipart": [{**part, "fd": 0}]}]
+bodies += [{"file": files[0]}, {"multipart": [{**part, "file": files[0]}]}]
+print(json.dumps([ask(body) for body in bodies]))
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_up_01_other_users_send_descriptors_only(
+    start: StartDaemon, origin: ScriptedOrigin, url: str, tmp_path: Path
+) -> None:
+    (tmp_path / "mine").write_bytes(b"mine")
+    daemon = start(config={"access": {"uids": {"65534": "submit"}}})
+    daemon.directory.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-c", ANOTHER_USER, str(daemon.socket), url, str(tmp_path / "mine")],
+        check=True,
+        capture_output=True,
+        timeout=PATIENCE_SECONDS,
+    )
+    *sent, by_path, part_by_path = json.loads(done.stdout)
+    assert all(answer["result"]["outcome"]["ok"] for answer in sent)
+    assert origin.requests[0].body == b"mine"
+    assert b"\r\n\r\nmine\r\n--" in origin.requests[1].body
+    assert [answer["error"]["data"]["name"] for answer in (by_path, part_by_path)] == ["file.not_owner"] * 2
+    assert len(origin.requests) == 2
