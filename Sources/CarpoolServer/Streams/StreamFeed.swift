@@ -17,7 +17,7 @@ final class StreamFeed {
         self.reader = reader
         self.record = record
         self.client = client
-        reader.onReady = { [unowned self] in send() }
+        reader.onReady = { [weak self] in self?.send() }
     }
 
     /// Sends what there is credit for, as long as the client reads what it is sent: what it does not take from its socket is not taken from

@@ -15,8 +15,8 @@ final class StreamPull {
         self.reader = reader
         self.record = record
         self.loop = loop
-        reader.onReady = { [unowned self] in
-            if let call = waiting?.call { _ = answer(call) }
+        reader.onReady = { [weak self] in
+            if let self, let call = waiting?.call { _ = answer(call) }
         }
     }
 
