@@ -28,8 +28,8 @@ extension CurlTransport {
             case (.automatic, .multiplex) where !configuration.allowsHTTP2: .http1
             case (.automatic, .multiplex), (.http2, .multiplex): request.isLong ? .singleStream : .multiplexed
             case (.automatic, .http1): .http1
-            // The older library spins while an HTTP/2 peer reads nothing of a body.
-            case (.http2, .http1): request.body.lengthBytes == 0 ? .singleStream : .http1
+            // The older library spins while an HTTP/2 peer reads nothing of a body; what fits the first window (RFC 9113, section 6.9.2) is read.
+            case (.http2, .http1): request.body.lengthBytes ?? .max <= 65_535 ? .singleStream : .http1
             }
         return MultiHandle.Key(partition: request.partition, speech: speech, isLong: request.isLong)
     }

@@ -9,7 +9,7 @@ import pytest
 from harness.daemon import Daemon
 from harness.story import Story
 from harness.wire import Wire
-from origins.scripted import Exchange, ScriptedOrigin, statuses
+from origins.scripted import Exchange, GoneError, ScriptedOrigin, statuses
 
 
 def failure(record: dict[str, Any]) -> str:
@@ -43,10 +43,14 @@ class Held:
         self.url = origin.on("/held", self._handle)
 
     def _handle(self, exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-A: 1\r\n\r\n")
-        if not self.body.wait(0):
-            exchange.send(b"bo")
-        exchange.send(b"dy")
+        try:
+            exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-A: 1\r\n\r\n")
+            if not self.body.wait(0):
+                exchange.send(b"bo")
+            exchange.send(b"dy")
+        except GoneError:  # the daemon was faster
+            self.was_closed.set()
+            raise
         if exchange.wait_for_peer_to_close():
             self.was_closed.set()
 

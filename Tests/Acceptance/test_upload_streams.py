@@ -110,7 +110,8 @@ def test_up_05_a_slow_origin_slows_the_client(wire: Wire, origin: ScriptedOrigin
 
 
 def test_up_05_pieces_that_are_given_again(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    request = submit(client, origin.on("/put", lambda exchange: exchange.reply(200)))
+    answer = origin.hold("/put")
+    request = submit(client, f"{origin.url}/put")
     assert put(client, request, b"hello ", offset=0)["offset_bytes"] == 6
     assert put(client, request, b"hello wor", offset=0) | {"room_bytes": 0} == {
         "accepted_bytes": 3,
@@ -123,6 +124,7 @@ def test_up_05_pieces_that_are_given_again(client: carpool.Client, origin: Scrip
     assert put(client, request, b"ld", offset=9, end=True)["accepted_bytes"] == 0
     with pytest.raises(carpool.RPCError, match="wrong_state"):
         put(client, request, b"more")
+    answer.set()
     client.call("request.wait", request=request)
     assert origin.requests[0].body == b"hello world"
     with pytest.raises(carpool.RPCError, match="wrong_state"):
