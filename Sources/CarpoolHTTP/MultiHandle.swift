@@ -244,13 +244,7 @@ final class MultiHandle: ReadinessHandler {
     // MARK: Callbacks; nothing here may call libcurl
 
     fileprivate func setInterest(_ what: Int32, for descriptor: Int32) {
-        let interest: Interest =
-            switch what {
-            case CURL_POLL_IN: .readable
-            case CURL_POLL_OUT: .writable
-            case CURL_POLL_INOUT: [.readable, .writable]
-            default: []
-            }
+        let interest = Interest(poll: what)
         guard let connection = connections[descriptor], connection.pool.multi === self else {
             return setForeignInterest(interest, for: descriptor)
         }

@@ -10,6 +10,7 @@ from typing import Any
 
 import carpool
 import pytest
+from harness.command import Run, runner
 from harness.daemon import CARPOOLD, Daemon
 from harness.story import Story
 from harness.wire import Wire
@@ -103,6 +104,18 @@ def daemon(start: StartDaemon) -> Daemon:
 def client(daemon: Daemon) -> Iterator[carpool.Client]:
     with daemon.client() as connected:
         yield connected
+
+
+@pytest.fixture
+def variables(daemon: Daemon) -> dict[str, str]:
+    """The environment in which the command finds the test's daemon."""
+    return {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
+
+
+@pytest.fixture
+def run(variables: dict[str, str], tmp_path: Path) -> Run:
+    """Run the command against the test's daemon, in a directory of its own."""
+    return runner(variables, tmp_path)
 
 
 @pytest.fixture

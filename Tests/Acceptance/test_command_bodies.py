@@ -12,35 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, UNREACHABLE, Run
 from harness.daemon import CARPOOL, Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
-OK, UNREACHABLE, HTTP_FAILURE, TRANSFER_FAILED = 0, 3, 5, 7
 LARGE = hashlib.shake_128(b"large").digest(300_000)
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
-
-
-@pytest.fixture
-def variables(daemon: Daemon) -> dict[str, str]:
-    return {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
-
-
-@pytest.fixture
-def run(variables: dict[str, str], tmp_path: Path) -> Run:
-    def call(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(  # type: ignore[call-overload, no-any-return]
-            [CARPOOL, *arguments],
-            env=variables,
-            cwd=tmp_path,
-            check=False,
-            capture_output=True,
-            timeout=PATIENCE_SECONDS,
-            **options,
-        )
-
-    return call
 
 
 def resumable(origin: ScriptedOrigin, cut: int, *, waits: bool = False) -> str:
@@ -184,7 +162,7 @@ def test_a_terminal_sees_the_progress(variables: dict[str, str], origin: Scripte
 def test_files_and_what_comes_in_are_uploaded(run: Run, origin: ScriptedOrigin, tmp_path: Path, size: int) -> None:
     (tmp_path / "body").write_bytes(LARGE[:size])
     assert run("put", "-T", "body", origin.url + "/file").returncode == OK
-    assert run("put", "-T", "-", origin.url + "/input", input=LARGE[:size]).returncode == OK
+    assert run("put", "-T", "-", origin.url + "/input", stdin=LARGE[:size]).returncode == OK
     file, piped = origin.requests
     assert file.method == piped.method == "PUT"
     assert file.body == piped.body == LARGE[:size]

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable
-
 import pytest
-from harness.daemon import CARPOOL, Daemon
-from harness.waiting import PATIENCE_SECONDS
+from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, USAGE, Done, Run
 from origins.scripted import Exchange, ScriptedOrigin
 
-OK, USAGE, HTTP_FAILURE, TRANSFER_FAILED = 0, 2, 5, 7
-Run = Callable[..., tuple[int, str]]
 
-
-@pytest.fixture
-def run(daemon: Daemon) -> Run:
-    def call(*arguments: str) -> tuple[int, str]:
-        done = subprocess.run(
-            [CARPOOL, *arguments],
-            env={**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)},
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-        )
-        return done.returncode, done.stdout
-
-    return call
+def told(done: Done) -> tuple[int, bytes]:
+    return done.returncode, done.stdout
 
 
 def busy(origin: ScriptedOrigin, times: int) -> str:
@@ -41,35 +22,35 @@ def busy(origin: ScriptedOrigin, times: int) -> str:
 
 
 def test_a_status_that_passes_is_not_seen(run: Run, origin: ScriptedOrigin) -> None:
-    assert run("get", "--retry", "2", busy(origin, 1)) == (OK, "done")
+    assert told(run("get", "--retry", "2", busy(origin, 1))) == (OK, b"done")
     assert len(origin.requests) == 2
 
 
-@pytest.mark.parametrize(("options", "expected"), [([], (OK, "busy")), (["--fail"], (HTTP_FAILURE, ""))])
+@pytest.mark.parametrize(("options", "expected"), [([], (OK, b"busy")), (["--fail"], (HTTP_FAILURE, b""))])
 def test_a_status_that_stays_is_the_response(
-    run: Run, origin: ScriptedOrigin, options: list[str], expected: tuple[int, str]
+    run: Run, origin: ScriptedOrigin, options: list[str], expected: tuple[int, bytes]
 ) -> None:
-    assert run("get", *options, "--retry", "1", busy(origin, 9)) == expected
+    assert told(run("get", *options, "--retry", "1", busy(origin, 9))) == expected
     assert len(origin.requests) == 2
 
 
 def test_a_transfer_that_fails_is_tried_again(run: Run, origin: ScriptedOrigin) -> None:
-    assert run("get", "--retry", "1", origin.on("/", lambda exchange: exchange.reset()))[0] == TRANSFER_FAILED
+    assert run("get", "--retry", "1", origin.on("/", lambda exchange: exchange.reset())).returncode == TRANSFER_FAILED
     assert len(origin.requests) == 2
 
 
 def test_a_post_and_what_will_not_pass_are_sent_once(run: Run, origin: ScriptedOrigin) -> None:
     missing = origin.on("/missing", lambda exchange: exchange.reply(404, b"nothing"))
-    assert run("get", "--retry", "3", missing) == (OK, "nothing")
-    assert run("post", "-d", "x", "--retry", "3", busy(origin, 9)) == (OK, "busy")
+    assert told(run("get", "--retry", "3", missing)) == (OK, b"nothing")
+    assert told(run("post", "-d", "x", "--retry", "3", busy(origin, 9))) == (OK, b"busy")
     assert len(origin.requests) == 2
 
 
 def test_without_the_option_nothing_is_sent_again(run: Run, origin: ScriptedOrigin) -> None:
-    assert run("get", busy(origin, 9)) == (OK, "busy")
-    assert run("get", "--retry", "0", busy(origin, 9)) == (OK, "busy")
+    assert told(run("get", busy(origin, 9))) == (OK, b"busy")
+    assert told(run("get", "--retry", "0", busy(origin, 9))) == (OK, b"busy")
     assert len(origin.requests) == 2
 
 
 def test_a_count_is_a_number(run: Run, origin: ScriptedOrigin) -> None:
-    assert run("get", "--retry", "often", origin.url) == (USAGE, "")
+    assert told(run("get", "--retry", "often", origin.url)) == (USAGE, b"")

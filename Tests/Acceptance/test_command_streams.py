@@ -5,38 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
 
-import pytest
-from harness.daemon import CARPOOL, Daemon
+from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, Run
+from harness.daemon import CARPOOL
 from harness.waiting import PATIENCE_SECONDS
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
-
-OK, HTTP_FAILURE, TRANSFER_FAILED = 0, 5, 7
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
-
-
-@pytest.fixture
-def variables(daemon: Daemon) -> dict[str, str]:
-    return {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
-
-
-@pytest.fixture
-def run(variables: dict[str, str], tmp_path: Path) -> Run:
-    def call(*arguments: str, **options: object) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(  # type: ignore[call-overload, no-any-return]
-            [CARPOOL, *arguments],
-            env=variables,
-            cwd=tmp_path,
-            check=False,
-            capture_output=True,
-            timeout=PATIENCE_SECONDS,
-            **options,
-        )
-
-    return call
 
 
 def test_a_stream_is_printed_while_it_comes(variables: dict[str, str], origin: ScriptedOrigin) -> None:

@@ -7,40 +7,28 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.command import (
+    HTTP_FAILURE,
+    OK,
+    RPC_ERROR,
+    TIMED_OUT,
+    TRANSFER_FAILED,
+    UNREACHABLE,
+    USAGE,
+    Done,
+    Run,
+)
 from harness.daemon import CARPOOL, Daemon, environment
 from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
-
-OK, RPC_ERROR, USAGE, UNREACHABLE, TIMED_OUT, HTTP_FAILURE, TRANSFER_FAILED = 0, 1, 2, 3, 4, 5, 7
-
-Done = subprocess.CompletedProcess[bytes]
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def run(daemon: Daemon, tmp_path: Path) -> Run:
-    """Run the tool against the test's daemon, in a directory of its own."""
-
-    def call(*arguments: str | Path, stdin: bytes = b"") -> Done:
-        return subprocess.run(
-            [CARPOOL, *map(str, arguments)],
-            env={**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)},
-            cwd=tmp_path,
-            input=stdin,
-            capture_output=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-
-    return call
 
 
 @pytest.fixture

@@ -103,13 +103,7 @@ public final class RawStreamPool: ReadinessHandler {
     // MARK: Callbacks; nothing here may call libcurl
 
     fileprivate func setInterest(_ what: Int32, for descriptor: Int32) {
-        let interest: Interest =
-            switch what {
-            case CURL_POLL_IN: .readable
-            case CURL_POLL_OUT: .writable
-            case CURL_POLL_INOUT: [.readable, .writable]
-            default: []
-            }
+        let interest = Interest(poll: what)
         if !interest.isEmpty {
             watched.insert(descriptor)
             loop.setInterest(interest, for: descriptor, handler: self)

@@ -12,12 +12,7 @@ extension JSONSchema {
                     "Sent compact, as `application/json` unless `headers` say otherwise; numbers and the order of members are kept."
                 )
             ]),
-            .object([.required("base64", .string, "Any bytes.")]),
-            .object([
-                .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
-                .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
-                .optional("length_bytes", .count, "How many bytes. Absent: to the end."),
-            ]),
+            .object([.required("base64", .string, "Any bytes.")]), fileBody,
             .object([
                 .required("stream", .constant(true), "Given with `body.put` while it is sent."),
                 .optional(
@@ -45,6 +40,13 @@ extension JSONSchema {
                     "A form of fewer bytes is made in memory; of a larger one the files are read as they are sent.",
                     absent: "1048576"),
             ])))
+
+    /// A part of a file.
+    static let fileBody = JSONSchema.object([
+        .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
+        .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
+        .optional("length_bytes", .count, "How many bytes. Absent: to the end."),
+    ])
 
     /// One part of a form.
     private static let part = JSONSchema.named(
