@@ -92,9 +92,13 @@ final class MultiHandle: ReadinessHandler {
         CCurl_multi_set_pointer(raw, CURLMOPT_TIMERDATA, context)
         // Without it libcurl keeps four idle connections for each transfer under way: almost none when they come one by one.
         CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
-        // The admission queue keeps the limits; libcurl, which cannot tell who is held up, has only to have an end.
+        // The admission queue keeps the limits; libcurl, which cannot tell who is held up, has only to have an end. But how many connections a
+        // server needs that takes few streams on each, libcurl alone knows.
         let heldUp = configuration.heldUpTransfers
-        CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.longConnectionsPerHost + heldUp)
+        let perHost =
+            key.speech == .multiplexed
+            ? configuration.connectionsPerHost : configuration.longConnectionsPerHost + heldUp
+        CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)
         CCurl_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.connections + heldUp)
         CCurl_multi_set_long(raw, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.streamsPerConnection)
         let pipelining = key.speech == .multiplexed ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING
