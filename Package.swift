@@ -40,12 +40,15 @@ let package = Package(
             name: "CarpoolSession",
             dependencies: ["CCrypto", "CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
+        .target(name: "CarpoolReachability", dependencies: ["CLinux", "CarpoolSystem"], swiftSettings: settings),
         .target(name: "CarpoolRPC", dependencies: ["CarpoolJSON"], swiftSettings: settings),
 
         // floor 3: joints
         .target(
             name: "CarpoolServer",
-            dependencies: ["CarpoolRPC", "CarpoolSession", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+            dependencies: [
+                "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",
+            ],
             swiftSettings: settings),
         .target(
             name: "CarpoolClient", dependencies: ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
@@ -66,6 +69,9 @@ let package = Package(
         .testTarget(name: "CarpoolJSONTests", dependencies: ["CarpoolJSON"], swiftSettings: settings),
         .testTarget(name: "CarpoolRPCTests", dependencies: ["CarpoolRPC", "CarpoolJSON"], swiftSettings: settings),
         .testTarget(name: "CarpoolHTTPTests", dependencies: ["CarpoolHTTP", "CarpoolSystem"], swiftSettings: settings),
+        .testTarget(
+            name: "CarpoolReachabilityTests", dependencies: ["CarpoolReachability", "CarpoolSystem"],
+            swiftSettings: settings),
         .testTarget(
             name: "CarpoolSessionTests",
             dependencies: ["CarpoolSession", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],

@@ -2,10 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -170,4 +174,50 @@ int CLinux_sealed_file(const void *bytes, size_t count) {
     close(fd);
     errno = error;
     return -1;
+}
+
+int CLinux_netlink_open(int receive_buffer) {
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (fd < 0) return -1;
+    struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+    // The kernel gives what its limit allows, which is no reason to do without.
+    if (receive_buffer > 0) setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+int CLinux_netlink_join(int fd, unsigned group) {
+    return setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group);
+}
+
+ssize_t CLinux_netlink_receive(int fd, void *bytes, size_t size) {
+    for (;;) {
+        struct sockaddr_nl sender = {0};
+        socklen_t length = sizeof sender;
+        ssize_t count = recvfrom(fd, bytes, size, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return -1;
+        if (sender.nl_pid != 0) continue;
+        if ((size_t)count <= size) return count;
+        errno = EMSGSIZE;
+        return -1;
+    }
+}
+
+int CLinux_link_detected(const char *name) {
+    struct ethtool_value value = {.cmd = ETHTOOL_GLINK};
+    struct ifreq request = {.ifr_data = (void *)&value};
+    if (strlen(name) >= sizeof request.ifr_name) { errno = ENAMETOOLONG; return -1; }
+    strcpy(request.ifr_name, name);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    int result = ioctl(fd, SIOCETHTOOL, &request);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return result < 0 ? -1 : value.data != 0;
 }

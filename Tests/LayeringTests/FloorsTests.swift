@@ -9,9 +9,12 @@ private let floors: [String: Set<String>] = [
     // floor 2: domains
     "CarpoolHTTP": ["CCurl", "CarpoolSystem"],
     "CarpoolSession": ["CCrypto", "CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolReachability": ["CLinux", "CarpoolSystem"],
     "CarpoolRPC": ["CarpoolJSON"],
     // floor 3: joints
-    "CarpoolServer": ["CarpoolRPC", "CarpoolSession", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
+    "CarpoolServer": [
+        "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",
+    ],
     "CarpoolClient": ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
     // floor 4: programs
     "carpoold": ["CarpoolServer", "CarpoolSystem"],

@@ -3,6 +3,7 @@
 
 // Only what Swift's Glibc module does not offer; each declaration says why it is here.
 
+#include <linux/rtnetlink.h> // not part of the Glibc module
 #include <stdint.h>
 #include <sys/epoll.h>      // not part of the Glibc module
 #include <sys/sendfile.h>   // not part of the Glibc module
@@ -59,5 +60,20 @@ ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int
 // memfd_create needs _GNU_SOURCE, and the seals are set by a variadic function. A file in memory that holds these bytes and that nobody
 // can change any more, to be read from its beginning; -1 with errno.
 int CLinux_sealed_file(const void *bytes, size_t count);
+
+// struct sockaddr_nl and SOL_NETLINK do not reach Swift. A socket that speaks rtnetlink(7), close-on-exec, non-blocking and bound; asks for
+// so large a receive buffer if the size is above 0. -1 with errno.
+int CLinux_netlink_open(int receive_buffer);
+
+// The same. Has the socket hear one of the groups RTNLGRP_*; 0 or -1 with errno.
+int CLinux_netlink_join(int fd, unsigned group);
+
+// The sender stands in struct sockaddr_nl. Reads one datagram, without waiting, and passes over those that are not the kernel's; -1 with
+// errno, which is EMSGSIZE if it was larger than the room.
+ssize_t CLinux_netlink_receive(int fd, void *bytes, size_t size);
+
+// ioctl is variadic. Asks the driver of an interface whether there is a link (ETHTOOL_GLINK), upon which the kernel tells everybody what it
+// has held back so far. 1, 0, or -1 with errno.
+int CLinux_link_detected(const char *name);
 
 #endif

@@ -1,0 +1,45 @@
+internal import CLinux
+
+/// What made somebody look at the network again.
+public struct ReachabilityCauses: OptionSet, Sendable {
+    /// The bits.
+    public let rawValue: UInt16
+
+    /// Takes over the bits.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// An interface.
+    public static let link = ReachabilityCauses(rawValue: 1 << 0)
+    /// An address.
+    public static let address = ReachabilityCauses(rawValue: 1 << 1)
+    /// A route, a rule or a nexthop object.
+    public static let route = ReachabilityCauses(rawValue: 1 << 2)
+    /// The kernel had to throw messages away.
+    public static let overflow = ReachabilityCauses(rawValue: 1 << 3)
+    /// The list of name servers.
+    public static let dns = ReachabilityCauses(rawValue: 1 << 4)
+    /// Somebody asked for a fresh look.
+    public static let asked = ReachabilityCauses(rawValue: 1 << 5)
+    /// The look that is due from time to time.
+    public static let tick = ReachabilityCauses(rawValue: 1 << 6)
+    /// The configuration.
+    public static let configuration = ReachabilityCauses(rawValue: 1 << 7)
+
+    private static let all: [(ReachabilityCauses, String)] = [
+        (.link, "link"), (.address, "address"), (.route, "route"), (.overflow, "overflow"), (.dns, "dns"),
+        (.asked, "asked"), (.tick, "tick"), (.configuration, "configuration"),
+    ]
+
+    /// What a message of rtnetlink(7) is a sign of; `nil` for messages that are none.
+    init?(messageType: UInt16) {
+        switch Int(messageType) {
+        case RTM_NEWLINK, RTM_DELLINK: self = .link
+        case RTM_NEWADDR, RTM_DELADDR: self = .address
+        case RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWRULE, RTM_DELRULE, RTM_NEWNEXTHOP, RTM_DELNEXTHOP: self = .route
+        default: return nil
+        }
+    }
+
+    /// Their names.
+    public var names: [String] { ReachabilityCauses.all.filter { contains($0.0) }.map(\.1) }
+}

@@ -1,0 +1,43 @@
+public import CarpoolSystem
+
+/// From one reading to another, and why.
+public struct ReachabilityChange: Sendable {
+    /// How it stood.
+    public let previous: ReachabilityReading
+    /// How it stands.
+    public let current: ReachabilityReading
+    /// What differs.
+    public let difference: ReachabilityDifference
+    /// What made somebody look.
+    public let causes: ReachabilityCauses
+    /// When the first sign of it came.
+    public let firstEvent: MonotonicTime
+
+    /// Compares two readings.
+    public init(
+        from previous: ReachabilityReading, to current: ReachabilityReading, causes: ReachabilityCauses,
+        firstEvent: MonotonicTime
+    ) {
+        self.previous = previous
+        self.current = current
+        self.causes = causes
+        self.firstEvent = firstEvent
+        difference = ReachabilityDifference(previous.snapshot, current.snapshot)
+    }
+
+    /// Addresses that no interface has any more: what is connected from one of them is dead, and does not know it.
+    public var removedAddresses: Set<IPAddress> {
+        previous.snapshot.localAddresses.subtracting(current.snapshot.localAddresses)
+    }
+
+    /// Whether packets could leave for the world and cannot any more.
+    public var isLoss: Bool { previous.snapshot.canTry && !current.snapshot.canTry }
+
+    /// Whether packets could not leave for the world and can again.
+    public var isReturn: Bool { !previous.snapshot.canTry && current.snapshot.canTry }
+}
+
+extension ReachabilitySnapshot {
+    /// Whether anything sent to the world has a chance: also if it cannot be told.
+    public var canTry: Bool { status == .satisfied || status == .unknown }
+}

@@ -1,0 +1,45 @@
+/// In what two snapshots differ, as far as it is worth telling.
+public struct ReachabilityDifference: Equatable, Sendable {
+    /// How much a difference matters.
+    public enum Level: String, Sendable {
+        /// Connections may work now that did not, or the other way round.
+        case major
+        /// Only details of the same network.
+        case minor
+    }
+
+    /// How much it matters; `nil` if nothing worth telling differs.
+    public let level: Level?
+    /// The names of what differs, as they are called on the wire.
+    public let fields: [String]
+
+    /// Compares two snapshots. Interfaces that traffic to the world does not leave by do not matter, whatever happens to them.
+    public init(_ old: ReachabilitySnapshot, _ new: ReachabilitySnapshot) {
+        var major: [String] = []
+        if old.status != new.status { major.append("status") }
+        if old.interface?.index != new.interface?.index { major.append("interface") }
+        if ReachabilityDifference.differ(old.ipv4, new.ipv4) { major.append("ipv4") }
+        if ReachabilityDifference.differ(old.ipv6, new.ipv6) { major.append("ipv6") }
+        if old.networkID != new.networkID { major.append("network_id") }
+        var minor: [String] = []
+        if old.nameServers != new.nameServers { minor.append("dns") }
+        if old.isExpensive != new.isExpensive { minor.append("is_expensive") }
+        if old.isConstrained != new.isConstrained { minor.append("is_constrained") }
+        if old.gateways != new.gateways { minor.append("gateways") }
+        if ReachabilityDifference.differInAddresses(old.interface, new.interface) { minor.append("addresses") }
+        level = major.isEmpty ? minor.isEmpty ? nil : .minor : .major
+        fields = major + minor
+    }
+
+    private static func differ(_ old: NetworkPath, _ new: NetworkPath) -> Bool {
+        old.isUsable != new.isUsable || (new.isUsable && old.source != new.source)
+    }
+
+    /// The name of an interface, and which addresses it has. That one is still being checked or about to go is not told.
+    private static func differInAddresses(_ old: NetworkInterface?, _ new: NetworkInterface?) -> Bool {
+        guard let old, let new, old.index == new.index else { return false }
+        return old.name != new.name
+            || Set(old.addresses.filter(\.isUsable).map(\.address))
+                != Set(new.addresses.filter(\.isUsable).map(\.address))
+    }
+}

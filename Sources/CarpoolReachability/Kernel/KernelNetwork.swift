@@ -1,0 +1,86 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Asks the kernel over rtnetlink: it answers within the call, so nothing here waits.
+///
+/// On a socket of its own: on the one that hears news, an answer could be lost among them.
+final class KernelNetwork: NetworkView {
+    private let socket: NetlinkSocket
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: KernelNetwork.bufferBytes, alignment: 16)
+    private var sequence: UInt32 = 0
+
+    /// The kernel fills at most 32 KiB of a dump into one datagram.
+    private static let bufferBytes = 32_768
+    /// A dump during which something changed is asked for again, so often; then the next news will set it right.
+    private static let attempts = 4
+    /// Interfaces that are looked at: a machine with more has long left the few that its traffic leaves by behind.
+    static let maximumLinks = 4_096
+    /// Addresses that are looked at, which bounds the memory that a snapshot takes to about a megabyte.
+    static let maximumAddresses = 16_384
+
+    init() throws(SystemError) { socket = try NetlinkSocket(groups: [], receiveBufferBytes: 0) }
+
+    deinit { buffer.deallocate() }
+
+    func interfaces() throws(SystemError) -> (links: [NetworkLink], addresses: [InterfaceAddress]) {
+        var links: [NetworkLink] = []
+        try dump(RouteQuestion.links(sequence:), restart: { links = [] }) { message in
+            if case .link(let link) = message, links.count < KernelNetwork.maximumLinks { links.append(link) }
+        }
+        var addresses: [InterfaceAddress] = []
+        try dump(RouteQuestion.addresses(sequence:), restart: { addresses = [] }) { message in
+            guard case .address(let address) = message, addresses.count < KernelNetwork.maximumAddresses else { return }
+            addresses.append(address)
+        }
+        return (links, addresses)
+    }
+
+    func route(to address: IPAddress, interface: Int?) throws(SystemError) -> RouteAnswer {
+        sequence &+= 1
+        try socket.send(RouteQuestion.route(to: address, interface: interface, sequence: sequence))
+        var answer: RouteAnswer?
+        while answer == nil {
+            try receive { message in
+                switch message.message {
+                case .route(let route): answer = .route(route)
+                case .failure(let code): answer = .refused(code)
+                default: break
+                }
+            }
+        }
+        return answer ?? .refused(EBADMSG)
+    }
+
+    private func dump(
+        _ question: (UInt32) -> [UInt8], restart: () -> Void, each: (RouteMessage) -> Void
+    ) throws(SystemError) {
+        for _ in 0..<KernelNetwork.attempts {
+            restart()
+            sequence &+= 1
+            try socket.send(question(sequence))
+            var (isOver, isInterrupted, failure) = (false, false, Int32(0))
+            while !isOver {
+                try receive { message in
+                    if message.isInterrupted { isInterrupted = true }
+                    switch message.message {
+                    case .done: isOver = true
+                    case .failure(let code): (isOver, failure) = (true, code)
+                    default: each(message.message)
+                    }
+                }
+            }
+            guard failure == 0 else { throw SystemError(code: failure, operation: "dump", subject: "AF_NETLINK") }
+            if !isInterrupted { return }
+        }
+    }
+
+    /// Hands on what answers the present question; what is left of an earlier one is passed over.
+    private func receive(_ body: (NumberedRouteMessage) -> Void) throws(SystemError) {
+        guard case .datagram(let count) = try socket.read(into: buffer) else {
+            throw SystemError(code: EAGAIN, operation: "recvfrom", subject: "AF_NETLINK")
+        }
+        RouteMessageParser.forEach(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])) { message in
+            if message.sequence == sequence { body(message) }
+        }
+    }
+}

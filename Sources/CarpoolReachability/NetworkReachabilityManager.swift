@@ -1,0 +1,300 @@
+internal import CLinux
+public import CarpoolSystem
+
+/// Knows whether packets can leave this machine, and tells when that changes.
+///
+/// The kernel's messages are only a sign to look again: it leaves many out (routes vanish without a word when a link goes down). What counts
+/// is read afresh, and decided by what the kernel would do with a packet. It says why a request failed and when to try again; it is no
+/// reason not to try.
+public final class NetworkReachabilityManager: ReadinessHandler {
+    /// Keeps an observer listening for as long as it is held.
+    public final class Observation {
+        fileprivate let onChange: (ReachabilityChange) -> Void
+        fileprivate init(_ onChange: @escaping (ReachabilityChange) -> Void) { self.onChange = onChange }
+    }
+
+    private struct WeakObservation {
+        weak var observation: Observation?
+    }
+
+    /// What it has done so far.
+    public private(set) var statistics = ReachabilityStatistics()
+    /// Called once if the kernel's messages cannot be had.
+    public var onUnavailable: (SystemError) -> Void = { _ in }
+
+    private let loop: EventLoop
+    private(set) var configuration: ReachabilityConfiguration
+    private var current: ReachabilityReading
+    private var interfaces: [Int: NetworkInterface] = [:]
+    private var observations: [WeakObservation] = []
+    private var news: NetlinkSocket?
+    private var network: (any NetworkView)?
+    private var resolverWatch: ResolverFileWatch?
+    private var classifier: InterfaceClassifier
+    private var causes: ReachabilityCauses = []
+    private var firstEvent: MonotonicTime?
+    private var isStarted = false
+
+    /// While it is armed the kernel's messages are left alone: a storm of them costs no more than some looks.
+    private lazy var pause = Timer { [unowned self] in resume() }
+    private lazy var poll = Timer { [unowned self] in pollDidCome() }
+
+    private static let pauseMilliseconds = 20
+    private static let pollMilliseconds = 10_000
+    /// One drain takes at most so many datagrams; what is left is older than the look that follows.
+    private static let datagramsPerDrain = 256
+    /// An interface with many virtual functions needs several KiB.
+    private static let bufferBytes = 32_768
+    /// Interfaces that are asked for their link at a time.
+    private static let freshInterfaces = 16
+
+    /// A manager that has not looked yet; it does with the first question, or with ``start()``.
+    public init(loop: EventLoop, configuration: ReachabilityConfiguration = ReachabilityConfiguration()) {
+        self.loop = loop
+        self.configuration = configuration
+        classifier = InterfaceClassifier(root: configuration.interfacesPath)
+        current = ReachabilityReading(
+            sequence: 0, generation: 0, time: loop.now, wallTime: WallClock.microseconds(), snapshot: .unknown)
+    }
+
+    // MARK: Asking
+
+    /// The newest reading.
+    public var reading: ReachabilityReading {
+        start()
+        return current
+    }
+
+    /// How the network stands.
+    public var snapshot: ReachabilitySnapshot { reading.snapshot }
+
+    /// Whether the kernel's messages cannot be had, so that no verdict is passed.
+    public var isBlind: Bool { statistics.source == .poll }
+
+    /// Looks again now, and asks the interfaces' drivers first: after a cable was pulled the kernel may say so only a second later.
+    @discardableResult public func refresh() -> ReachabilityReading {
+        start()
+        let onPath = current.snapshot.interfaces.filter(\.isOnPath)
+        let asked = onPath.isEmpty ? current.snapshot.interfaces.filter { $0.link.isUp && !$0.link.isLoopback } : onPath
+        for interface in asked.prefix(NetworkReachabilityManager.freshInterfaces) {
+            _ = CLinux_link_detected(interface.name)
+        }
+        drain()
+        mark(.asked)
+        evaluate()
+        return current
+    }
+
+    /// Whether packets to one address can leave, and how: some microseconds, and nothing is sent.
+    /// - Parameter zone: the interface of a link-local address, by name or number.
+    public func lookup(_ address: IPAddress, zone: String? = nil) -> HostReachability {
+        start()
+        let interface = zone.flatMap { zone in
+            interfaces.values.first { $0.name == zone || String($0.index) == zone }?.index
+        }
+        guard let network else {
+            let path = current.snapshot.canTry ? NetworkPath() : .refused(.noRoute)
+            return HostReachability(address: address, path: path, isBlind: current.snapshot.status == .unknown)
+        }
+        let answer = (try? network.route(to: address, interface: interface)) ?? .route(KernelRoute(interface: nil))
+        let path = NetworkPath.judge(
+            answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal, isBlind ? nil : interfaces)
+        return HostReachability(address: address, path: path, isBlind: isBlind)
+    }
+
+    /// Has a closure called with every change of the snapshot, at once and also if it is not worth telling, for as long as the
+    /// observation is held.
+    public func observe(_ onChange: @escaping (ReachabilityChange) -> Void) -> Observation {
+        start()
+        let observation = Observation(onChange)
+        observations.removeAll { $0.observation == nil }
+        observations.append(WeakObservation(observation: observation))
+        return observation
+    }
+
+    // MARK: Running
+
+    /// Begins to listen and looks for the first time; nothing happens if it listens already.
+    public func start() {
+        guard !isStarted else { return }
+        isStarted = true
+        if let status = configuration.override {
+            statistics.source = .override
+            return adopt(.overridden(status))
+        }
+        do throws(SystemError) {
+            // Who listens before the first look misses nothing.
+            news = try NetlinkSocket(
+                groups: NetworkReachabilityManager.groups, receiveBufferBytes: configuration.receiveBufferBytes)
+            network = try KernelNetwork()
+            statistics.source = .rtnetlink
+            if let news { loop.setInterest(.readable, for: news.descriptor.raw, handler: self) }
+        } catch {
+            news = nil
+            network = DatagramNetwork()
+            statistics.source = .poll
+            loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.pollMilliseconds)
+            onUnavailable(error)
+        }
+        resolverWatch = try? ResolverFileWatch(path: configuration.resolverPath, loop: loop) { [unowned self] in
+            resolverFileDidChange()
+        }
+        evaluate()
+    }
+
+    /// Lets go of everything; what is known stays, and the next question begins anew.
+    public func stop() {
+        isStarted = false
+        if let news { loop.forget(news.descriptor.raw) }
+        resolverWatch?.close()
+        loop.cancel(pause)
+        loop.cancel(poll)
+        (news, network, resolverWatch) = (nil, nil, nil)
+        interfaces = [:]
+        causes = []
+        firstEvent = nil
+    }
+
+    /// Goes on with another configuration.
+    public func reconfigure(_ new: ReachabilityConfiguration) {
+        guard new != configuration else { return }
+        configuration = new
+        classifier = InterfaceClassifier(root: new.interfacesPath)
+        guard isStarted else { return }
+        stop()
+        mark(.configuration)
+        start()
+    }
+
+    /// The look that is due every half minute or so, in case that the kernel has left something out.
+    public func tick() {
+        guard isStarted, configuration.override == nil else { return }
+        resolverWatch?.watchFolders()
+        mark(.tick)
+        evaluate()
+    }
+
+    private static let groups = [
+        RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,
+        RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
+    ].map(\.rawValue)
+
+    // MARK: Signs
+
+    /// The kernel has sent messages; called by the loop.
+    public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        // An idle descriptor is told of once more; its messages are read when the pause is over.
+        guard !pause.isArmed else { return }
+        resume()
+    }
+
+    private func resume() {
+        drain()
+        guard let news else { return }
+        if causes.isEmpty {
+            loop.setInterest(.readable, for: news.descriptor.raw, handler: self)
+        } else {
+            evaluate()
+            rest()
+        }
+    }
+
+    /// Leaves the kernel's messages alone for a moment.
+    private func rest() {
+        if let news { loop.setInterest([], for: news.descriptor.raw, handler: self) }
+        loop.arm(pause, afterMilliseconds: NetworkReachabilityManager.pauseMilliseconds)
+    }
+
+    private func mark(_ cause: ReachabilityCauses) {
+        causes.formUnion(cause)
+        if firstEvent == nil { firstEvent = loop.now }
+    }
+
+    private func drain() {
+        guard let news else { return }
+        withUnsafeTemporaryAllocation(byteCount: NetworkReachabilityManager.bufferBytes, alignment: 16) { buffer in
+            for _ in 0..<NetworkReachabilityManager.datagramsPerDrain {
+                guard let reading = try? news.read(into: buffer) else { return mark(.overflow) }
+                switch reading {
+                case .empty: return
+                case .overflow:
+                    statistics.resyncs &+= 1
+                    mark(.overflow)
+                case .datagram(let count):
+                    statistics.datagrams &+= 1
+                    RouteMessageParser.forEachType(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
+                        if let cause = ReachabilityCauses(messageType: $0) { mark(cause) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func resolverFileDidChange() {
+        mark(.dns)
+        // A file is often replaced in several steps, so the look waits for the last of them.
+        if news != nil {
+            rest()
+        } else {
+            loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.pauseMilliseconds)
+        }
+    }
+
+    private func pollDidCome() {
+        loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.pollMilliseconds)
+        mark(.tick)
+        evaluate()
+    }
+
+    // MARK: Looking
+
+    private func evaluate() {
+        guard let network else { return }
+        statistics.evaluations &+= 1
+        do throws(SystemError) {
+            adopt(try look(at: network))
+        } catch {
+            statistics.failures &+= 1
+            // The socket may hold half an answer; another one begins anew.
+            if !isBlind, let another = try? KernelNetwork() { self.network = another }
+            clearSigns()
+        }
+    }
+
+    private func look(at network: any NetworkView) throws(SystemError) -> ReachabilitySnapshot {
+        var observation = NetworkObservation()
+        (observation.links, observation.addresses) = try network.interfaces()
+        observation.types = classifier.types(of: observation.links)
+        for sentinel in configuration.sentinels {
+            let answer = try network.route(to: sentinel, interface: nil)
+            observation.answers[sentinel.family, default: []].append(answer)
+        }
+        for server in ResolverFile.nameServers(at: configuration.resolverPath) {
+            observation.nameServers.append((server, try network.route(to: server, interface: nil)))
+        }
+        observation.expensivePatterns = configuration.expensiveInterfaces
+        observation.constrainedPatterns = configuration.constrainedInterfaces
+        observation.isBlind = isBlind
+        interfaces = observation.interfacesByIndex()
+        return observation.evaluate(interfaces)
+    }
+
+    private func adopt(_ snapshot: ReachabilitySnapshot) {
+        let now = MonotonicTime.read()
+        let old = current
+        let isChange = ReachabilityDifference(old.snapshot, snapshot).level != nil
+        current = ReachabilityReading(
+            sequence: old.sequence &+ (isChange ? 1 : 0), generation: old.generation &+ (causes.isEmpty ? 0 : 1),
+            time: now, wallTime: WallClock.microseconds(), snapshot: snapshot)
+        let change = ReachabilityChange(from: old, to: current, causes: causes, firstEvent: firstEvent ?? now)
+        clearSigns()
+        guard snapshot != old.snapshot else { return }
+        if isChange { statistics.changes &+= 1 }
+        for observer in observations { observer.observation?.onChange(change) }
+    }
+
+    private func clearSigns() {
+        causes = []
+        firstEvent = nil
+    }
+}

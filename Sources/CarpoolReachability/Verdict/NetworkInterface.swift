@@ -1,0 +1,29 @@
+/// One interface with its addresses, as part of a snapshot.
+public struct NetworkInterface: Equatable, Sendable {
+    /// What the kernel says of it.
+    public let link: NetworkLink
+    /// What sort of link it is.
+    public let type: InterfaceType
+    /// Whether traffic over it costs somebody money: a modem, or a name from the configuration.
+    public let isExpensive: Bool
+    /// Whether traffic over it should be kept low: a name from the configuration; Linux has no notion of its own.
+    public let isConstrained: Bool
+    /// Whether traffic to the world leaves by it.
+    public internal(set) var isOnPath: Bool
+    /// Its addresses.
+    public internal(set) var addresses: [InterfaceAddress]
+
+    /// Its name.
+    public var name: String { link.name }
+    /// Its number.
+    public var index: Int { link.index }
+
+    /// Whether there is no hardware behind it that is its own.
+    public var isVirtual: Bool { link.kind != nil || type == .loopback || type == .other }
+
+    /// Whether it carries traffic and has an address that counts beyond its link.
+    var isUsableUplink: Bool {
+        type != .loopback && type != .other && link.isUsable
+            && addresses.contains { $0.scope == .global && $0.isUsable }
+    }
+}

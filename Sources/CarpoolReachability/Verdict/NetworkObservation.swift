@@ -1,0 +1,131 @@
+/// Everything that a snapshot is made from: what the kernel said, and what files and the configuration add to it.
+public struct NetworkObservation: Sendable {
+    /// The interfaces.
+    public var links: [NetworkLink] = []
+    /// Their addresses.
+    public var addresses: [InterfaceAddress] = []
+    /// Their types, by number.
+    public var types: [Int: InterfaceType] = [:]
+    /// What the kernel answered for addresses that stand for the whole world.
+    public var answers: [IPAddress.Family: [RouteAnswer]] = [:]
+    /// The name servers, and what the kernel answered for each.
+    public var nameServers: [(address: IPAddress, answer: RouteAnswer)] = []
+    /// Names of interfaces over which traffic costs money, with `*` for any characters.
+    public var expensivePatterns: [String] = []
+    /// Names of interfaces over which traffic should be kept low.
+    public var constrainedPatterns: [String] = []
+    /// Nothing is known of interfaces, so that no verdict is passed.
+    public var isBlind = false
+
+    /// An observation of nothing.
+    public init() {}
+
+    /// Decides how the network stands.
+    public func evaluate() -> ReachabilitySnapshot { evaluate(interfacesByIndex()) }
+
+    /// Decides how the network stands, with interfaces that were put together before.
+    func evaluate(_ interfaces: [Int: NetworkInterface]) -> ReachabilitySnapshot {
+        var byIndex = interfaces
+        let ipv4 = path(.v4, byIndex)
+        let ipv6 = path(.v6, byIndex)
+        for path in [ipv4, ipv6] {
+            if let interface = path.interface { byIndex[interface.index]?.isOnPath = true }
+        }
+        var snapshot = ReachabilitySnapshot(
+            status: status(ipv4, ipv6), ipv4: ipv4, ipv6: ipv6, interfaces: order(byIndex),
+            nameServers: servers(byIndex))
+        snapshot.markPathInterfaces()
+        if snapshot.status != .satisfied, snapshot.status != .unknown {
+            snapshot.unsatisfiedReason = reason(ipv4, ipv6, snapshot.interfaces)
+        }
+        snapshot.judgeTunnel()
+        snapshot.nameNetwork()
+        return snapshot
+    }
+
+    /// The interfaces that are known, by number.
+    public func interfacesByIndex() -> [Int: NetworkInterface] {
+        var addressesByIndex: [Int: [InterfaceAddress]] = [:]
+        for address in addresses { addressesByIndex[address.interface, default: []].append(address) }
+        var interfaces: [Int: NetworkInterface] = [:]
+        for link in links {
+            let type = types[link.index] ?? .of(link, deviceType: nil, isWireless: false)
+            interfaces[link.index] = NetworkInterface(
+                link: link, type: type,
+                isExpensive: type == .cellular || expensivePatterns.contains { NamePattern.matches(link.name, $0) },
+                isConstrained: constrainedPatterns.contains { NamePattern.matches(link.name, $0) }, isOnPath: false,
+                addresses: addressesByIndex[link.index] ?? [])
+        }
+        return interfaces
+    }
+
+    /// The best of a family's sentinels: one that is usable, else the one that got furthest.
+    private func path(_ family: IPAddress.Family, _ interfaces: [Int: NetworkInterface]) -> NetworkPath {
+        let paths = (answers[family] ?? []).map {
+            NetworkPath.judge($0, isInternet: true, isBlind ? nil : interfaces)
+        }
+        return paths.first(where: \.isUsable) ?? paths.first { $0.interface != nil } ?? paths.first
+            ?? .refused(.noRoute)
+    }
+
+    private func status(_ ipv4: NetworkPath, _ ipv6: NetworkPath) -> ReachabilityStatus {
+        if isBlind { return .unknown }
+        if ipv4.isUsable || ipv6.isUsable { return .satisfied }
+        let waits = [ipv4, ipv6].contains { $0.reason == .noCarrier && $0.interface?.link.isDormant == true }
+        return waits ? .requiresConnection : .unsatisfied
+    }
+
+    private func reason(
+        _ ipv4: NetworkPath, _ ipv6: NetworkPath, _ interfaces: [NetworkInterface]
+    ) -> UnreachableReason {
+        if let special = [ipv4.reason, ipv6.reason].compactMap({ $0 }).first(where: { $0 != .noRoute }) {
+            return special
+        }
+        // Without a route the interfaces tell what is missing first.
+        let candidates = interfaces.filter { $0.type != .loopback && $0.link.isUp }
+        if candidates.isEmpty { return .noInterface }
+        let running = candidates.filter(\.link.isUsable)
+        if running.isEmpty { return .noCarrier }
+        let hasAddress = running.contains { $0.addresses.contains { $0.scope == .global && $0.isUsable } }
+        return hasAddress ? .noRoute : .noAddress
+    }
+
+    private func servers(_ interfaces: [Int: NetworkInterface]) -> [ReachabilitySnapshot.NameServer] {
+        nameServers.map { address, answer in
+            let path = NetworkPath.judge(
+                answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal, isBlind ? nil : interfaces)
+            return .init(address: address, isReachable: path.isUsable)
+        }
+    }
+
+    private func order(_ interfaces: [Int: NetworkInterface]) -> [NetworkInterface] {
+        interfaces.values.sorted { ($0.isOnPath ? 0 : 1, $0.index) < ($1.isOnPath ? 0 : 1, $1.index) }
+    }
+}
+
+extension ReachabilitySnapshot {
+    fileprivate mutating func markPathInterfaces() {
+        if ipv4.interface != nil { ipv4.interface?.isOnPath = true }
+        if ipv6.interface != nil { ipv6.interface?.isOnPath = true }
+    }
+
+    /// A tunnel looks alive for as long as its interface is there; whether a network lies under it, the other interfaces tell. Where
+    /// there are only tunnels, as in some containers, the tunnel is trusted.
+    fileprivate mutating func judgeTunnel() {
+        guard status == .satisfied, let inner = path?.interface, inner.type == .other else { return }
+        let outer = interfaces.filter { $0.type != .loopback && $0.type != .other }
+        let hasUnderlying = outer.contains { $0.isUsableUplink && carries($0) }
+        tunnel = Tunnel(interface: inner.name, hasUnderlying: hasUnderlying)
+        guard !hasUnderlying, !outer.isEmpty else { return }
+        status = .unsatisfied
+        unsatisfiedReason = .vpnInactive
+    }
+
+    /// A bridge is as good as its ports: one with nothing but virtual machines and containers on it leads nowhere.
+    private func carries(_ interface: NetworkInterface) -> Bool {
+        guard interface.link.kind == "bridge" else { return true }
+        return interfaces.contains {
+            $0.link.master == interface.index && $0.link.isUsable && $0.link.kind != "veth" && $0.link.kind != "tun"
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/// Whether packets can leave this machine for the world, or for one host.
+public enum ReachabilityStatus: String, Sendable {
+    /// They can. Whether they arrive is another matter.
+    case satisfied
+    /// They cannot.
+    case unsatisfied
+    /// They could once an interface is through with what it waits for.
+    case requiresConnection = "requires_connection"
+    /// The kernel does not say; requests are to be tried.
+    case unknown
+}
+
+/// The status in the three words of Alamofire's `NetworkReachabilityManager`.
+public enum ModelStatus: Equatable, Sendable {
+    /// What a reachable network lies behind.
+    public enum ConnectionType: String, Sendable {
+        /// Anything but a modem.
+        case ethernetOrWiFi = "ethernet_or_wifi"
+        /// A modem.
+        case cellular
+    }
+
+    /// It cannot be told.
+    case unknown
+    /// Nothing can leave.
+    case notReachable
+    /// Packets can leave.
+    case reachable(ConnectionType)
+
+    /// Reads the flags by the model's rule: reachable, and nothing to be set up first. The rule's exception, a connection that comes by
+    /// itself, has no counterpart here.
+    public init(flags: ReachabilityFlags?) {
+        guard let flags else {
+            self = .unknown
+            return
+        }
+        guard flags.contains(.reachable), !flags.contains(.connectionRequired) else {
+            self = .notReachable
+            return
+        }
+        self = .reachable(flags.contains(.isWWAN) ? .cellular : .ethernetOrWiFi)
+    }
+
+    /// Reads a status and the type of its interface.
+    init(_ status: ReachabilityStatus, _ type: InterfaceType?) {
+        switch status {
+        case .unknown: self = .unknown
+        case .unsatisfied, .requiresConnection: self = .notReachable
+        case .satisfied: self = .reachable(type == .cellular ? .cellular : .ethernetOrWiFi)
+        }
+    }
+}
