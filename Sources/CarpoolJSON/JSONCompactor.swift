@@ -10,27 +10,44 @@ struct JSONCompactor {
 
     private let text: UnsafeRawBufferPointer
     private var position = 0
-    /// What is left out so far ends here.
+    /// What stands before it is in the output, or was left out.
     private var copied = 0
-    private var output: [UInt8] = []
+    /// As long as the text, which is the most that can come out.
+    private let output: UnsafeMutableRawBufferPointer
+    private var outputCount = 0
     /// The names of all objects that are open, the innermost's last.
     private var names: [Range<Int>] = []
 
-    private init(_ text: UnsafeRawBufferPointer) {
+    private init(_ text: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) {
         self.text = text
+        self.output = output
         names.reserveCapacity(JSONCompactor.maximumNames)
     }
 
     /// The text without blanks; `nil` if it is not plainly right.
     static func compact(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-        var compactor = JSONCompactor(text)
-        compactor.skipBlanks()
-        guard compactor.value(depth: 0) else { return nil }
-        compactor.skipBlanks()
-        guard compactor.position == text.count, JSONWriter.isUTF8(text) else { return nil }
-        if compactor.copied == 0 { return Array(text) }
-        compactor.output.append(contentsOf: text[compactor.copied...])
-        return compactor.output
+        guard JSONWriter.isUTF8(text) else { return nil }
+        let compact = [UInt8](unsafeUninitializedCapacity: text.count) { output, count in
+            var compactor = JSONCompactor(text, into: UnsafeMutableRawBufferPointer(output))
+            count = compactor.run() ? compactor.outputCount : 0
+        }
+        // No text of JSON is empty.
+        return compact.isEmpty ? nil : compact
+    }
+
+    private mutating func run() -> Bool {
+        skipBlanks()
+        guard value(depth: 0) else { return false }
+        copy(upTo: position)
+        skipBlanks()
+        return position == text.count
+    }
+
+    private mutating func copy(upTo end: Int) {
+        guard end > copied, let source = text.baseAddress, let target = output.baseAddress else { return }
+        memcpy(target + outputCount, source + copied, end &- copied)
+        outputCount &+= end &- copied
+        copied = end
     }
 
     private var next: UInt8? { position < text.count ? text[position] : nil }
@@ -42,10 +59,9 @@ struct JSONCompactor {
     }
 
     private mutating func skipBlanks() {
-        let start = position
+        guard let byte = next, byte <= 0x20 else { return }
+        copy(upTo: position)
         while let byte = next, byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D { position &+= 1 }
-        guard position > start else { return }
-        output.append(contentsOf: text[copied..<start])
         copied = position
     }
 

@@ -78,7 +78,11 @@ public final class Request {
     }
 
     /// The request that was made last: redirects do not change it (RL-20).
-    public var urlRequest: TransportRequest? { attempts.last?.request ?? attempts.last?.unadapted }
+    public var urlRequest: TransportRequest? {
+        // By place: the last attempt as a value would be a copy of all that is in it.
+        let last = attempts.count - 1
+        return last < 0 ? nil : attempts[last].request ?? attempts[last].unadapted
+    }
 
     /// What comes of a request of kind ``RequestKind/stream``, for its readers.
     public var stream: ResponseStream? { receiver as? ResponseStream }

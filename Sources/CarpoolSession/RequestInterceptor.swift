@@ -7,6 +7,19 @@ public protocol RequestAdapter: AnyObject {
     func adapt(
         _ urlRequest: TransportRequest, for request: Request,
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void)
+
+    /// Whether every request is changed here and now, and never refused: then ``adaptAtOnce(_:)`` is called in place of
+    /// ``adapt(_:for:completion:)``, which spares an answer and copies of the request. `false` unless it says otherwise.
+    var adaptsAtOnce: Bool { get }
+    /// Changes the request to the one that is sent instead. Called for every attempt with the fresh request (RI-08).
+    func adaptAtOnce(_ urlRequest: inout TransportRequest)
+}
+
+extension RequestAdapter {
+    /// It gives an answer.
+    public var adaptsAtOnce: Bool { false }
+    /// Leaves the request as it is.
+    public func adaptAtOnce(_ urlRequest: inout TransportRequest) {}
 }
 
 /// Decides whether a request that has failed is sent again (RI-02).

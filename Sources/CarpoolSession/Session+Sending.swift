@@ -35,10 +35,12 @@ extension Session {
 
     /// The session's first, then the request's (RI-06).
     func interceptors(of request: Request) -> [any RequestInterceptor] {
-        var interceptors: [any RequestInterceptor] = []
-        if let own = configuration.interceptor, !request.parameters.isExemptFromInterceptor { interceptors.append(own) }
-        if let own = request.parameters.interceptor { interceptors.append(own) }
-        return interceptors
+        let common = request.parameters.isExemptFromInterceptor ? nil : configuration.interceptor
+        return switch (common, request.parameters.interceptor) {
+        case (nil, nil): []
+        case (let only?, nil), (nil, let only?): [only]
+        case (let common?, let own?): [common, own]
+        }
     }
 
     // MARK: Adapting
@@ -46,12 +48,19 @@ extension Session {
     private func adapt(
         _ urlRequest: TransportRequest, by interceptors: ArraySlice<any RequestInterceptor>, for request: Request
     ) {
-        guard let first = interceptors.first else { return adopt(urlRequest, for: request) }
+        var urlRequest = urlRequest
+        var others = interceptors
+        while let next = others.first, next.adaptsAtOnce {
+            next.adaptAtOnce(&urlRequest)
+            others = others.dropFirst()
+        }
+        guard let first = others.popFirst() else { return adopt(urlRequest, for: request) }
         let question = request.ask()
+        let rest = others
         first.adapt(urlRequest, for: request) { [self] result in
             guard request.takes(answerTo: question), case .adapting = request.phase else { return }
             switch result {
-            case .success(let adapted): adapt(adapted, by: interceptors.dropFirst(), for: request)
+            case .success(let adapted): adapt(adapted, by: rest, for: request)
             case .failure(let error): didFailToAdapt(request, error)
             }
         }
@@ -59,8 +68,9 @@ extension Session {
 
     private func adopt(_ adapted: TransportRequest, for request: Request) {
         do throws(SessionError) { try Session.check(adapted) } catch { return didFailToAdapt(request, error) }
-        guard let initial = request.urlRequest else { return }
-        request.attempts[request.attempts.count - 1].request = adapted
+        let last = request.attempts.count - 1
+        guard last >= 0, let initial = request.attempts[last].unadapted else { return }
+        request.attempts[last].request = adapted
         eventMonitor.request(request, didAdaptInitialURLRequest: initial, to: adapted)
         guard case .adapting = request.phase else { return }
         createUploadable(for: request)

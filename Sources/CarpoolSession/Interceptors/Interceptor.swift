@@ -12,6 +12,9 @@ public final class Interceptor: RequestInterceptor {
     /// The statuses that are retried once something says that they are failures.
     let retriedStatuses: Set<Int>
 
+    /// Whether all of its adapters do.
+    public let adaptsAtOnce: Bool
+
     private let adapters: [any RequestAdapter]
     private let retriers: [any RequestRetrier]
 
@@ -20,8 +23,15 @@ public final class Interceptor: RequestInterceptor {
         adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
         interceptors: [any RequestInterceptor] = []
     ) {
-        self.adapters = adapters + interceptors.map { $0 as any RequestAdapter }
-        self.retriers = retriers + interceptors.map { $0 as any RequestRetrier }
+        // Most are made for one request, of adapters and retriers alone: then nothing is copied.
+        var (adapters, retriers) = (adapters, retriers)
+        for interceptor in interceptors {
+            adapters.append(interceptor)
+            retriers.append(interceptor)
+        }
+        self.adapters = adapters
+        self.retriers = retriers
+        adaptsAtOnce = adapters.allSatisfy(\.adaptsAtOnce)
         var authentication: AuthenticationInterceptor?
         var statuses: Set<Int> = []
         var retried: Set<Int> = []
@@ -45,6 +55,11 @@ public final class Interceptor: RequestInterceptor {
     }
 
     /// Has every adapter change the request, in order.
+    public func adaptAtOnce(_ urlRequest: inout TransportRequest) {
+        for adapter in adapters { adapter.adaptAtOnce(&urlRequest) }
+    }
+
+    /// Has every adapter change the request, in order; those that ask somebody are waited for.
     public func adapt(
         _ urlRequest: TransportRequest, for request: Request,
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
@@ -58,12 +73,16 @@ public final class Interceptor: RequestInterceptor {
     ) {
         var urlRequest = urlRequest
         var others = adapters
-        // The last one's answer is the answer.
-        guard let last = others.popLast() else { return completion(.success(urlRequest)) }
         while let adapter = others.popFirst() {
+            if adapter.adaptsAtOnce {
+                adapter.adaptAtOnce(&urlRequest)
+                continue
+            }
+            // The last one's answer is the answer.
+            guard !others.isEmpty else { return adapter.adapt(urlRequest, for: request, completion: completion) }
             let answer = PendingAnswer<Result<TransportRequest, SessionError>>()
             adapter.adapt(urlRequest, for: request) { answer.give($0) }
-            let rest = adapters[others.startIndex...]
+            let rest = others
             let now = answer.take { [self] later in
                 guard case .success(let adapted) = later else { return completion(later) }
                 adapt(adapted, for: request, by: rest, completion)
@@ -72,7 +91,7 @@ public final class Interceptor: RequestInterceptor {
             guard case .success(let adapted) = now else { return completion(now) }
             urlRequest = adapted
         }
-        last.adapt(urlRequest, for: request, completion: completion)
+        completion(.success(urlRequest))
     }
 
     /// Asks every retrier, in order, until one decides.

@@ -33,7 +33,7 @@ public final class OAuth2Authenticator: Authenticator {
     /// Replaces whatever `Authorization` there is.
     public func apply(_ credential: OAuth2Credential, to urlRequest: inout TransportRequest) throws(SessionError) {
         guard let field = SetHeaderAdapter.bearerField(credential.accessToken) else { throw .unusableCredential }
-        SetHeaderAdapter(field).apply(to: &urlRequest)
+        SetHeaderAdapter(field).adaptAtOnce(&urlRequest)
     }
 
     /// Whether `Authorization` holds this access token.

@@ -45,11 +45,15 @@ public final class SetHeaderAdapter: RequestInterceptor {
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
     ) {
         var urlRequest = urlRequest
-        apply(to: &urlRequest)
+        adaptAtOnce(&urlRequest)
         completion(.success(urlRequest))
     }
 
-    func apply(to urlRequest: inout TransportRequest) {
+    /// It asks nobody.
+    public var adaptsAtOnce: Bool { true }
+
+    /// Sets the field.
+    public func adaptAtOnce(_ urlRequest: inout TransportRequest) {
         guard let first = urlRequest.fields.firstIndex(where: { $0.hasName(field.name) }) else {
             return urlRequest.fields.append(field)
         }

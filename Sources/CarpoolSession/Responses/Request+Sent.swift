@@ -7,7 +7,8 @@ extension Request {
 
     /// The values of a field of the last request that was built, joined as RFC 9110, section 5.3 allows; `nil` if it had none.
     func sentValue(of name: StaticString) -> String? {
-        let values = (urlRequest?.fields ?? parameters.fields).filter { $0.isNamed(name) }.map(\.value)
-        return values.isEmpty ? nil : values.joined(separator: ", ")
+        let fields = urlRequest?.fields ?? parameters.fields
+        guard let first = fields.firstIndex(where: { $0.isNamed(name) }) else { return nil }
+        return fields[first...].filter { $0.isNamed(name) }.map(\.value).joined(separator: ", ")
     }
 }
