@@ -83,8 +83,11 @@ def measure(bench: Bench, daemon: Daemon) -> list[Row]:
     url = bench.origin.http + bench.origin.make_file("hundred", SIZE)
     values = {"socket": str(daemon.socket_path), "url": url, "warm": bench.origin.http, "size": SIZE}
 
+    # Bytecode is kept, as it is for installed packages, whatever the caller's settings.
+    bytecode = {"PYTHONPYCACHEPREFIX": str(bench.scratch / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+
     def run(program: str) -> tuple[float, float]:
-        env = os.environ | {"PYTHONPATH": str(ROOT / "clients/python/src")}
+        env = os.environ | bytecode | {"PYTHONPATH": str(ROOT / "clients/python/src")}
         command = [interpreter(), "-c", program.format(**values) + _REPORT]
         seconds, kilobytes = json.loads(subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE).stdout)
         return seconds, kilobytes / 1024

@@ -14,13 +14,15 @@ from carpool import _exceptions
 
 def test_everything_public_is_in_all() -> None:
     names = {name for name, value in vars(carpool).items() if not name.startswith("_") and not inspect.ismodule(value)}
-    assert names | {"AsyncClient", "AsyncStream"} == set(carpool.__all__)
+    assert names | set(carpool._LATER) == set(carpool.__all__)
+    assert all(inspect.isclass(getattr(carpool, name)) for name in carpool._LATER)
 
 
-def test_asyncio_is_imported_when_it_is_needed() -> None:
-    code = (
-        "import sys, carpool; assert 'asyncio' not in sys.modules; carpool.AsyncClient; assert 'asyncio' in sys.modules"
-    )
+@pytest.mark.parametrize(
+    ("name", "module"), [("AsyncClient", "asyncio"), ("Changes", "carpool._calls"), ("Changes", "datetime")]
+)
+def test_what_few_need_is_imported_when_it_is_asked_for(name: str, module: str) -> None:
+    code = f"import sys, carpool as c; assert {module!r} not in sys.modules; c.{name}; assert {module!r} in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = carpool.nonsense

@@ -12,7 +12,7 @@ from both_clients import Start, result
 from daemon import Answer, record
 
 import carpool
-from carpool import _callbacks, _channel
+from carpool import _channel, _handlers
 
 
 def nested(start: Start, count: int) -> tuple[Asking, carpool.Client, list[int]]:
@@ -217,7 +217,7 @@ def test_an_asynchronous_handler_may_close_its_client(start: Start) -> None:
 
 def test_asynchronous_handlers_under_way_are_bounded(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carpool._channel_async.MAX_QUESTIONS", 2)
-    assert _callbacks.MAX_QUESTIONS == 256
+    assert _handlers.MAX_QUESTIONS == 256
     daemon = Asking(*(question("adapt", number) for number in range(3)))
 
     async def run(path: Path) -> None:

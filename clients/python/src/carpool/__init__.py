@@ -1,23 +1,8 @@
 """Client of carpoold: one HTTP session for every tool of the machine."""
 
+import importlib
 import typing
 
-from ._calls import (
-    AdaptCall,
-    BodyCall,
-    CallbackCall,
-    Changes,
-    Credential,
-    DestinationCall,
-    PreprocessCall,
-    RedirectCall,
-    RefreshCall,
-    ResponseHead,
-    RetryCall,
-    SerializeCall,
-    URLRequest,
-    ValidateCall,
-)
 from ._exceptions import (
     AccessError,
     AdaptationError,
@@ -54,6 +39,22 @@ from ._sync.stream import Stream
 if typing.TYPE_CHECKING:
     from ._async.client import AsyncClient
     from ._async.stream import AsyncStream
+    from ._calls import (
+        AdaptCall,
+        BodyCall,
+        CallbackCall,
+        Changes,
+        Credential,
+        DestinationCall,
+        PreprocessCall,
+        RedirectCall,
+        RefreshCall,
+        ResponseHead,
+        RetryCall,
+        SerializeCall,
+        URLRequest,
+        ValidateCall,
+    )
 
 __all__ = [
     "AccessError",
@@ -112,14 +113,29 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> type:
-    """Import the asynchronous client when it is asked for: asyncio is half of what the package takes to be there."""
-    if name == "AsyncClient":
-        from ._async.client import AsyncClient  # noqa: PLC0415, that is the point
+_LATER = {"AsyncClient": "._async.client", "AsyncStream": "._async.stream"} | dict.fromkeys(
+    (
+        "AdaptCall",
+        "BodyCall",
+        "CallbackCall",
+        "Changes",
+        "Credential",
+        "DestinationCall",
+        "PreprocessCall",
+        "RedirectCall",
+        "RefreshCall",
+        "ResponseHead",
+        "RetryCall",
+        "SerializeCall",
+        "URLRequest",
+        "ValidateCall",
+    ),
+    "._calls",
+)
 
-        return AsyncClient
-    if name == "AsyncStream":
-        from ._async.stream import AsyncStream  # noqa: PLC0415
 
-        return AsyncStream
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __getattr__(name: str) -> typing.Any:
+    """Import what few programs need when it is asked for: asyncio, and what handlers of callbacks are given."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATER[name], __name__), name)

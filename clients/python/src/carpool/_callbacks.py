@@ -1,4 +1,4 @@
-"""Callback handlers by name: from the daemon's question to the handler, and from what it gives to the answer."""
+"""From the daemon's question to its handler, and from what that gives to the answer."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from ._calls import (
     ValidateCall,
 )
 from ._exceptions import Refuse
+from ._handlers import MAX_QUESTIONS
+from ._operations import credential_params
 from ._rpc import Question, RPCConnection
 
 Asked = TypeVar("Asked", bound=CallbackCall)
@@ -34,8 +36,6 @@ AsyncHandler = Callable[[Asked], Given | Awaitable[Given]]
 
 logger: Final = logging.getLogger("carpool")
 
-# The daemon asks at most so many questions at a time; more are a fault of the peer, or of handlers that never end.
-MAX_QUESTIONS: Final = 256
 _METHOD_NOT_FOUND: Final = -32601
 _INTERNAL_ERROR: Final = -32603
 
@@ -47,47 +47,6 @@ class _Kind:
     call: type[CallbackCall]
     answer: Callable[[Any, Any], dict[str, Any]]
     refuse: Callable[[str], dict[str, Any]]
-
-
-class Callbacks:
-    """The handlers that a client has registered, and the names that the daemon is told."""
-
-    def __init__(self, *, allow_async: bool) -> None:
-        self._allow_async = allow_async
-        self._handlers: dict[str, dict[str, Callable[[Any], Any]]] = {}
-
-    @property
-    def names(self) -> list[str]:
-        """Every registered name."""
-        return list(self._handlers)
-
-    def replace(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> Callable[[], None]:
-        """Put these handlers, by kind, in the place of the name's earlier ones; none at all removes the name.
-
-        Gives a function that undoes it. Raises TypeError for an asynchronous function where there is no event loop.
-        """
-        given = {kind: handler for kind, handler in handlers.items() if handler is not None}
-        for kind, handler in given.items():
-            if not self._allow_async and inspect.iscoroutinefunction(handler):
-                raise TypeError(f"the {kind} handler of {name!r} is asynchronous: use an AsyncClient")
-        earlier = self._handlers.get(name, {})
-        self._put(name, given)
-        return lambda: self._put(name, earlier)
-
-    def _put(self, name: str, handlers: dict[str, Callable[[Any], Any]]) -> None:
-        if handlers:
-            self._handlers[name] = handlers
-        else:
-            self._handlers.pop(name, None)
-
-    def asking(self, question: Question) -> Asking:
-        """Find what answers a question."""
-        kind = question.method.removeprefix("callback.")
-        handlers = self._handlers.get(str(question.params.get("callback")))
-        if handlers is None or kind not in _KINDS:
-            return Asking(question, kind, None)
-        # An interceptor is asked about both; what it does not register for it leaves as it is.
-        return Asking(question, kind, handlers.get(kind, _nothing if kind in {"adapt", "retry"} else None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +89,13 @@ class Asking:
         return rpc.send_error(self.question, _INTERNAL_ERROR, type(error).__name__)
 
 
-def credential_params(credential: Credential) -> dict[str, Any]:
-    """Give the wire's form of a credential; times in milliseconds."""
-    expires_ms = None if credential.expires_in is None else max(1, round(credential.expires_in * 1000))
-    members = {
-        "access_token": credential.access_token,
-        "refresh_token": credential.refresh_token,
-        "expires_in_ms": expires_ms,
-    }
-    return {name: value for name, value in members.items() if value is not None}
+def asking(question: Question, handlers: Mapping[str, Callable[[Any], Any]] | None) -> Asking:
+    """Find what answers a question among the handlers of its name."""
+    kind = question.method.removeprefix("callback.")
+    if handlers is None or kind not in _KINDS:
+        return Asking(question, kind, None)
+    # An interceptor is asked about both; what it does not register for it leaves as it is.
+    return Asking(question, kind, handlers.get(kind, _nothing if kind in {"adapt", "retry"} else None))
 
 
 def too_many(rpc: RPCConnection, question: Question) -> bytes:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from . import _socket
-from ._callbacks import MAX_QUESTIONS, Callbacks, too_many
 from ._exceptions import ConnectionLostError, rpc_error
+from ._handlers import MAX_QUESTIONS, Callbacks
 from ._models import read_file
 from ._operations import pieces
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
@@ -183,7 +183,7 @@ class Channel:
             case Notification() as notification:
                 keep(self._notifications, notification)
             case Question() as question if len(link.questions) >= MAX_QUESTIONS:
-                link.socket.sendall(too_many(link.rpc, question))
+                link.socket.sendall(self._callbacks.too_many(link.rpc, question))
             case Question() as question:
                 link.questions.append(question)
             case answer:

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Ma
 from typing import Any
 
 from . import _socket
-from ._callbacks import MAX_QUESTIONS, Callbacks, too_many
 from ._channel import keep
 from ._exceptions import CarpoolError, ConnectionLostError, DaemonUnreachableError, rpc_error
+from ._handlers import MAX_QUESTIONS, Callbacks
 from ._models import read_file
 from ._operations import Gathering, pieces
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
@@ -88,7 +88,7 @@ class _Link(asyncio.Protocol):
                 keep(self.notifications, event)
                 self.arrival.set()
             case Question() if len(self.handling) >= MAX_QUESTIONS:
-                self.write(too_many(self.rpc, event))
+                self.write(self._callbacks.too_many(self.rpc, event))
             case Question():
                 task = asyncio.get_running_loop().create_task(self._handle(event))
                 self.handling.add(task)

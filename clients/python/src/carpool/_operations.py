@@ -6,14 +6,19 @@ import base64
 import contextlib
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from ._models import Progress
 from ._options import HeaderInput, Multipart, RequestOptions, Upload
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ._calls import Credential
 
 # A message may take 1 MiB and base64 adds a third; a larger body goes as a file that the daemon reads.
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
@@ -68,13 +73,30 @@ def structured(value: Any) -> Any:
     """Give the wire's form of a value with bytes and times in it. A time without a zone is in the local one."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return {"$data": base64.b64encode(value).decode()}
-    if isinstance(value, datetime):
+    if _is_time(value):
         return {"$date": value.timestamp()}
     if isinstance(value, Mapping):
         return {name: structured(member) for name, member in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [structured(element) for element in value]
     return value
+
+
+def _is_time(value: Any) -> TypeGuard[datetime]:
+    """Without importing `datetime`: where nobody has, there is none."""
+    module = sys.modules.get("datetime")
+    return module is not None and isinstance(value, module.datetime)
+
+
+def credential_params(credential: Credential) -> dict[str, Any]:
+    """Give the wire's form of a credential; times in milliseconds."""
+    expires_ms = None if credential.expires_in is None else max(1, round(credential.expires_in * 1000))
+    members = {
+        "access_token": credential.access_token,
+        "refresh_token": credential.refresh_token,
+        "expires_in_ms": expires_ms,
+    }
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _retry_policy(retry: bool | int | Mapping[str, Any] | None) -> list[Any]:

@@ -10,20 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import _operations as operations
-from .._callbacks import AsyncHandler, credential_params
-from .._calls import (
-    AdaptCall,
-    BodyCall,
-    Changes,
-    Credential,
-    DestinationCall,
-    PreprocessCall,
-    RedirectCall,
-    RefreshCall,
-    RetryCall,
-    SerializeCall,
-    ValidateCall,
-)
 from .._channel_async import AsyncChannel
 from .._exceptions import CarpoolError, ObjectError, RPCError
 from .._models import Progress, Response
@@ -33,6 +19,21 @@ from .stream import AsyncStream
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from .._callbacks import AsyncHandler
+    from .._calls import (
+        AdaptCall,
+        BodyCall,
+        Changes,
+        Credential,
+        DestinationCall,
+        PreprocessCall,
+        RedirectCall,
+        RefreshCall,
+        RetryCall,
+        SerializeCall,
+        ValidateCall,
+    )
 
 # body.read gives at most this much at a time, so that its line stays under the daemon's limit.
 _CHUNK_BYTES = 32_768
@@ -222,7 +223,7 @@ class AsyncClient:
 
     async def set_credential(self, session: str, credential: Credential | None) -> None:
         """Give a session's authentication another credential, or none."""
-        wire = None if credential is None else credential_params(credential)
+        wire = None if credential is None else operations.credential_params(credential)
         await self._channel.call("session.set_credential", {"session": session, "credential": wire})
 
     async def cancel_requests(self, session: str) -> int:

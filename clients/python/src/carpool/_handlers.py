@@ -1,0 +1,59 @@
+"""Callback handlers by name. What answers a question is imported with the first: most programs are asked nothing."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ._callbacks import Asking
+    from ._rpc import Question, RPCConnection
+
+# The daemon asks at most so many questions at a time; more are a fault of the peer, or of handlers that never end.
+MAX_QUESTIONS: Final = 256
+
+
+class Callbacks:
+    """The handlers that a client has registered, and the names that the daemon is told."""
+
+    def __init__(self, *, allow_async: bool) -> None:
+        self._allow_async = allow_async
+        self._handlers: dict[str, dict[str, Callable[[Any], Any]]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Every registered name."""
+        return list(self._handlers)
+
+    def replace(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> Callable[[], None]:
+        """Put these handlers, by kind, in the place of the name's earlier ones; none at all removes the name.
+
+        Gives a function that undoes it. Raises TypeError for an asynchronous function where there is no event loop.
+        """
+        given = {kind: handler for kind, handler in handlers.items() if handler is not None}
+        for kind, handler in given.items():
+            if not self._allow_async and inspect.iscoroutinefunction(handler):
+                raise TypeError(f"the {kind} handler of {name!r} is asynchronous: use an AsyncClient")
+        earlier = self._handlers.get(name, {})
+        self._put(name, given)
+        return lambda: self._put(name, earlier)
+
+    def _put(self, name: str, handlers: dict[str, Callable[[Any], Any]]) -> None:
+        if handlers:
+            self._handlers[name] = handlers
+        else:
+            self._handlers.pop(name, None)
+
+    def asking(self, question: Question) -> Asking:
+        """Find what answers a question."""
+        from ._callbacks import asking  # noqa: PLC0415, most programs are asked nothing
+
+        return asking(question, self._handlers.get(str(question.params.get("callback"))))
+
+    @staticmethod
+    def too_many(rpc: RPCConnection, question: Question) -> bytes:
+        """Make the answer to a question that finds `MAX_QUESTIONS` before it."""
+        from ._callbacks import too_many  # noqa: PLC0415, as above
+
+        return too_many(rpc, question)
