@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,8 +12,10 @@ from typing import Any
 
 import carpool
 import pytest
+from harness import faults
 from harness.command import Run, runner
 from harness.daemon import CARPOOLD, Daemon
+from harness.namespace import Namespace
 from harness.story import Story
 from harness.wire import Wire
 from origins.authority import Authority
@@ -26,6 +30,10 @@ StartDaemon = Callable[..., Daemon]
 def pytest_sessionstart() -> None:
     if shutil.which(CARPOOLD) is None:
         pytest.exit(f"{CARPOOLD} is not built: swift build -c release --product carpoold", returncode=1)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(faults.told())
 
 
 @pytest.fixture
@@ -76,6 +84,17 @@ def origin() -> Iterator[ScriptedOrigin]:
     scripted = ScriptedOrigin()
     yield scripted
     scripted.stop()
+
+
+@pytest.fixture
+def namespace() -> Iterator[Namespace]:
+    """A network of the test's own."""
+    try:
+        made = Namespace(f"carpool-{os.getpid()}")
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no network namespace may be made here: {error}")
+    yield made
+    made.remove()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ file is right or not there."""
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,14 +12,13 @@ from typing import Any
 import pytest
 from harness.daemon import Daemon
 from harness.downloads import LOST, download, is_whole, names, opened
+from harness.faults import POINTS, SILENCE_MS, SIZE
 from harness.namespace import Namespace
 from harness.story import Story
 from harness.wire import Wire
 from origins.ranges import Resource
 from origins.scripted import ScriptedOrigin
 
-SIZE = 3_000_017
-POINTS = random.Random(4).sample(range(1, SIZE), 20)
 TIMED_OUT = "session_task_failed.timed_out"
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root")
@@ -44,7 +42,13 @@ def held(story: Story, url: str, resource: Resource, path: Path, point: int, **p
     request = story.submit(url, kind="download", destination=str(path), **params)
     while story.until("task.did_write_data", request)["data"]["received_bytes"] < point:
         story.forget()
-    return request, story.call("request.get", request=request)["resume_data"]
+    token = story.call("request.get", request=request)["resume_data"]
+    assert Path(opened(token)["partial"]).parent == path.parent
+    return request, token
+
+
+def has_only_what_can_go_on(folder: Path, token: str) -> bool:
+    return names(folder) == [Path(opened(token)["partial"]).name]
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -52,7 +56,8 @@ def test_the_origin_breaks_off(wire: Wire, url: str, resource: Resource, folder:
     resource.breaks = [point]
     record = download(wire, url, folder / "a")
     assert record["outcome"]["error"]["name"] == LOST
-    assert opened(record["resume_data"])["bytes"] <= point
+    assert opened(record["resume_data"])["bytes"] == point
+    assert has_only_what_can_go_on(folder, record["resume_data"])
     assert is_whole(download(wire, url, resume_data=record["resume_data"]), resource, folder / "a")
 
 
@@ -72,6 +77,7 @@ def test_the_client_goes(daemon: Daemon, url: str, resource: Resource, folder: P
         with daemon.wire() as gone:
             _, token = held(Story(gone), url, resource, folder / "a", point, on_disconnect="cancel")
         resource.gate.set()
+        assert has_only_what_can_go_on(folder, token)
         with daemon.wire() as wire:
             record = download(wire, url, resume_data=token)
         assert is_whole(record, resource, folder / "a")
@@ -86,6 +92,7 @@ def test_the_daemon_is_killed(start: StartDaemon, url: str, resource: Resource, 
             _, token = held(Story(wire), url, resource, folder / "a", point)
             daemon.kill()
         resource.gate.set()
+        assert has_only_what_can_go_on(folder, token)
         successor = start()
         with successor.wire() as wire:
             record = download(wire, url, resume_data=token)
@@ -111,14 +118,6 @@ def test_the_daemon_ends_in_order(start: StartDaemon, url: str, resource: Resour
 # The network
 
 
-@pytest.fixture
-def namespace() -> Iterator[Namespace]:
-    made = Namespace(f"carpool-{os.getpid()}")
-    yield made
-    made.remove()
-
-
-@needs_root
 def test_the_link_goes_down(start: StartDaemon, namespace: Namespace, folder: Path) -> None:
     """Twenty downloads, each at another byte when it happens."""
     origin = namespace.run(ScriptedOrigin)
@@ -130,7 +129,7 @@ def test_the_link_goes_down(start: StartDaemon, namespace: Namespace, folder: Pa
             requests = {}
             for point, (path, resource) in zip(POINTS, resources.items(), strict=True):
                 url = origin.on(path, resource)
-                requests[url], _ = held(story, url, resource, folder / path[1:], point, timeout_ms=3_000)
+                requests[url], _ = held(story, url, resource, folder / path[1:], point, timeout_ms=SILENCE_MS)
             namespace.down()
             for resource in resources.values():
                 resource.gate.set()
@@ -178,7 +177,7 @@ def test_a_full_disk_is_named_and_the_rest_comes_when_there_is_room(
     assert error["name"] == "disk_full"
     assert error["details"]["errno"] == 28
     assert error["details"]["path"] == str(disk / names(disk)[0])
-    subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True, capture_output=True)
+    subprocess.run(["mount", "-o", f"remount,size={2 * SIZE}", str(disk)], check=True, capture_output=True)
     assert is_whole(download(wire, url, resume_data=record["resume_data"]), resource, disk / "a")
 
 

@@ -41,9 +41,12 @@ class Received:
 class Exchange:
     """A request and the means to answer it."""
 
-    def __init__(self, origin: ScriptedOrigin, connection: socket.socket, request: Received) -> None:
+    def __init__(
+        self, origin: ScriptedOrigin, connection: socket.socket, stream: BufferedReader, request: Received
+    ) -> None:
         self._origin = origin
         self._connection = connection
+        self._stream = stream
         self.request = request
 
     def send(self, data: bytes) -> None:
@@ -60,10 +63,14 @@ class Exchange:
         lines.append(f"Content-Length: {len(body) if length is None else length}")
         self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (b"" if self.request.method == "HEAD" else body))
 
-    @property
-    def connection(self) -> socket.socket:
-        """The connection, for what has not been read of it."""
-        return self._connection
+    def take(self, count: int = 1 << 40) -> bytes:
+        """Read so many bytes of what has not been read, or all to the end."""
+        self._connection.settimeout(PATIENCE_SECONDS)
+        pieces = []
+        while count > 0 and (piece := self._stream.read1(min(65_536, count))):
+            count -= len(piece)
+            pieces.append(piece)
+        return b"".join(pieces)
 
     def shutdown(self) -> None:
         """Say that nothing more comes, and go on reading."""
@@ -208,14 +215,14 @@ class ScriptedOrigin:
     def _exchange(self, connection: socket.socket, stream: BufferedReader, number: int, count: int) -> None:
         request = _read_head(stream, number, count)
         early = self._head_handlers.get(request.target.partition("?")[0])
-        if early and early(Exchange(self, connection, request)):
+        if early and early(Exchange(self, connection, stream, request)):
             raise GoneError
         request = replace(request, body=_read_body(stream, request))
         with self._changed:
             self._requests.append(request)
             self._changed.notify_all()
         handler = self._handlers.get(request.target.partition("?")[0], echo)
-        handler(Exchange(self, connection, request))
+        handler(Exchange(self, connection, stream, request))
 
 
 def echo(exchange: Exchange) -> None:
@@ -257,13 +264,13 @@ def _read_body(stream: BufferedReader, request: Received) -> bytes:
 
 
 def _read_chunks(stream: BufferedReader) -> bytes:
-    body = b""
+    pieces = []
     while size := int(_line(stream).split(b";")[0], 16):
-        body += stream.read(size)
+        pieces.append(stream.read(size))
         stream.readline()
     while stream.readline() not in {b"\r\n", b""}:
         pass
-    return body
+    return b"".join(pieces)
 
 
 def _line(stream: BufferedReader) -> bytes:
