@@ -1,4 +1,4 @@
-"""Bodies of responses: every size, read in pieces, handed over as descriptors, and gone when nobody needs them."""
+"""Bodies of responses: read in pieces, handed over as descriptors, and gone when nobody needs them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import fcntl
 import hashlib
 import json
 import os
-import random
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -18,30 +17,10 @@ import pytest
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
-from origins.authority import Authority
-from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
 
-SIZES = [0, 1, 32_767, 32_768, 32_769, 65_536, 1_048_583]
 LARGE = "/1m.bin"
-
-
-@pytest.fixture(scope="module")
-def sizes(nginx: Nginx) -> Iterator[dict[int, str]]:
-    """Files of these sizes among those that nginx and nghttpd serve, with the SHA-256 of each."""
-    dice = random.Random(11)
-    hashes: dict[int, str] = {}
-    paths: list[Path] = []
-    for size in SIZES:
-        path = nginx.directory / "files" / f"size-{size}.bin"
-        content = dice.randbytes(size)
-        path.write_bytes(content)
-        paths.append(path)
-        hashes[size] = hashlib.sha256(content).hexdigest()
-    yield hashes
-    for path in paths:
-        path.unlink()
 
 
 @pytest.fixture
@@ -81,44 +60,6 @@ def pieces(wire: Wire, request: str, length: int = 32_768) -> bytes:
         if piece["eof"]:
             assert piece["size_bytes"] == len(data)
             return data
-
-
-# Every size
-
-
-@pytest.mark.parametrize("server", ["http", "https1", "https", "nghttpd"])
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("kind", ["data", "download"])
-def test_every_size_arrives_whole(
-    wire: Wire,
-    nginx: Nginx,
-    nghttpd: Nghttpd,
-    authority: Authority,
-    sizes: dict[int, str],
-    folder: Path,
-    server: str,
-    size: int,
-    kind: str,
-) -> None:
-    origin = nghttpd.https if server == "nghttpd" else getattr(nginx, server)
-    params = {"destination": str(folder / "a")} if kind == "download" else {}
-    record = wire.call(
-        "request.perform",
-        url=f"{origin}/size-{size}.bin",
-        kind=kind,
-        sha256=True,
-        trust={"ca_file": str(authority.ca_file)},
-        http_version="2" if server in {"https", "nghttpd"} else "auto",
-        **params,
-    )
-    body = record["body"]
-    assert body["sha256"] == sizes[size]
-    assert body["size_bytes"] == size
-    if "file" in body:
-        assert hashlib.sha256(Path(body["file"]).read_bytes()).hexdigest() == sizes[size]
-    hop = record["attempts"][0]["metrics"][0]
-    assert hop["response_body_bytes"] == hop["decoded_body_bytes"] == size
-    assert hop["http_version"] == ("h2" if server in {"https", "nghttpd"} else "http/1.1")
 
 
 # Pieces and descriptors

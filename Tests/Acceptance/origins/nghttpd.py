@@ -12,7 +12,7 @@ from origins.authority import Authority
 
 
 class Nghttpd:
-    """A running nghttpd that serves a folder over HTTPS."""
+    """A running nghttpd that serves a folder over HTTPS, and sends back what is posted."""
 
     def __init__(self, directory: Path, authority: Authority, files: Path) -> None:
         certificate = authority.issue("nghttpd")
@@ -22,7 +22,7 @@ class Nghttpd:
         with (directory / "nghttpd.log").open("wb") as output:
             self._process = subprocess.Popen(
                 [
-                    "nghttpd", "--address=127.0.0.1", f"--htdocs={files}", "--verbose",
+                    "nghttpd", "--address=127.0.0.1", f"--htdocs={files}", "--echo-upload", "--verbose",
                     str(port), str(certificate.key), str(certificate.chain),
                 ],
                 stdout=output,
