@@ -25,10 +25,14 @@ final class Connection {
     var suspicion = 0
     /// Whether a transfer sends a body over it, so that an answer may come any time.
     var isSendingBody = false
+    /// Whether the kernel gives it all the time that it takes.
+    var isPatient = false
     /// Whether it shall not go back to the pool.
     var isRetired = false
     /// Shut down by us; it only waits to be closed.
     private(set) var isShutDown = false
+    /// Shut down under its transfers, because nothing can come over it any more.
+    private(set) var isLost = false
 
     struct Agreement {
         /// `h2` or `http/1.1`.
@@ -81,6 +85,21 @@ final class Connection {
     func shutDown() {
         isShutDown = true
         shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Ends the connection under its transfers.
+    func lose() {
+        isLost = true
+        isRetired = true
+        shutDown()
+    }
+
+    /// How long its peer has sent nothing, neither bytes nor that it got ours, in milliseconds.
+    var silenceMilliseconds: Int {
+        var information = tcp_info()
+        var length = socklen_t(MemoryLayout<tcp_info>.size)
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &information, &length) == 0 else { return 0 }
+        return Int(min(information.tcpi_last_data_recv, information.tcpi_last_ack_recv))
     }
 
     /// Whether its local end has this port; keeps the addresses if so.

@@ -95,7 +95,11 @@ final class ConnectionTable {
     /// A transfer has stopped using a connection, which may be closed by now.
     func release(_ connection: Connection) {
         connection.release(at: loop.now)
-        if connection.idleSince != nil, self[connection.descriptor] === connection { idle += 1 }
+        guard connection.idleSince != nil, self[connection.descriptor] === connection else { return }
+        idle += 1
+        guard connection.isPatient else { return }
+        connection.isPatient = false
+        limitSilence(of: connection.descriptor, milliseconds: ConnectionTable.unacknowledgedMilliseconds)
     }
 
     /// A peer that has vanished without a word is found out in a minute, also by a response that is long in coming.
@@ -104,6 +108,20 @@ final class ConnectionTable {
         set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, 30)
         set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10)
         set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPCNT, 3)
+        limitSilence(of: descriptor, milliseconds: ConnectionTable.unacknowledgedMilliseconds)
+    }
+
+    /// How long what was sent may go without an answer of the peer's kernel; without a limit it is a quarter of an hour.
+    private static let unacknowledgedMilliseconds: Int32 = 30_000
+
+    private func limitSilence(of descriptor: Int32, milliseconds: Int32) {
+        set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, milliseconds)
+    }
+
+    /// Lets a connection wait for a peer that does not read, until its last transfer leaves it.
+    func setPatient(_ connection: Connection) {
+        connection.isPatient = true
+        limitSilence(of: connection.descriptor, milliseconds: 0)
     }
 
     private func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {

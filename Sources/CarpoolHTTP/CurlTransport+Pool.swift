@@ -104,7 +104,7 @@ extension CurlTransport {
     }
 
     /// Ends an idle connection at once, for its peer too; libcurl closes the socket when it next looks through its pool.
-    private func end(_ connection: Connection) {
+    func end(_ connection: Connection) {
         connection.shutDown()
         connection.suspicion = 2
         isSweepUrgent = true

@@ -15,6 +15,10 @@ public final class CurlTransport: Transport {
     var sweeper: Timer?
     /// Whether a connection was seen to stir in the pool, so that the next sweep comes sooner.
     var isSweepUrgent = false
+    /// What is known of the machine's network.
+    var network = NetworkView()
+    /// Looks after connections in use whose own address has gone; made when first needed.
+    var strandedTimer: Timer?
 
     private var starting: [Transfer] = []
     private var ending: [Transfer] = []
@@ -48,6 +52,7 @@ public final class CurlTransport: Transport {
     deinit {
         // The timers hold this object without counting: a weak reference would make every use of it slower.
         if let sweeper { loop.cancel(sweeper) }
+        if let strandedTimer { loop.cancel(strandedTimer) }
         for pool in pools.values { if let gate = pool.gate { loop.cancel(gate) } }
         for multi in multis.values { multi.close() }
         connections.emptied = []
@@ -235,13 +240,21 @@ public final class CurlTransport: Transport {
 
     /// libcurl has finished a transfer.
     func complete(_ transfer: Transfer, _ result: CURLcode) {
-        if result == CURLE_SEND_ERROR, transfer.mayBeSentAgain, case .running(let easy) = transfer.phase {
-            detach(transfer, easy)
-            transfer.phase = .new
-            starting.append(transfer)
-            return
+        // Whatever libcurl made of the end that we gave it: half of a body without a length would pass for the whole.
+        if transfer.connection?.isLost == true, transfer.verdict == nil { transfer.verdict = transfer.strandedError }
+        if result == CURLE_SEND_ERROR, transfer.mayBeSentAgain { return startAgain(transfer) }
+        if result == CURLE_COULDNT_CONNECT, transfer.mayTryEveryFamily {
+            transfer.triesEveryFamily = true
+            return startAgain(transfer)
         }
         finish(transfer, error: transfer.verdict ?? transfer.failure(result))
+    }
+
+    private func startAgain(_ transfer: Transfer) {
+        guard case .running(let easy) = transfer.phase else { return }
+        detach(transfer, easy)
+        transfer.phase = .new
+        starting.append(transfer)
     }
 
     /// Ends a transfer, wherever it is on its way. Must not be called from a callback of libcurl's.

@@ -91,11 +91,23 @@ private func receiveMessage(
 private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> Int32 {
-    guard let address = address?.pointee, let transfer = transfer(context) else { return -1 }
-    return transfer.openSocket(family: address.family, type: address.socktype, protocol: address.protocol)
+    guard let address, let transfer = transfer(context) else { return -1 }
+    return transfer.openSocket(
+        family: address.pointee.family, type: address.pointee.socktype, protocol: address.pointee.protocol,
+        isLoopback: isLoopback(address))
 }
 
 private func closeSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: Int32) -> Int32 {
     guard let context else { return close(descriptor) }
     return Unmanaged<ConnectionTable>.fromOpaque(context).takeUnretainedValue().close(descriptor)
+}
+
+/// Whether an address is IPv6's own of this machine (RFC 4291, section 2.5.3). Its bytes lie behind the structure that C knows of, and in
+/// them behind family, port and flow information.
+private func isLoopback(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+    guard address.pointee.family == AF_INET6, address.pointee.addrlen >= MemoryLayout<sockaddr_in6>.size,
+        let start = MemoryLayout<curl_sockaddr>.offset(of: \.addr)
+    else { return false }
+    let bytes = UnsafeRawBufferPointer(start: UnsafeRawPointer(address) + start + 8, count: 16)
+    return bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
 }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CarpoolSystem
 
 /// Everything in which a hop's handle differs from libcurl's defaults.
 extension EasyHandle {
@@ -39,6 +40,11 @@ extension EasyHandle {
             fields: request.fields, defaults: EasyHandle.defaults(for: request, isDecoding: transfer.isDecoding))
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(pool, configuration, connectMilliseconds: request.connectTimeoutMilliseconds)
+        // One that has lost its way may still have transfers, and libcurl would add to them.
+        if pool.hasRetiredStreams { set(CURLOPT_FRESH_CONNECT, 1) }
+        if let seconds = transfer.transport.network.nameSeconds(at: transfer.transport.loop.now) {
+            set(CURLOPT_DNS_CACHE_TIMEOUT, seconds)
+        }
         // Rather wait for a connection that is being made than make another; for nothing, where each serves one request at a time.
         if mayShare { set(CURLOPT_PIPEWAIT, 1) }
         if pool.key.origin.scheme == "https" { setTrust(request.partition.trust, configuration) }

@@ -29,6 +29,11 @@ struct ErrorMapping {
             isRetryable: isPassing && (isIdempotent || !isRequestSent))
     }
 
+    /// Whether the kernel had no way for a packet. Other numbers may as well be another machine's answer.
+    private var isOffline: Bool {
+        systemCode == ENETUNREACH || systemCode == ENETDOWN || systemCode == EADDRNOTAVAIL
+    }
+
     private var message: String {
         if !text.isEmpty { return text }
         return String(cString: curl_easy_strerror(code))
@@ -42,7 +47,7 @@ struct ErrorMapping {
         case CURLE_UNSUPPORTED_PROTOCOL: isRequestSent ? (.badServerResponse, true) : (.unsupportedURL, false)
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: (.cannotFindHost, true)
         case CURLE_COULDNT_CONNECT:
-            systemCode == ENETUNREACH ? (.notConnectedToInternet, true) : (.cannotConnectToHost, true)
+            isOffline ? (.notConnectedToInternet, true) : (.cannotConnectToHost, true)
         case CURLE_OPERATION_TIMEDOUT: (.timedOut, true)
         case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
             (.networkConnectionLost, true)

@@ -33,6 +33,11 @@ final class OriginPool {
         connections.first { $0.matches(ends(), localPort: localPort) }
     }
 
+    /// Whether there is a connection for many transfers at a time that no more of them shall use.
+    var hasRetiredStreams: Bool {
+        multi.key.speech == .multiplexed && connections.contains { $0.isRetired && !$0.isShutDown && $0.active > 0 }
+    }
+
     /// Its share of the pool at this moment.
     func statistics(_ queue: AdmissionQueue<Transfer>) -> PoolStatistics.OriginStatistics {
         var result = PoolStatistics.OriginStatistics(origin: key.origin)

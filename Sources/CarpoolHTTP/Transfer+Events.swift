@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CarpoolSystem
+internal import Glibc
 
 /// What libcurl tells a transfer while it works on it. Nothing here may call libcurl, but to read from the transfer's own handle.
 extension Transfer {
@@ -81,6 +82,7 @@ extension Transfer {
         pool?.multi.hasProgressed = true
         deadlines.connected(at: transport.loop.now)
         sendings += 1
+        if connection?.isLost == true, verdict == nil { verdict = strandedError }
         guard verdict == nil else { return false }
         defer { isRefused = false }
         guard sendings == 1 || request.method.isIdempotent || isRefused else {
@@ -104,9 +106,10 @@ extension Transfer {
         if RefusalMessage.matches(text) { isRefused = true }
     }
 
-    func openSocket(family: Int32, type: Int32, protocol: Int32) -> Int32 {
+    func openSocket(family: Int32, type: Int32, protocol: Int32, isLoopback: Bool) -> Int32 {
         pool?.multi.hasProgressed = true
-        guard let pool,
+        guard !leavesOut(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
+        guard let pool, connection?.isLost != true,
             let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool)
         else { return -1 }
         attempts.append(attempt)

@@ -22,7 +22,7 @@ extension Transfer {
         noteActivity()
         guard verdict == nil else { return Int(CURL_READFUNC_ABORT) }
         guard !deadlines.isPaused else { return Int(CURL_READFUNC_PAUSE) }
-        connection?.isSendingBody = true
+        if let connection, !connection.isSendingBody { beginSending(over: connection) }
         var reading = BodyReading.wait
         // A source does not give its bytes twice, so it is asked afterwards; a file takes so long that the answer may come meanwhile.
         if case .source = request.body {} else { reading = readBody(into: room) }
@@ -45,6 +45,16 @@ extension Transfer {
             verdict = error
             return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    /// Bodies up to this size are taken by the peer's kernel, whatever its program does.
+    private static let smallBodyBytes: Int64 = 65_536
+
+    /// A server that is slow to take a large body lets it lie in our kernel, which would pass for a peer that has vanished.
+    private func beginSending(over connection: Connection) {
+        connection.isSendingBody = true
+        guard request.body.lengthBytes ?? .max > Transfer.smallBodyBytes else { return }
+        transport.connections.setPatient(connection)
     }
 
     /// Whether there is something to be read before more is sent. A server that has said enough and closes makes the next sending fail, and

@@ -50,6 +50,10 @@ public final class Transfer {
     var isReused = false
     /// Whether libcurl decodes the body.
     var isDecoding = false
+    /// Whether addresses were left out because nothing can leave for their family.
+    var hasLeftOut = false
+    /// Whether none is left out any more.
+    var triesEveryFamily = false
 
     init(id: Int, request: TransportRequest, delegate: any TransferDelegate, transport: CurlTransport) {
         self.id = id

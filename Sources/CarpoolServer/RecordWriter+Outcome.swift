@@ -53,6 +53,8 @@ extension RecordWriter {
         for detail in details {
             writer.key(detail.name)
             switch detail.value {
+            case .boolean(let value): writer.bool(value)
+            case .facts(let facts): write(facts, to: &writer)
             case .string(let text): writer.string(BoundedText.of(text, bytes: RecordWriter.detailBytes))
             case .integer(let number): writer.integer(number)
             case .strings(let texts):

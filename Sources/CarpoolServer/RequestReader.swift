@@ -16,6 +16,8 @@ struct RequestReader {
     let languages: [String]
     /// Keeps the time of refreshes.
     let scheduler: EventLoop
+    /// Knows the network, for interceptors that wait for it.
+    let connectivity: any Connectivity
     /// Names what an interceptor sends itself.
     let makeRequestID: () -> String
     /// Who remembers the partial files of downloads.
@@ -95,6 +97,7 @@ struct RequestReader {
         parameters.idleTimeoutMilliseconds = params["timeout_ms"]?.int
         parameters.resourceTimeoutMilliseconds = params["resource_timeout_ms"]?.int
         parameters.connectTimeoutMilliseconds = params["connect_timeout_ms"]?.int
+        parameters.waitsForConnectivity = params["waits_for_connectivity"]?.bool
         parameters.decodesContent = params["decode"]?.bool
         parameters.hashesBody = params["sha256"]?.bool ?? false
         parameters.maximumDecodingRatio = params["max_ratio"]?.int
@@ -122,7 +125,8 @@ struct RequestReader {
     }
 
     private func interceptor(_ json: JSON, path: String) throws(RPCError) -> Interceptor? {
-        let reader = InterceptorReader(callbacks: callbacks, scheduler: scheduler, makeRequestID: makeRequestID)
+        let reader = InterceptorReader(
+            callbacks: callbacks, scheduler: scheduler, connectivity: connectivity, makeRequestID: makeRequestID)
         return try reader.interceptor(json, path: path)
     }
 
@@ -177,6 +181,7 @@ struct RequestReader {
         if let value = json["timeout_ms"]?.int { configuration.idleTimeoutMilliseconds = value }
         if let value = json["resource_timeout_ms"]?.int { configuration.resourceTimeoutMilliseconds = value }
         if let value = json["connect_timeout_ms"]?.int { configuration.connectTimeoutMilliseconds = value }
+        configuration.waitsForConnectivity = json["waits_for_connectivity"]?.bool ?? false
         if let value = json["decode"]?.bool { configuration.decodesContent = value }
         if let value = json["max_ratio"]?.int { configuration.maximumDecodingRatio = value }
         return configuration

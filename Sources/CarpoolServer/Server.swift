@@ -15,6 +15,8 @@ final class Server {
     let spool: Spool
     let record: RecordWriter
     let publisher: EventPublisher
+    /// Knows the network, for the sessions.
+    let connectivity = NetworkConnectivity()
     /// Remembers what downloads have left to go on with.
     let partials: PartialFileIndex?
     private(set) var dispatcher = Dispatcher(catalogue: Catalogue(methods: []), handlers: [:])
@@ -126,7 +128,7 @@ final class Server {
     func makeSession(name: String, _ configuration: SessionConfiguration) -> Session {
         Session(
             name: name, configuration: configuration, transport: transport, scheduler: loop, spool: spool,
-            eventMonitor: publisher, streamMemory: streamMemory)
+            eventMonitor: publisher, streamMemory: streamMemory, connectivity: connectivity)
     }
 
     /// The session that a call names, `default` if it names none.
@@ -172,7 +174,7 @@ final class Server {
         RequestReader(
             client: client, owner: access.owner,
             callbacks: ClientCallbacks(broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid),
-            languages: languages, scheduler: loop,
+            languages: languages, scheduler: loop, connectivity: connectivity,
             makeRequestID: { [unowned self] in requestID(requests.nextSequence()) }, partials: partials)
     }
 

@@ -5,6 +5,8 @@ public import CarpoolHTTP
 public protocol EventMonitor: AnyObject {
     /// The session takes no more requests, and the last one is over (EM-01).
     func sessionDidBecomeInvalid(_ session: Session)
+    /// There is no way to the host, and the task waits for one (EM-08); told once of a task.
+    func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath)
     /// The head of the final response is there (EM-09); those that redirect are told by the next one alone.
     func request(_ request: Request, taskDidReceive response: ResponseHead)
     /// So many bytes of the final response's body have arrived (EM-10).
@@ -83,6 +85,8 @@ public protocol EventMonitor: AnyObject {
 extension EventMonitor {
     /// Does nothing, as every step that a monitor leaves out.
     public func sessionDidBecomeInvalid(_ session: Session) {}
+    /// Does nothing.
+    public func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath) {}
     /// Does nothing.
     public func request(_ request: Request, taskDidReceive response: ResponseHead) {}
     /// Does nothing.

@@ -50,6 +50,10 @@ public final class Request {
     var isDecidingRedirect = false
     /// The end of the transfer, while the request is held up.
     var heldCompletion: HeldCompletion?
+    /// What it has been through with the network; `nil` for nothing.
+    var network: NetworkHistory?
+    /// How often the network had been lost when the present attempt began.
+    var lossesAtStart = 0
 
     /// An object, because few requests have one and all would carry its size.
     final class HeldCompletion {
@@ -181,7 +185,7 @@ public final class Request {
 extension Request {
     /// Whether nothing more is to be read of the response for now.
     var isHeldUp: Bool {
-        state == .suspended || isHeld || isDecidingRedirect || receiver?.isHoldingUp == true
+        state == .suspended || isHeld || isDecidingRedirect || network?.wait != nil || receiver?.isHoldingUp == true
     }
 
     /// Whether there is nothing more to do for it but to tell its end.

@@ -48,6 +48,8 @@ public struct RequestParameters {
     public var resourceTimeoutMilliseconds: Int?
     /// The limit for reaching the origin.
     public var connectTimeoutMilliseconds: Int?
+    /// Whether it waits for a way to its host where there is none, instead of failing.
+    public var waitsForConnectivity: Bool?
     /// Whether the body is decoded, and by how much it may grow.
     public var decodesContent: Bool?
     /// The most decoded bytes per encoded byte.

@@ -5,7 +5,9 @@ internal import CarpoolSystem
 extension Session {
     /// A task is over, and its metrics are known (TM-02); the error is the transport's alone.
     func endTask(_ request: Request, error: TransportError?) {
-        if let error { request.fail(.sessionTaskFailed(error)) }
+        let explanation = error.map { explain($0, of: request) }
+        if let explanation { request.fail(explanation.failure) }
+        let error = explanation?.error
         eventMonitor.request(request, taskDidCompleteWith: error)
         request.transfer = nil
         // A session that ends takes its requests with it, without a word on their tasks (§2.14).

@@ -104,15 +104,24 @@ extension Session {
     func start(_ request: Request) {
         guard let urlRequest = request.urlRequest else { return }
         request.phase = .tasked(isStarted: true)
+        if let connectivity { request.lossesAtStart = connectivity.losses }
+        request.network?.beginTask()
         send(urlRequest, for: request)
     }
 
-    /// Hands one hop to the transport.
+    /// Hands one hop to the transport, to be sent when there is a way if the request waits for one.
     func send(_ hop: TransportRequest, for request: Request) {
+        let transfer = begin(hop, for: request)
+        holdBack(transfer, of: request)
+    }
+
+    /// Hands one hop to the transport.
+    func begin(_ hop: TransportRequest, for request: Request) -> Transfer {
         request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
         let transfer = transport.start(hop, delegate: delegate)
         request.transfer = transfer
         delegate.tasks[transfer] = request
+        return transfer
     }
 
     // MARK: The request to send

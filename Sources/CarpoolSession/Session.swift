@@ -26,14 +26,17 @@ public final class Session {
     let spool: any BodySpool
     let eventMonitor: any EventMonitor
     let streamMemory: StreamMemory
+    /// What is known of the network; `nil` if nobody looks.
+    let connectivity: (any Connectivity)?
     let delegate: SessionDelegate
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 
-    /// Makes a session over a transport; the scheduler is of the transport's loop.
+    /// Makes a session over a transport; the scheduler and whoever knows the network are of the transport's loop.
     public init(
         name: String, configuration: SessionConfiguration, transport: any Transport, scheduler: any Scheduler,
-        spool: any BodySpool, eventMonitor: any EventMonitor, streamMemory: StreamMemory = StreamMemory()
+        spool: any BodySpool, eventMonitor: any EventMonitor, streamMemory: StreamMemory = StreamMemory(),
+        connectivity: (any Connectivity)? = nil
     ) {
         self.name = name
         self.configuration = configuration
@@ -42,6 +45,7 @@ public final class Session {
         self.spool = spool
         self.eventMonitor = eventMonitor
         self.streamMemory = streamMemory
+        self.connectivity = connectivity
         delegate = SessionDelegate()
         defaultFields = Session.defaultFields(of: configuration)
     }

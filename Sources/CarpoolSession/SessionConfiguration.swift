@@ -23,6 +23,8 @@ public struct SessionConfiguration {
     public var resourceTimeoutMilliseconds = 604_800_000
     /// The longest time to resolve, connect and agree on TLS, in milliseconds.
     public var connectTimeoutMilliseconds = 60_000
+    /// Whether requests wait for a way to their host where there is none, instead of failing. Only the resource's time runs meanwhile.
+    public var waitsForConnectivity = false
     /// How servers' certificates are judged.
     public var trust: ConnectionPartition.Trust = .system
     /// Which versions of HTTP may be spoken.

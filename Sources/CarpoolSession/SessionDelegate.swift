@@ -94,6 +94,8 @@ final class SessionDelegate: TransferDelegate {
             return
         }
         tasks[transfer] = nil
+        request.network?.endWait()
+        if request.session.waitsAgain(request, after: completion, of: transfer) { return }
         let attempt = request.attempts.count - 1
         let hop = request.attempts[attempt].hops.count - 1
         request.attempts[attempt].hops[hop].metrics = completion.metrics

@@ -37,6 +37,10 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         case integer(Int)
         /// Texts in order.
         case strings([String])
+        /// Whether something is so.
+        case boolean(Bool)
+        /// Facts that belong together.
+        case facts([Detail])
         /// Another failure: the cause, or the one before.
         case error(SessionError)
     }
@@ -106,11 +110,10 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The network or the origin failed the request.
-    static func sessionTaskFailed(_ error: TransportError) -> SessionError {
+    static func sessionTaskFailed(_ error: TransportError, details: [Detail] = []) -> SessionError {
         SessionError(
             "session_task_failed.\(error.code.rawValue)", error.message, hint: hint(for: error),
-            isRetryable: error.isRetryable,
-            transport: error)
+            isRetryable: error.isRetryable, transport: error, details: details)
     }
 
     /// What fits a message. By scalars: one character may be as long as the text.
@@ -121,6 +124,7 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     private static func hint(for error: TransportError) -> String? {
         switch error.code {
         case .cannotFindHost: "check the host's spelling, and the name servers in /etc/resolv.conf"
+        case .notConnectedToInternet: "the network is not there: waits_for_connectivity true waits for it"
         case .cannotConnectToHost: "check the port, and that the server is running"
         case .timedOut where error.timeout == "connect":
             "the host does not answer: check the address, or raise connect_timeout_ms"

@@ -40,10 +40,16 @@ struct ErrorMappingTests {
         #expect(!error.message.isEmpty)
     }
 
-    @Test func withoutARouteThereIsNoInternet() {
-        let error = ErrorMapping(code: CURLE_COULDNT_CONNECT, text: "", systemCode: ENETUNREACH).error
+    @Test(arguments: [ENETUNREACH, ENETDOWN, EADDRNOTAVAIL]) func withoutAWayThereIsNoInternet(code: Int32) {
+        let error = ErrorMapping(code: CURLE_COULDNT_CONNECT, text: "", systemCode: code).error
         #expect(error.code == .notConnectedToInternet)
-        #expect(error.systemCode == ENETUNREACH)
+        #expect(error.systemCode == code)
+        #expect(error.isRetryable)
+    }
+
+    @Test(arguments: [ECONNREFUSED, EHOSTUNREACH, EACCES]) func whatAnotherMachineMayHaveSaidIsNoProof(code: Int32) {
+        let error = ErrorMapping(code: CURLE_COULDNT_CONNECT, text: "", systemCode: code).error
+        #expect(error.code == .cannotConnectToHost)
     }
 
     @Test func tellsFramingFromALostConnection() {

@@ -162,6 +162,15 @@ public struct EventType: Sendable {
             ]),
         EventType("task.did_collect_metrics", "What an attempt cost is known.", metrics),
         EventType("task.did_complete", "The last hop of an attempt is over.", taskError),
+        EventType(
+            "task.is_waiting_for_connectivity",
+            "There is no way to the host, and the request waits for one (`waits_for_connectivity`). Told once of an attempt.",
+            [
+                .required(
+                    "status", .choice("satisfied", "unsatisfied", "requires_connection", "unknown"),
+                    "The state of the way to the host."),
+                .optional("reason", .string, "Why there is none, as in `reachability.get`."),
+            ]),
         EventType("pool.connection_opened", "A connection to an origin was opened.", connection),
         EventType(
             "pool.connection_closed", "A connection to an origin was closed.",

@@ -8,7 +8,7 @@ extension JSONSchema {
     private static let interceptorElement = JSONSchema.named(
         "InterceptorElement",
         .oneOf(
-            .choice("retry_policy", "connection_lost", "compress").described(
+            .choice("retry_policy", "connection_lost", "offline", "compress").described(
                 "The interceptor of that name with its defaults."),
             .object([.required("set_header", setHeader, "Sets a header field.")]),
             .object([.required("rewrite", rewrite, "Replaces parts of the URL.")]),
@@ -27,6 +27,7 @@ extension JSONSchema {
             ]),
             .object([.required("retry_policy", retryPolicy, "Retries failures that pass.")]),
             .object([.required("connection_lost", connectionLost, "Retries when a connection is lost.")]),
+            .object([.required("offline", offline, "Waits for the network and retries.")]),
             .object([.required("oauth2", oauth2, "Keeps a credential, and refreshes it once for all who wait.")]),
             .object([.required("compress", .compress, "Compresses the request's body.")]),
             .object([.required("callback", .interceptorCallback, "A client is asked.")])))
@@ -97,6 +98,18 @@ extension JSONSchema {
         ])
 
     private static let connectionLost = JSONSchema.object(delays)
+
+    private static let offline = JSONSchema.object([
+        .optional("wait_ms", .integer(0...3_600_000), "The longest time to wait for the network.", absent: "5000"),
+        .optional(
+            "codes", .array(of: .oneOf(.string(maxBytes: 64), .integer(-10_000 ... -1)), count: 0...100),
+            "The failures, by name or number of the URL error, that mean that nothing was sent.",
+            absent: "[\"not_connected_to_internet\"]"),
+        .optional(
+            "methods", .array(of: .string(maxBytes: 64), count: 0...64),
+            "The methods that are sent again, once, when the network was lost under the request.",
+            absent: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
+    ])
 
     // MARK: Credentials
 

@@ -94,6 +94,12 @@ enum RequestMembers {
         .optional(
             "connect_timeout_ms", .duration,
             "The longest time to resolve, connect and agree on TLS. Absent: as the session says, else 60,000."),
+        .optional(
+            "waits_for_connectivity", .boolean,
+            """
+            Whether it waits for a way to the host where there is none, instead of failing with `not_connected_to_internet`. \
+            Only `resource_timeout_ms` runs meanwhile. Absent: as the session says, else it does not wait.
+            """),
         .optional("http_version", .httpVersion, "Which versions of HTTP are spoken. Absent: as the session says."),
         .optional("redirect", .redirect, "What is done with redirects. Absent: as the session says."),
         .optional(

@@ -28,6 +28,10 @@ enum SessionMethods {
             .optional(
                 "connect_timeout_ms", .duration, "The longest time to resolve, connect and agree on TLS.",
                 absent: "60000"),
+            .optional(
+                "waits_for_connectivity", .boolean,
+                "Whether requests wait for a way to their host where there is none, instead of failing.",
+                absent: "false"),
             .optional("trust", .trust, "How the server's certificate is judged.", absent: "\"system\""),
             .optional("http_version", .httpVersion, "Which versions of HTTP are spoken.", absent: "\"auto\""),
             .optional("redirect", .redirect, "What is done with redirects.", absent: "\"follow\""),
@@ -52,7 +56,7 @@ enum SessionMethods {
     private static let recordExample = """
         {"session":"default","state":"valid","active":0,"requests":12,"configuration":{"headers":[],\
         "start":"immediate","setup":"lazy","ephemeral":false,"timeout_ms":60000,"resource_timeout_ms":604800000,"connect_timeout_ms":60000,\
-        "http_version":"auto","decode":true,"max_ratio":200}}
+        "waits_for_connectivity":false,"http_version":"auto","decode":true,"max_ratio":200}}
         """
 
     private static let create = Method(

@@ -106,6 +106,7 @@ struct SessionHandlers {
         writer.member("timeout_ms", configuration.idleTimeoutMilliseconds)
         writer.member("resource_timeout_ms", configuration.resourceTimeoutMilliseconds)
         writer.member("connect_timeout_ms", configuration.connectTimeoutMilliseconds)
+        writer.member("waits_for_connectivity", configuration.waitsForConnectivity)
         writer.member("http_version", configuration.httpVersion.rawValue)
         writer.member("decode", configuration.decodesContent)
         writer.member("max_ratio", configuration.maximumDecodingRatio)

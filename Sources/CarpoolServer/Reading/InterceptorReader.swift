@@ -10,6 +10,8 @@ struct InterceptorReader {
     let callbacks: any CallbackParts
     /// Keeps the time of refreshes.
     let scheduler: any Scheduler
+    /// Knows when the network is back.
+    let connectivity: any Connectivity
     /// Gives a name to what is sent to token endpoints.
     let makeRequestID: () -> String
 
@@ -38,6 +40,7 @@ struct InterceptorReader {
     private func add(_ json: JSON, to parts: inout Parts, path: @autoclosure () -> String) throws(RPCError) {
         if let adapter = try adapter(json, path: path()) { return parts.adapters.append(adapter) }
         if let policy = try policy(json, path: path()) { return parts.retriers.append(PolicyRetrier(policy)) }
+        if let retrier = try offlineRetrier(json, path: path()) { return parts.retriers.append(retrier) }
         if let json = json["oauth2"] { return parts.add(try authentication(json, path: "\(path()).oauth2")) }
         if let json = json["callback"] { parts.add(try callbacks.interceptor(json, path: "\(path()).callback")) }
     }
@@ -59,6 +62,15 @@ struct InterceptorReader {
         }
         guard let options = json["connection_lost"] else { return nil }
         return try RetryPolicyReader(path: "\(path()).connection_lost").connectionLost(options)
+    }
+
+    private func offlineRetrier(_ json: JSON, path: @autoclosure () -> String) throws(RPCError) -> OfflineRetrier? {
+        if json.isString("offline") { return OfflineRetrier(connectivity: connectivity, scheduler: scheduler) }
+        guard let json = json["offline"] else { return nil }
+        let reader = RetryPolicyReader(path: "\(path()).offline")
+        return OfflineRetrier(
+            connectivity: connectivity, scheduler: scheduler, waitMilliseconds: json["wait_ms"]?.int ?? 5_000,
+            codes: try reader.codes(json) ?? [-1_009], methods: try reader.methods(json) ?? RetryPolicy.idempotentMethods)
     }
 
     // MARK: Adapters

@@ -20,13 +20,7 @@ struct RetryPolicyReader {
                 policy.statuses.formUnion(statuses[index: index]?.int.map { [$0] } ?? [])
             }
         }
-        if let codes = json["codes"] {
-            policy.codes = []
-            for index in 0..<codes.count {
-                guard let code = codes[index: index] else { continue }
-                policy.codes.insert(try number(code, path: "\(path).codes[\(index)]"))
-            }
-        }
+        if let codes = try codes(json) { policy.codes = codes }
         policy.retriesWithoutValidation = json["without_validation"]?.bool ?? false
         return policy
     }
@@ -41,12 +35,7 @@ struct RetryPolicyReader {
     private func readDelays(_ json: JSON, into policy: inout RetryPolicy) throws(RPCError) {
         if let limit = json["limit"]?.int { policy.limit = limit }
         if let scale = json["scale_ms"]?.int { policy.scaleMilliseconds = scale }
-        if let methods = json["methods"] {
-            policy.methods = []
-            for index in 0..<methods.count {
-                policy.methods.insert(try method(methods[index: index], path: "\(path).methods[\(index)]"))
-            }
-        }
+        if let methods = try methods(json) { policy.methods = methods }
         if let jitter = json["jitter"]?.double {
             guard (0...1).contains(jitter) else {
                 throw .invalidParams(
@@ -56,6 +45,27 @@ struct RetryPolicyReader {
         }
         policy.respectsRetryAfter = json["respect_retry_after"]?.bool ?? false
         policy.maximumDelayMilliseconds = json["max_delay_ms"]?.int
+    }
+
+    /// The URL errors' numbers that the options name; `nil` if they name none.
+    func codes(_ json: JSON) throws(RPCError) -> Set<Int>? {
+        guard let list = json["codes"] else { return nil }
+        var codes: Set<Int> = []
+        for index in 0..<list.count {
+            guard let code = list[index: index] else { continue }
+            codes.insert(try number(code, path: "\(path).codes[\(index)]"))
+        }
+        return codes
+    }
+
+    /// The methods that the options name; `nil` if they name none.
+    func methods(_ json: JSON) throws(RPCError) -> Set<String>? {
+        guard let list = json["methods"] else { return nil }
+        var methods: Set<String> = []
+        for index in 0..<list.count {
+            methods.insert(try method(list[index: index], path: "\(path).methods[\(index)]"))
+        }
+        return methods
     }
 
     private func method(_ json: JSON?, path: String) throws(RPCError) -> String {

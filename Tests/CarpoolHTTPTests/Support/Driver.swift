@@ -100,6 +100,9 @@ actor Driver {
     var turns: Int { loop.turns }
     func closeIdle() -> Int { transport?.closeIdleConnections() ?? 0 }
 
+    func change(addresses: Set<String>) -> Int { transport?.localAddressesDidChange(to: addresses) ?? 0 }
+    func change(families: AddressFamilies) { transport?.usableFamiliesDidChange(to: families) }
+
     /// Calls back once no connection is left open.
     func allConnectionsClosed() async {
         if connectionLog.open > 0 { await withCheckedContinuation { connectionLog.whenAllClosed = $0 } }

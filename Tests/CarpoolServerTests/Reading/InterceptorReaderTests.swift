@@ -50,7 +50,9 @@ struct InterceptorReaderTests {
         do throws(JSONError) { try JSONSchema.interceptor.validate(json, path: "params.interceptor") } catch {
             throw RPCError.invalidParams(error)
         }
-        let reader = InterceptorReader(callbacks: callbacks, scheduler: loop) { "r_test" }
+        let reader = InterceptorReader(
+            callbacks: callbacks, scheduler: loop, connectivity: NetworkConnectivity()
+        ) { "r_test" }
         return try reader.interceptor(json, path: "params.interceptor")
     }
 
@@ -72,7 +74,8 @@ struct InterceptorReaderTests {
             {"callback":{"name":"c","handles":["adapt"]}},
             {"oauth2":{"token_url":"http://a.test/","client_id":"i","client_secret":"s","scope":"x","headers":{"A":"b"},
             "credential":{"access_token":"a","refresh_token":"r","expires_in_ms":1},"refresh_before_ms":0,
-            "window":{"interval_ms":1,"attempts":0},"refresh_timeout_ms":1}}]
+            "window":{"interval_ms":1,"attempts":0},"refresh_timeout_ms":1}},
+            "offline",{"offline":{"wait_ms":1,"codes":[-1009,"timed_out"],"methods":["GET"]}}]
             """)
         let credential = try #require(all?.authentication?.credential)
         #expect(credential.accessToken == "a" && credential.refreshToken == "r")

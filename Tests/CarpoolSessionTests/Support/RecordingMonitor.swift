@@ -19,6 +19,9 @@ final class RecordingMonitor: EventMonitor {
     }
 
     func sessionDidBecomeInvalid(_ session: Session) { note("session.didBecomeInvalid") }
+    func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath) {
+        note("task.isWaitingForConnectivity(\(path.reason ?? "?"))", request)
+    }
     func request(_ request: Request, taskDidReceive response: ResponseHead) {
         note("data.didReceiveResponse(\(response.status))", request)
     }

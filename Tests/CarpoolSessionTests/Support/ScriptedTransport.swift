@@ -59,11 +59,12 @@ final class ScriptedTransport: Transport {
     }
 
     /// Ends the transfer after so many microseconds.
-    func complete(_ error: TransportError? = nil, microseconds: Int = 1_000) {
+    func complete(_ error: TransportError? = nil, microseconds: Int = 1_000, wasSent: Bool = false) {
         guard let last = transfers.last, ended.insert(last.id).inserted else { return }
         var metrics = TransferMetrics()
         metrics.endMicroseconds = microseconds
         metrics.connection = last.id
+        if wasSent { metrics.requestMicroseconds = microseconds }
         last.delegate?.transferDidComplete(last, TransferCompletion(error: error, metrics: metrics))
     }
 

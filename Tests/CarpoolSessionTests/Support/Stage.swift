@@ -10,12 +10,13 @@ struct Stage {
     let session: Session
 
     init(
-        _ configuration: SessionConfiguration = SessionConfiguration(), streamMemory: StreamMemory = StreamMemory()
+        _ configuration: SessionConfiguration = SessionConfiguration(), streamMemory: StreamMemory = StreamMemory(),
+        connectivity: (any Connectivity)? = nil
     ) throws {
         transport = try ScriptedTransport()
         session = Session(
             name: "test", configuration: configuration, transport: transport, scheduler: scheduler, spool: spool,
-            eventMonitor: monitor, streamMemory: streamMemory)
+            eventMonitor: monitor, streamMemory: streamMemory, connectivity: connectivity)
     }
 
     /// A request that is not resumed yet.

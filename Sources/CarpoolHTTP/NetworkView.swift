@@ -1,0 +1,41 @@
+internal import CarpoolSystem
+
+/// What the transport was told of the machine's network, and what follows from it for connections. A value that decides.
+struct NetworkView {
+    /// Addresses that the machine had and has no more, as far as connections use them.
+    private(set) var gone: Set<String> = []
+    /// The addresses that it has; `nil` before anybody has said.
+    private var present: Set<String>?
+    /// When the addresses behind names were last put in doubt.
+    private var doubt: MonotonicTime?
+    /// The one family to connect over, if the other is of no use; `nil` for any.
+    private(set) var onlyFamily: AddressFamilies?
+
+    /// How long libcurl remembers what a name stands for, in seconds: its own default.
+    private static let nameSeconds = 60
+
+    /// Takes the addresses that the machine has now. An address that nobody has named before is never gone: routes can make others local.
+    mutating func change(to addresses: Set<String>) {
+        if let present { gone.formUnion(present) }
+        gone.subtract(addresses)
+        present = addresses
+    }
+
+    /// Forgets gone addresses that no connection has.
+    mutating func keep(where isUsed: (String) -> Bool) { gone = gone.filter(isUsed) }
+
+    /// Takes the families over which anything can leave. With neither, both are as good: whoever asks for a request shall hear from the
+    /// kernel that it cannot go.
+    mutating func use(_ families: AddressFamilies) {
+        onlyFamily = families == .ipv4 || families == .ipv6 ? families : nil
+    }
+
+    mutating func doubtNames(at now: MonotonicTime) { doubt = now }
+
+    /// How old what a name stands for may be, in seconds: not from before the doubt. `nil` for as old as ever.
+    func nameSeconds(at now: MonotonicTime) -> Int? {
+        guard let doubt else { return nil }
+        let seconds = now.microseconds(since: doubt) / 1_000_000
+        return seconds < NetworkView.nameSeconds ? seconds : nil
+    }
+}

@@ -1,0 +1,28 @@
+/// Waits until the network has changed so that a host is worth trying. It lives until then, or until it is ended.
+final class PathWait {
+    private let host: String
+    private let connectivity: any Connectivity
+    private let body: () -> Void
+    private var number: Int?
+
+    /// Calls the body once, after the next change with which there may be a way to the host; never from here.
+    init(for host: String, _ connectivity: any Connectivity, body: @escaping () -> Void) {
+        self.host = host
+        self.connectivity = connectivity
+        self.body = body
+        number = connectivity.whenChanged { self.look() }
+    }
+
+    private func look() {
+        guard connectivity.path(to: host, isFresh: false).isWorthTrying else { return }
+        end()
+        body()
+    }
+
+    /// Waits no more.
+    func end() {
+        guard let number else { return }
+        self.number = nil
+        connectivity.forget(change: number)
+    }
+}

@@ -1,0 +1,117 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+internal import Glibc
+
+// What the network's coming and going does to requests.
+extension Session {
+    /// How often a task that waits for the network is sent again at once, where looking at the network says that there is a way and the kernel
+    /// that there is none: more than a race with a change can take.
+    private static let maximumContradictions = 3
+
+    private func waitsForConnectivity(_ request: Request) -> Bool {
+        request.parameters.waitsForConnectivity ?? configuration.waitsForConnectivity
+    }
+
+    // MARK: Waiting
+
+    /// Holds a hop back that was just given to the transport, if it shall wait and there is no way to its host. Meanwhile the transport counts the
+    /// resource's time alone, as with everything that is held up, and lets it through its queue like any other when it goes.
+    func holdBack(_ transfer: Transfer, of request: Request) {
+        guard waitsForConnectivity(request), let connectivity else { return }
+        let path = connectivity.path(to: transfer.request.url.origin.host, isFresh: false)
+        guard !path.isWorthTrying else { return }
+        wait(with: transfer, of: request, path)
+    }
+
+    private func wait(with transfer: Transfer, of request: Request, _ path: NetworkPath) {
+        guard let connectivity else { return }
+        transport.holdUp(transfer)
+        let history = request.networkHistory
+        history.wait = PathWait(for: transfer.request.url.origin.host, connectivity) { [self] in
+            history.wait = nil
+            goOn(request)
+        }
+        guard !history.hasToldWait else { return }
+        // Not before whoever resumed it knows that its task goes (EM-27).
+        scheduler.arm(
+            Timer { [self] in
+                guard history.wait != nil, !history.hasToldWait else { return }
+                history.hasToldWait = true
+                eventMonitor.request(request, taskIsWaitingForConnectivity: path)
+            }, afterMilliseconds: 0)
+    }
+
+    /// Whether a hop that has failed goes again when there is a way, because nothing of it was sent and there was none.
+    func waitsAgain(_ request: Request, after completion: TransferCompletion, of transfer: Transfer) -> Bool {
+        guard let failure = completion.error, waitsForConnectivity(request), let connectivity,
+            completion.metrics.requestMicroseconds == nil, request.error == nil, !request.isOver,
+            request.state != .cancelled, !request.isLost, transfer.request.body.canBeSent
+        else { return false }
+        let path = connectivity.path(to: transfer.request.url.origin.host, isFresh: true)
+        guard failure.judged(by: path).code == .notConnectedToInternet else { return false }
+        let history = request.networkHistory
+        if path.status != .unsatisfied {
+            history.contradictions += 1
+            guard history.contradictions <= Session.maximumContradictions else { return false }
+        }
+        var next = transfer.request
+        let spent = completion.metrics.endMicroseconds / 1_000
+        next.resourceTimeoutMilliseconds = max(1, next.resourceTimeoutMilliseconds &- spent)
+        // Nothing has happened: it is the same hop that goes later.
+        request.attempts[request.attempts.count - 1].hops.removeLast()
+        let again = begin(next, for: request)
+        if path.status == .unsatisfied { wait(with: again, of: request, path) }
+        if request.isHeldUp { transport.holdUp(again) }
+        return true
+    }
+
+    // MARK: Explaining
+
+    /// The failure under the name that it has with what is known of the network, and what is known.
+    func explain(_ error: TransportError, of request: Request) -> (error: TransportError, failure: SessionError) {
+        guard let connectivity, error.mayBeTheNetworks, let host = request.attempts.last?.hops.last?.url.origin.host
+        else { return (error, .sessionTaskFailed(error)) }
+        let path = connectivity.path(to: host, isFresh: true)
+        let judged = error.judged(by: path)
+        let facts = path.facts(hasLost: connectivity.losses != request.lossesAtStart)
+        return (judged, .sessionTaskFailed(judged, details: [.init("reachability", .facts(facts))]))
+    }
+}
+
+extension TransportError {
+    /// Whether the state of the network says something about the failure: not if somebody has answered.
+    fileprivate var mayBeTheNetworks: Bool {
+        switch code {
+        case .notConnectedToInternet, .cannotFindHost, .timedOut, .networkConnectionLost: true
+        case .cannotConnectToHost: systemCode != ECONNREFUSED
+        default: false
+        }
+    }
+
+    /// The failure with what is known of the network: a name that nobody could be asked for is not unknown, and a host behind a route that refuses
+    /// is not silent.
+    func judged(by path: NetworkPath) -> TransportError {
+        let isOffline =
+            switch code {
+            case .cannotFindHost: path.status == .unsatisfied || !path.supportsDNS
+            case .cannotConnectToHost:
+                path.status == .unsatisfied
+                    && (systemCode == EHOSTUNREACH || systemCode == EACCES || systemCode == EINVAL)
+            default: false
+            }
+        guard isOffline else { return self }
+        return TransportError(
+            .notConnectedToInternet, message, curlCode: curlCode, curlText: curlText, systemCode: systemCode,
+            timeout: timeout, isRetryable: true)
+    }
+}
+
+extension Request {
+    /// Its history with the network, made when first needed.
+    var networkHistory: NetworkHistory {
+        if let network { return network }
+        let made = NetworkHistory()
+        network = made
+        return made
+    }
+}

@@ -1,0 +1,100 @@
+import CarpoolHTTP
+import Testing
+
+/// What happens to connections when the machine's addresses change.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct NetworkChangeTests {
+    private static let empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+    @Test func idleConnectionsOfAGoneAddressAreClosedAndTheNextRequestWorks() async throws {
+        let nginx = try Nginx.shared.get()
+        let driver = try await Driver()
+        for scheme in [nginx.http, nginx.https] {
+            var ask = Ask(scheme + "/where")
+            ask.trust = .authorities(path: nginx.authority, digest: 1)
+            _ = await driver.change(addresses: ["127.0.0.1", "192.0.2.1"])
+            let first = try await driver.fetch(ask)
+            #expect(await driver.change(addresses: ["127.0.0.1"]) == 0, "nobody uses the other one")
+            #expect(try await driver.fetch(ask).metrics.connection == first.metrics.connection)
+            #expect(await driver.change(addresses: ["192.0.2.1"]) == 1)
+            #expect(await driver.change(addresses: ["192.0.2.1"]) == 0, "it is closed already")
+            let next = try await driver.fetch(ask)
+            #expect(next.error == nil)
+            #expect(next.metrics.connection != first.metrics.connection)
+        }
+        await driver.end()
+    }
+
+    @Test func anAddressThatComesBackLeavesItsConnectionsAlone() async throws {
+        let nginx = try Nginx.shared.get()
+        let driver = try await Driver()
+        let first = try await driver.fetch(Ask(nginx.http + "/where"))
+        #expect(await driver.change(addresses: []) == 0, "nobody has said that it was there")
+        #expect(await driver.change(addresses: ["127.0.0.1"]) == 0)
+        #expect(try await driver.fetch(Ask(nginx.http + "/where")).metrics.connection == first.metrics.connection)
+        await driver.end()
+    }
+
+    /// A body without a length ends with its connection: what we do to the connection must not pass for that.
+    @Test(arguments: ["", "HTTP/1.1 200 OK\r\n\r\nhalf"], ["GET", "POST"])
+    func whatIsUnderWayIsLostAfterASecondOfSilence(answer: String, method: String) async throws {
+        let heads = Counter()
+        let origin = try ScriptedOrigin { peer in
+            // The first request of a connection is answered, so that the second one is on a reused connection: libcurl repeats such by itself.
+            guard peer.readHead() != nil else { return }
+            peer.write(NetworkChangeTests.empty)
+            guard peer.readHead() != nil else { return }
+            peer.write(answer)
+            heads.add()
+            peer.waitForEnd()
+        }
+        let driver = try await Driver()
+        _ = await driver.change(addresses: ["127.0.0.1"])
+        _ = try await driver.fetch(Ask(origin.url))
+        var ask = Ask(origin.url)
+        ask.method = method
+        let sent = ask
+        async let outcome = driver.fetch(sent)
+        while heads.value == 0 { await Task.yield() }
+        #expect(await driver.change(addresses: []) == 0)
+        let lost = try await outcome
+        #expect(lost.error?.code == .networkConnectionLost)
+        #expect(lost.error?.isRetryable == (method == "GET"))
+        #expect(heads.value == 1, "it was not sent again")
+        await driver.end()
+        origin.end()
+    }
+
+    @Test func whatIsUnderWayGoesOnWhenTheAddressIsBack() async throws {
+        let steps = Counter()
+        let origin = try ScriptedOrigin { peer in
+            guard peer.readHead() != nil else { return }
+            steps.add()
+            steps.wait(for: 2)
+            peer.write(NetworkChangeTests.empty)
+            peer.waitForEnd()
+        }
+        let driver = try await Driver()
+        _ = await driver.change(addresses: ["127.0.0.1"])
+        async let outcome = driver.fetch(Ask(origin.url))
+        while steps.value == 0 { await Task.yield() }
+        _ = await driver.change(addresses: [])
+        _ = await driver.change(addresses: ["127.0.0.1"])
+        steps.add()
+        #expect(try await outcome.status == 200)
+        await driver.allConnectionsClosed()
+        await driver.end()
+        origin.end()
+    }
+
+    /// A name with both kinds of addresses, of which only that of the useless family is listened at: it is found all the same.
+    @Test func aFamilyOfNoUseIsTriedWhenNothingElseIsLeft() async throws {
+        let nginx = try Nginx.shared.get()
+        let driver = try await Driver()
+        await driver.change(families: .ipv6)
+        let outcome = try await driver.fetch(Ask("http://localhost\(nginx.http.dropFirst("http://127.0.0.1".count))/where"))
+        #expect(outcome.error == nil)
+        #expect(outcome.metrics.remoteAddress == "127.0.0.1")
+        await driver.end()
+    }
+}

@@ -1,0 +1,60 @@
+import CarpoolSession
+
+/// A network that is as a test says.
+final class ScriptedConnectivity: Connectivity {
+    private(set) var losses = 0
+    private(set) var changes = 0
+    private var observers = ConnectivityObservers()
+    private var paths: [String: NetworkPath] = [:]
+    private var usual = NetworkPath(.satisfied)
+    /// How often it was looked at anew.
+    private(set) var freshLooks = 0
+
+    /// How many wait for it.
+    var waiting: Int { observers.count }
+
+    func path(to host: String, isFresh: Bool) -> NetworkPath {
+        if isFresh { freshLooks += 1 }
+        return paths[host] ?? usual
+    }
+
+    func whenChanged(_ body: @escaping () -> Void) -> Int { observers.add(body) }
+    func forget(change number: Int) { observers.remove(number) }
+
+    // MARK: What the test tells it
+
+    /// The network goes.
+    func lose(reason: String = "no_carrier") {
+        usual = .none(reason)
+        losses += 1
+        change()
+    }
+
+    /// It is back.
+    func comeBack() {
+        usual = NetworkPath(.satisfied)
+        change()
+    }
+
+    /// The way to one host is another one.
+    func set(_ path: NetworkPath?, to host: String) {
+        paths[host] = path
+        change()
+    }
+
+    private func change() {
+        changes += 1
+        for number in observers.numbers { observers[number]?() }
+    }
+}
+
+extension NetworkPath {
+    /// No way at all.
+    static func none(_ reason: String) -> NetworkPath {
+        var path = NetworkPath(.unsatisfied, reason: reason)
+        path.supportsIPv4 = false
+        path.supportsIPv6 = false
+        path.supportsDNS = false
+        return path
+    }
+}
