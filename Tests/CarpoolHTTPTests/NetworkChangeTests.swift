@@ -8,8 +8,8 @@ struct NetworkChangeTests {
 
     @Test func idleConnectionsOfAGoneAddressAreClosedAndTheNextRequestWorks() async throws {
         let nginx = try Nginx.shared.get()
-        let driver = try await Driver()
         for scheme in [nginx.http, nginx.https] {
+            let driver = try await Driver()
             var ask = Ask(scheme + "/where")
             ask.trust = .authorities(path: nginx.authority, digest: 1)
             _ = await driver.change(addresses: ["127.0.0.1", "192.0.2.1"])
@@ -21,8 +21,8 @@ struct NetworkChangeTests {
             let next = try await driver.fetch(ask)
             #expect(next.error == nil)
             #expect(next.metrics.connection != first.metrics.connection)
+            await driver.end()
         }
-        await driver.end()
     }
 
     @Test func anAddressThatComesBackLeavesItsConnectionsAlone() async throws {
@@ -92,7 +92,8 @@ struct NetworkChangeTests {
         let nginx = try Nginx.shared.get()
         let driver = try await Driver()
         await driver.change(families: .ipv6)
-        let outcome = try await driver.fetch(Ask("http://localhost\(nginx.http.dropFirst("http://127.0.0.1".count))/where"))
+        let outcome = try await driver.fetch(
+            Ask("http://localhost\(nginx.http.dropFirst("http://127.0.0.1".count))/where"))
         #expect(outcome.error == nil)
         #expect(outcome.metrics.remoteAddress == "127.0.0.1")
         await driver.end()

@@ -70,7 +70,8 @@ struct InterceptorReader {
         let reader = RetryPolicyReader(path: "\(path()).offline")
         return OfflineRetrier(
             connectivity: connectivity, scheduler: scheduler, waitMilliseconds: json["wait_ms"]?.int ?? 5_000,
-            codes: try reader.codes(json) ?? [-1_009], methods: try reader.methods(json) ?? RetryPolicy.idempotentMethods)
+            codes: try reader.codes(json) ?? [-1_009],
+            methods: try reader.methods(json) ?? RetryPolicy.idempotentMethods)
     }
 
     // MARK: Adapters

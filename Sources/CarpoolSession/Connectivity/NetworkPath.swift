@@ -33,8 +33,11 @@ public struct NetworkPath: Equatable, Sendable {
         self.reason = reason
     }
 
+    /// Whether anything sent to the host has a chance: also if nobody knows.
+    public var isUsable: Bool { status == .satisfied || status == .unknown }
+
     /// Whether a request that waits for the network should go.
-    var isWorthTrying: Bool { status != .unsatisfied || mayBeNearby }
+    var isWorthTrying: Bool { isUsable || mayBeNearby }
 }
 
 extension NetworkPath {

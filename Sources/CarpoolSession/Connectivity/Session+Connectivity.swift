@@ -50,7 +50,7 @@ extension Session {
         let path = connectivity.path(to: transfer.request.url.origin.host, isFresh: true)
         guard failure.judged(by: path).code == .notConnectedToInternet else { return false }
         let history = request.networkHistory
-        if path.status != .unsatisfied {
+        if path.isUsable {
             history.contradictions += 1
             guard history.contradictions <= Session.maximumContradictions else { return false }
         }
@@ -60,7 +60,7 @@ extension Session {
         // Nothing has happened: it is the same hop that goes later.
         request.attempts[request.attempts.count - 1].hops.removeLast()
         let again = begin(next, for: request)
-        if path.status == .unsatisfied { wait(with: again, of: request, path) }
+        if !path.isUsable { wait(with: again, of: request, path) }
         if request.isHeldUp { transport.holdUp(again) }
         return true
     }
@@ -93,9 +93,9 @@ extension TransportError {
     func judged(by path: NetworkPath) -> TransportError {
         let isOffline =
             switch code {
-            case .cannotFindHost: path.status == .unsatisfied || !path.supportsDNS
+            case .cannotFindHost: !path.isUsable || !path.supportsDNS
             case .cannotConnectToHost:
-                path.status == .unsatisfied
+                !path.isUsable
                     && (systemCode == EHOSTUNREACH || systemCode == EACCES || systemCode == EINVAL)
             default: false
             }

@@ -41,7 +41,9 @@ public final class OfflineRetrier: RequestInterceptor {
         let history = request.networkHistory
         let path = connectivity.path(to: host, isFresh: true)
         if codes.contains(code) {
-            guard path.status != .unsatisfied else { return wait(for: host, request) { completion($0 ? .retry : .doNotRetry) } }
+            guard path.isUsable else {
+                return wait(for: host, request) { completion($0 ? .retry : .doNotRetry) }
+            }
             // The kernel has refused it a second time, and nothing has changed.
             guard history.changesAtRetry != connectivity.changes else { return completion(.doNotRetry) }
             history.changesAtRetry = connectivity.changes
@@ -52,7 +54,7 @@ public final class OfflineRetrier: RequestInterceptor {
         else { return completion(.doNotRetry) }
         history.hasRetriedLoss = true
         let again = RetryResult.retryWithDelay(milliseconds: Int.random(in: 0...OfflineRetrier.jitterMilliseconds))
-        guard path.status == .unsatisfied else { return completion(again) }
+        guard !path.isUsable else { return completion(again) }
         wait(for: host, request) { completion($0 ? again : .doNotRetry) }
     }
 

@@ -18,7 +18,9 @@ struct ExplanationTests {
     }
 
     private func facts(_ error: SessionError?) -> [String: String] {
-        guard case .facts(let facts)? = error?.details.first(where: { $0.name == "reachability" })?.value else { return [:] }
+        guard case .facts(let facts)? = error?.details.first(where: { $0.name == "reachability" })?.value else {
+            return [:]
+        }
         var result: [String: String] = [:]
         for fact in facts { result[fact.name] = "\(fact.value)" }
         return result
@@ -53,10 +55,12 @@ struct ExplanationTests {
     }
 
     @Test(arguments: [
-        (TransportError(.cannotFindHost, "?"), true), (TransportError(.cannotConnectToHost, "?", systemCode: EHOSTUNREACH), true),
+        (TransportError(.cannotFindHost, "?"), true),
+        (TransportError(.cannotConnectToHost, "?", systemCode: EHOSTUNREACH), true),
         (TransportError(.cannotConnectToHost, "?", systemCode: EACCES), true),
         (TransportError(.cannotConnectToHost, "?", systemCode: EINVAL), true),
-        (TransportError(.cannotConnectToHost, "?", systemCode: ETIMEDOUT), false), (TransportError(.timedOut, "?"), false),
+        (TransportError(.cannotConnectToHost, "?", systemCode: ETIMEDOUT), false),
+        (TransportError(.timedOut, "?"), false),
     ]) func namesTheFailureByTheNetwork(error: TransportError, isOffline: Bool) {
         let code = isOffline ? TransportError.Code.notConnectedToInternet : error.code
         #expect(failure(error)?.name == "session_task_failed.\(code.rawValue)")

@@ -21,7 +21,8 @@ struct WaitingTests {
     }
 
     private let told = "task.isWaitingForConnectivity(no_carrier)"
-    private let offline = TransportError(.notConnectedToInternet, "no route", systemCode: ENETUNREACH, isRetryable: true)
+    private let offline = TransportError(
+        .notConnectedToInternet, "no route", systemCode: ENETUNREACH, isRetryable: true)
 
     @Test func waitsHeldUpAndGoesWhenThereIsAWay() {
         network.lose()
