@@ -106,6 +106,7 @@ class RequestOptions(TypedDict, total=False):
     timeout_ms: int | None
     resource_timeout_ms: int | None
     connect_timeout_ms: int | None
+    waits_for_connectivity: bool | None
     http_version: str | None
     decode: bool | None
     max_ratio: int | None
