@@ -295,8 +295,8 @@ def test_se_27_what_can_be_configured_is_told_as_it_was_given(wire: Wire, author
     given = {
         "headers": [["X-A", "1"]], "languages": ["de"], "ephemeral": True, "start": "manual", "setup": "eager",
         "interceptor": ["retry_policy"], "validate": True, "timeout_ms": 1, "resource_timeout_ms": 2,
-        "connect_timeout_ms": 3, "waits_for_connectivity": True, "trust": {"ca_file": str(authority.ca_file)}, "http_version": "1.1",
-        "redirect": "do_not_follow", "decode": False, "max_ratio": 7,
+        "connect_timeout_ms": 3, "waits_for_connectivity": True, "http_version": "1.1",
+        "trust": {"ca_file": str(authority.ca_file)}, "redirect": "do_not_follow", "decode": False, "max_ratio": 7,
     }  # fmt: skip
     wire.call("session.create", name="own", configuration=given)
     told = wire.call("session.get", session="own")["configuration"]
