@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
+#include <linux/magic.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -157,6 +159,11 @@ ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int
     header->cmsg_len = CMSG_LEN(sizeof passed);
     memcpy(CMSG_DATA(header), &passed, sizeof passed);
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int CLinux_is_in_proc(int fd) {
+    struct statfs status;
+    return fstatfs(fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
 }
 
 int CLinux_sealed_file(const void *bytes, size_t count) {

@@ -17,7 +17,8 @@ struct CallerFile: ~Copyable {
         let descriptor = try FileDescriptor.open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else { throw .last("fstat", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
+        // What does not tell its size would be sent as if it were empty.
+        guard status.st_mode & S_IFMT == S_IFREG, !descriptor.isInProc else {
             throw SystemError(
                 code: status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL, operation: "open", subject: path)
         }

@@ -44,6 +44,9 @@ extension FileDescriptor {
         return FileDescriptor(owning: fd)
     }
 
+    /// Whether it leads into /proc, whose files are regular ones that claim to hold no byte whatever is read from them (proc(5)).
+    public var isInProc: Bool { CLinux_is_in_proc(raw) != 0 }
+
     /// Gives a file another name in one step; EEXIST if that is taken.
     public static func renameWithoutReplacing(_ path: String, to newPath: String) throws(SystemError) {
         guard CLinux_rename_without_replacing(path, newPath) == 0 else { throw .last("rename", newPath) }

@@ -178,6 +178,14 @@ def test_cu_08_files(wire: Wire, origin: ScriptedOrigin, tmp_path: Path, part: d
     assert len(line) < 2_000
 
 
+def test_cu_08_forms(wire: Wire, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    path = tmp_path / "it's $a file"
+    path.write_bytes(bytes(range(256)) * 9)
+    file = {"name": "f", "file": str(path), "content_type": "a/b"}
+    parts = [{"name": "t", "text": NASTY}, {"name": "j", "json": {"a": "'"}}, file]
+    compare(wire, origin, tmp_path, "sh", url=origin.url, method="POST", body={"multipart": parts})
+
+
 def test_cu_08_parameters_and_compressed_bodies(wire: Wire, origin: ScriptedOrigin, tmp_path: Path) -> None:
     compare(
         wire, origin, tmp_path, "bash", url=origin.url, method="POST", parameters={"k": [NASTY, 1]},

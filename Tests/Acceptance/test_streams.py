@@ -126,7 +126,7 @@ def test_st_08_bytes_are_not_parsed(listener: Listener, httpbin: Httpbin) -> Non
     assert listener.order(request) == [*BEGINNING, *STREAMING, *COMPLETING, "request.did_finish"]
 
 
-def test_the_events_of_a_stream_of_lines_in_order(listener: Listener, trickle: Trickle) -> None:
+def test_2_8_the_events_of_a_stream_of_lines_in_order(listener: Listener, trickle: Trickle) -> None:
     request = submit(listener.wire, trickle.url, validate=True)
     reader = Reader(listener.wire, request, "lines")
     for _ in range(3):

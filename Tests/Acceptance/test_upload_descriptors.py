@@ -107,8 +107,14 @@ def test_mp_08_parts_from_descriptors(wire: Wire, origin: ScriptedOrigin, url: s
 def test_up_01_wrong_descriptors(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
     folder = os.open(tmp_path, os.O_RDONLY)
     zero = os.open("/dev/zero", os.O_RDONLY)
+    kernel = os.open("/proc/version", os.O_RDONLY)
     writable = os.open(tmp_path / "out", os.O_WRONLY | os.O_CREAT)
-    for descriptor, number in {folder: errno.EISDIR, zero: errno.EINVAL, writable: errno.EBADF}.items():
+    for descriptor, number in {
+        folder: errno.EISDIR,
+        zero: errno.EINVAL,
+        kernel: errno.EINVAL,
+        writable: errno.EBADF,
+    }.items():
         error = call(wire, {"fd": 0}, [descriptor], url=url)["error"]["data"]
         assert (error["name"], error["errno"]) == ("file.cannot_open", number)
         os.close(descriptor)

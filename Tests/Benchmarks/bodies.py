@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import statistics
 import subprocess
@@ -35,21 +36,21 @@ def measure(bench: Bench) -> list[Row]:
         file = bench.origin.directory / large
         rows = []
         for scheme, origin in (("http", bench.origin.http), ("https", bench.origin.https)):
-            rows += _download(bench, daemon, f"{size // MIB} MiB over {scheme}", origin + large)
+            rows += _download(bench, daemon, f"{size // MIB} MiB over {scheme}", origin + large, file)
             rows += _upload(bench, daemon, f"{size // MIB} MiB over {scheme}", origin + "put/large", file)
         return rows + _parallel(bench, daemon) + largebody.measure(bench, daemon)
     finally:
         daemon.stop()
 
 
-def _download(bench: Bench, daemon: Daemon, what: str, url: str) -> list[Row]:
+def _download(bench: Bench, daemon: Daemon, what: str, url: str, file: Path) -> list[Row]:
     place = bench.scratch / "downloaded"
 
     def ours() -> None:
         _perform(daemon, url=url, kind="download", destination=_destination(place))
 
     command = ["curl", "-s", "-f", "--cacert", str(bench.origin.ca_file), "-o", str(place), url]
-    return _pair(bench, daemon, f"download of {what}", ours, command, [place], GROWTH_AIM_MIB)
+    return _pair(bench, daemon, f"download of {what}", ours, command, [place], file, GROWTH_AIM_MIB)
 
 
 def _upload(bench: Bench, daemon: Daemon, what: str, url: str, file: Path) -> list[Row]:
@@ -58,11 +59,12 @@ def _upload(bench: Bench, daemon: Daemon, what: str, url: str, file: Path) -> li
 
     command = ["curl", "-s", "-f", "--cacert", str(bench.origin.ca_file), "-T", str(file), url]
     left = bench.origin.directory / "put/large"
-    return _pair(bench, daemon, f"upload of {what}", ours, command, [left], GROWTH_AIM_MIB)
+    return _pair(bench, daemon, f"upload of {what}", ours, command, [left], file, GROWTH_AIM_MIB)
 
 
 def _parallel(bench: Bench, daemon: Daemon) -> list[Row]:
-    url = bench.origin.http + bench.origin.make_file("ten", 10 * 1_000_000)
+    ten = bench.origin.make_file("ten", 10 * 1_000_000)
+    url = bench.origin.http + ten
     places = [bench.scratch / f"downloaded-{number}" for number in range(PARALLEL)]
 
     def ours() -> None:
@@ -72,7 +74,7 @@ def _parallel(bench: Bench, daemon: Daemon) -> list[Row]:
     outputs = [argument for place in places for argument in ("-o", str(place), url)]
     command = ["curl", "-s", "-f", "--parallel", "--parallel-max", str(PARALLEL), *outputs]
     what = f"{PARALLEL} downloads of 10 MB at once"
-    return _pair(bench, daemon, what, ours, command, places, PARALLEL_GROWTH_AIM_MIB)
+    return _pair(bench, daemon, what, ours, command, places, bench.origin.directory / ten, PARALLEL_GROWTH_AIM_MIB)
 
 
 def _pair(
@@ -82,16 +84,20 @@ def _pair(
     ours: Callable[[], None],
     theirs: list[str],
     made: list[Path],
+    content: Path,
     growth_aim: float,
 ) -> list[Row]:
-    """Do the same with both in turn; what each has made is removed, lest the next one finds it."""
+    """Do the same with both in turn; what ours has made must be the content, and all is removed for the next one."""
     mine, other, growth = [], [], []
+    expected = _hash(content)
     for _ in range(3):
         other.append(_cost_of_command(theirs))
         _remove(made)
         before = daemon.begin_peak()
         mine.append(_cost_of_call(daemon, ours))
         growth.append((daemon.peak() - before) / 1024)
+        if wrong := [path for path in made if _hash(path) != expected]:
+            raise RuntimeError(f"{what}: {wrong} is not what was sent")
         _remove(made)
     return [
         ratio_row(f"{what}: time", "s", [cost[0] for cost in mine], [cost[0] for cost in other], TIME_AIM),
@@ -116,6 +122,11 @@ def _cost_of_call(daemon: Daemon, call: Callable[[], None]) -> Cost:
     cpu, began = daemon.cpu_seconds(), time.perf_counter()
     call()
     return time.perf_counter() - began, daemon.cpu_seconds() - cpu
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _remove(paths: list[Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import subprocess
 import time
@@ -10,6 +11,8 @@ from pathlib import Path
 BODY = "x" * 200
 JSON = '{"id": 1234567, "name": "a record of two hundred bytes", "tags": ["one", "two", "three"], "ratio": 0.618, \
 "nested": {"is_set": true, "nothing": null, "list": [1, 2, 3, 4, 5, 6, 7, 8, 9]}, "end": "...."}'
+
+PIECE = 1 << 20
 
 CONFIGURATION = """
 {user}
@@ -119,10 +122,12 @@ class Origin:
         subprocess.run([*probe, "--retry-max-time", "10", self.http], check=True)
 
     def make_file(self, name: str, size: int) -> str:
-        """Make a file of zeros that is served below `files/`, and return its path there."""
+        """Make a file that is served below `files/`, no two pieces of it alike, and return its path there."""
         (self.directory / "files").mkdir(exist_ok=True)
+        dice = random.Random(name)
         with (self.directory / "files" / name).open("wb") as file:
-            file.truncate(size)
+            for left in range(size, 0, -PIECE):
+                file.write(dice.randbytes(min(PIECE, left)))
         return f"files/{name}"
 
     def connections(self) -> int:

@@ -57,6 +57,9 @@ int CLinux_rename_without_replacing(const char *from, const char *to);
 // peer gets it with the first of them. How many were sent, or -1 with errno.
 ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int passed);
 
+// struct statfs does not reach Swift. Whether a descriptor leads into /proc.
+int CLinux_is_in_proc(int fd);
+
 // memfd_create needs _GNU_SOURCE, and the seals are set by a variadic function. A file in memory that holds these bytes and that nobody
 // can change any more, to be read from its beginning; -1 with errno.
 int CLinux_sealed_file(const void *bytes, size_t count);

@@ -63,6 +63,7 @@ extension RequestReader {
         switch status.st_mode & S_IFMT {
         case S_IFREG:
             guard pread(raw, nil, 0, 0) == 0 else { throw RequestReader.refusal(index, errno) }
+            guard !descriptor.isInProc else { throw RequestReader.refusal(index, EINVAL) }
             let size = Int64(status.st_size)
             return .file(BodyFile(descriptor, sizeBytes: size), size: size)
         case S_IFSOCK: return .stream(HeldDescriptor(descriptor), isSocket: true)

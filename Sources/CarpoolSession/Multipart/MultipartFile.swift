@@ -49,6 +49,9 @@ struct MultipartFile {
         } catch {
             throw .multipart("body_part_input_stream_creation_failed", "cannot be opened", path, error.code)
         }
+        guard !descriptor.isInProc else {
+            throw .multipart("body_part_file_size_not_available", "is a file of /proc, which tells no size", path)
+        }
         let left = max(0, Int64(status.st_size) - offset)
         guard length ?? 0 <= left else { throw .multipartLength(expected: length ?? 0, read: left, path) }
         let file = BodyFile(descriptor, path: String(cString: resolved), sizeBytes: Int64(status.st_size))

@@ -36,7 +36,7 @@ def environment(directory: Path) -> dict[str, str]:
 
 
 class Daemon:
-    """A carpoold that serves. `config` is its configuration file's content."""
+    """A carpoold that serves. `config` is its configuration file's content; root may start one for another user."""
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class Daemon:
         config: Mapping[str, Any] | None = None,
         variables: Mapping[str, str] | None = None,
         socket: Path | None = None,
+        user: int | None = None,
     ) -> None:
         self.directory = directory
         self.socket = socket or directory / "s"
@@ -54,6 +55,10 @@ class Daemon:
         if config is not None:
             self.configure(config)
         self.log = directory / "log"
+        self._user = user
+        if user is not None:
+            for path in (directory, directory / "runtime"):
+                os.chown(path, user, user)
         self._start(variables or {})
 
     @property
@@ -74,6 +79,9 @@ class Daemon:
                     [CARPOOLD, *self.arguments],
                     env={**self.environment, "CARPOOL_STATUS_FD": str(writer), **variables},
                     pass_fds=[writer],
+                    user=self._user,
+                    group=self._user,
+                    extra_groups=None if self._user is None else [],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
