@@ -10,7 +10,12 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     /// Keeps an observer listening for as long as it is held.
     public final class Observation {
         fileprivate let onChange: (ReachabilityChange) -> Void
-        fileprivate init(_ onChange: @escaping (ReachabilityChange) -> Void) { self.onChange = onChange }
+        fileprivate let onLook: () -> Void
+
+        fileprivate init(_ onChange: @escaping (ReachabilityChange) -> Void, _ onLook: @escaping () -> Void) {
+            self.onChange = onChange
+            self.onLook = onLook
+        }
     }
 
     private struct WeakObservation {
@@ -23,7 +28,8 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     public var onUnavailable: (SystemError) -> Void = { _ in }
 
     private let loop: EventLoop
-    private(set) var configuration: ReachabilityConfiguration
+    /// What it was told.
+    public private(set) var configuration: ReachabilityConfiguration
     private var current: ReachabilityReading
     private var interfaces: [Int: NetworkInterface] = [:]
     private var observations: [WeakObservation] = []
@@ -79,10 +85,16 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         for interface in asked.prefix(NetworkReachabilityManager.freshInterfaces) {
             _ = CLinux_link_detected(interface.name)
         }
-        drain()
         mark(.asked)
-        evaluate()
+        look()
         return current
+    }
+
+    /// Looks again now, at what the kernel says by itself.
+    public func look() {
+        start()
+        drain()
+        evaluate()
     }
 
     /// Whether packets to one address can leave, and how: some microseconds, and nothing is sent.
@@ -93,20 +105,23 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             interfaces.values.first { $0.name == zone || String($0.index) == zone }?.index
         }
         guard let network else {
-            let path = current.snapshot.canTry ? NetworkPath() : .refused(.noRoute)
+            let path = current.snapshot.canTry ? RoutePath() : .refused(.noRoute)
             return HostReachability(address: address, path: path, isBlind: current.snapshot.status == .unknown)
         }
         let answer = (try? network.route(to: address, interface: interface)) ?? .route(KernelRoute(interface: nil))
-        let path = NetworkPath.judge(
+        let path = RoutePath.judge(
             answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal, isBlind ? nil : interfaces)
         return HostReachability(address: address, path: path, isBlind: isBlind)
     }
 
     /// Has a closure called with every change of the snapshot, at once and also if it is not worth telling, for as long as the
     /// observation is held.
-    public func observe(_ onChange: @escaping (ReachabilityChange) -> Void) -> Observation {
+    /// - Parameter onLook: called after every look, also if all is as before: the way to one host may have changed.
+    public func observe(
+        _ onChange: @escaping (ReachabilityChange) -> Void, onLook: @escaping () -> Void = {}
+    ) -> Observation {
         start()
-        let observation = Observation(onChange)
+        let observation = Observation(onChange, onLook)
         observations.removeAll { $0.observation == nil }
         observations.append(WeakObservation(observation: observation))
         return observation
@@ -288,9 +303,11 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             time: now, wallTime: WallClock.microseconds(), snapshot: snapshot)
         let change = ReachabilityChange(from: old, to: current, causes: causes, firstEvent: firstEvent ?? now)
         clearSigns()
-        guard snapshot != old.snapshot else { return }
         if isChange { statistics.changes &+= 1 }
-        for observer in observations { observer.observation?.onChange(change) }
+        if snapshot != old.snapshot {
+            for observer in observations { observer.observation?.onChange(change) }
+        }
+        for observer in observations { observer.observation?.onLook() }
     }
 
     private func clearSigns() {

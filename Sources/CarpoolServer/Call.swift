@@ -90,6 +90,12 @@ protocol Client: AnyObject, EventSink {
     var dependents: [Int: RequestEntry] { get set }
     /// Live subscriptions, by name.
     var subscriptions: [String: Subscription] { get set }
+    /// Live watches of the network, by name.
+    var watches: [String: ReachabilityWatch] { get set }
+    /// Whether it has read everything so far.
+    var takesNews: Bool { get }
+    /// Queues one notification that is no part of the stream of events.
+    func deliver(news write: (inout JSONWriter) -> Void)
     /// Readers of streams that send on this connection, by name.
     var feeds: [String: StreamFeed] { get set }
     /// Its raw streams, by name; they are closed with the connection.

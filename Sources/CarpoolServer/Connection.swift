@@ -11,6 +11,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     let role: Role
     var dependents: [Int: RequestEntry] = [:]
     var subscriptions: [String: Subscription] = [:]
+    var watches: [String: ReachabilityWatch] = [:]
     var feeds: [String: StreamFeed] = [:]
     var rawStreams: [String: RawStreamEntry] = [:]
     /// What the client calls itself.
@@ -175,6 +176,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     private func flush() {
         if case .failed = output.flush(to: fd) { return close() }
         if output.isEmpty { tellOfDroppedEvents() }
+        if takesNews { for watch in watches.values { watch.send() } }
         if takesStreams { for feed in feeds.values { feed.send() } }
         handleMessages()
         settle()
@@ -183,7 +185,9 @@ final class Connection: ReadinessHandler, TurnObserver {
     /// Brings the interest in line with what is left to do, and closes when nothing is.
     private func settle() {
         guard !isClosed else { return }
-        if inputHasEnded, calls.isEmpty, subscriptions.isEmpty, feeds.isEmpty, output.isEmpty { return close() }
+        if inputHasEnded, calls.isEmpty, subscriptions.isEmpty, watches.isEmpty, feeds.isEmpty, output.isEmpty {
+            return close()
+        }
         let listens = !inputHasEnded && output.count <= server.limits.unreadBytes
         var interest: Interest = listens ? .readable : .hangup
         if !output.isEmpty, !isFlushDue { interest.insert(.writable) }
@@ -216,6 +220,11 @@ final class Connection: ReadinessHandler, TurnObserver {
         calls = [:]
         for subscription in subscriptions.values { server.publisher.remove(subscription) }
         subscriptions = [:]
+        for watch in watches.values {
+            watch.end()
+            server.reachability.watchDidEnd()
+        }
+        watches = [:]
         feeds = [:]
         rawStreams = [:]
         // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
@@ -324,6 +333,17 @@ extension Connection: Client {
     func forget(_ feed: StreamFeed) {
         feeds[feed.name] = nil
         settle()
+    }
+
+    // MARK: News
+
+    var takesNews: Bool { !isClosed && !isShownOut && output.isEmpty }
+
+    func deliver(news write: (inout JSONWriter) -> Void) {
+        server.withWriter { writer in
+            write(&writer)
+            writer.withBytes { send(message: $0) }
+        }
     }
 
     // MARK: Events

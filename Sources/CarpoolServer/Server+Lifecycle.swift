@@ -59,6 +59,7 @@ extension Server {
     private func end() {
         for connection in Array(connections.values) { connection.close() }
         spool.removeAll()
+        reachability.stop()
         let onStopped = onStopped
         self.onStopped = {}
         onStopped()
@@ -74,6 +75,8 @@ extension Server {
         }
         removeOldPartialFiles()
         armIdleExit()
+        // After the first turn: whoever waits for the daemon to come up need not wait for this too.
+        loop.arm(Timer { [unowned self] in reachability.start() }, afterMilliseconds: 0)
     }
 
     /// How often old partial files are looked for, in milliseconds: they stay for days.
@@ -89,6 +92,7 @@ extension Server {
         let now = WallClock.microseconds()
         for entry in requests.expired(at: now, limits) { dismiss(entry, keepingBody: false) }
         spool.releaseExpired(at: now)
+        reachability.tick()
         armIdleExit()
         loop.arm(Timer { [unowned self] in tick() }, afterMilliseconds: Server.tickMilliseconds)
     }

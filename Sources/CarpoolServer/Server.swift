@@ -1,5 +1,6 @@
 internal import CarpoolHTTP
 internal import CarpoolJSON
+internal import CarpoolReachability
 internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
@@ -17,6 +18,8 @@ final class Server {
     let publisher: EventPublisher
     /// Knows the network, for the sessions.
     let connectivity = NetworkConnectivity()
+    /// Whether packets can leave this machine.
+    let reachability: ReachabilityService
     /// Remembers what downloads have left to go on with.
     let partials: PartialFileIndex?
     private(set) var dispatcher = Dispatcher(catalogue: Catalogue(methods: []), handlers: [:])
@@ -84,6 +87,8 @@ final class Server {
         streamMemory = StreamMemory(
             streamBytes: configuration.limits.streamBytes, totalBytes: configuration.limits.totalStreamBytes)
         publisher = EventPublisher(epoch: epoch, record: record)
+        reachability = ReachabilityService(loop: loop, settings: configuration.reachability, log: log)
+        reachability.onChange = { [unowned self] in publish($0) }
         transport.connectionObserver = publisher
         publisher.ownerOfRequest = { [unowned self] in requests.known($0) }
         spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }
@@ -268,9 +273,17 @@ final class Server {
 }
 
 extension Server {
+    /// Tells those who listen to the stream of events.
+    private func publish(_ change: ReachabilityChange) {
+        publisher.publish("reachability.changed") { writer in
+            ReachabilityWriter(reachability).writeMembers(change, to: &writer)
+        }
+    }
+
     private func apply(_ new: ServerConfiguration) {
         configuration = new
         access.roles = new.roles
+        reachability.reconfigure(new.reachability)
         log.level = options.logLevel ?? new.logLevel
         spool.limits = new.limits
         streamMemory.streamBytes = new.limits.streamBytes

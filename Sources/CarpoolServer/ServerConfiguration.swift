@@ -17,6 +17,8 @@ public struct ServerConfiguration: Equatable, Sendable {
     public var drainMilliseconds = 30_000
     /// Whether HTTP/2 may be spoken where the library is fit for it.
     public var allowsHTTP2 = true
+    /// How the network is watched.
+    public var reachability = ReachabilitySettings()
 
     /// The defaults.
     public init() {}
@@ -54,6 +56,7 @@ public struct ServerConfiguration: Equatable, Sendable {
                 "How long an idle daemon stays that was started on demand; 0: for ever."),
             .init("drain_ms", .integer(0...3_600_000), "How long a drain waits."),
             .init("http2", .boolean, "Whether HTTP/2 may be spoken."),
+            .init("reachability", ReachabilitySettings.schema, "How the network is watched."),
         ])
 
     /// Reads a file; a file that is not there means the defaults.
@@ -111,6 +114,7 @@ public struct ServerConfiguration: Equatable, Sendable {
         if let value = json["idle_exit_ms"]?.int { idleExitMilliseconds = value }
         if let value = json["drain_ms"]?.int { drainMilliseconds = value }
         if let value = json["http2"]?.bool { allowsHTTP2 = value }
+        if let section = json["reachability"] { reachability = try ReachabilitySettings(checked: section) }
     }
 
     /// Leaves the settings that wait for a restart as they are in force.
@@ -131,6 +135,7 @@ public struct ServerConfiguration: Equatable, Sendable {
         if idleExitMilliseconds != other.idleExitMilliseconds { names.append("idle_exit_ms") }
         if drainMilliseconds != other.drainMilliseconds { names.append("drain_ms") }
         if allowsHTTP2 != other.allowsHTTP2 { names.append("http2") }
+        if reachability != other.reachability { names.append("reachability") }
         return names
     }
 }

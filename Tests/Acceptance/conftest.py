@@ -16,6 +16,7 @@ from harness import faults
 from harness.command import Run, runner
 from harness.daemon import CARPOOLD, Daemon
 from harness.namespace import Namespace
+from harness.namespaces import Machine
 from harness.story import Story
 from harness.wire import Wire
 from origins.authority import Authority
@@ -91,6 +92,17 @@ def namespace() -> Iterator[Namespace]:
     """A network of the test's own."""
     try:
         made = Namespace(f"carpool-{os.getpid()}")
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no network namespace may be made here: {error}")
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def machine() -> Iterator[Machine]:
+    """A machine of the test's own, whose cables it can pull."""
+    try:
+        made = Machine()
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no network namespace may be made here: {error}")
     yield made

@@ -14,7 +14,7 @@ struct DispatcherTests {
             RequestHandlers(server: server).table, BodyHandlers(server: server).table,
             StreamHandlers(server: server).table, RawStreamHandlers(server: server).table,
             PoolHandlers(server: server).table,
-            EventsHandlers(server: server).table,
+            EventsHandlers(server: server).table, ReachabilityHandlers(server: server).table,
         ]
         let methods = Catalogue.carpool.methods
         #expect(parts.flatMap(\.keys).sorted() == methods.map(\.name).sorted(), "none twice, none too many")

@@ -79,4 +79,12 @@ ssize_t CLinux_netlink_receive(int fd, void *bytes, size_t size);
 // has held back so far. 1, 0, or -1 with errno.
 int CLinux_link_detected(const char *name);
 
+// getaddrinfo_a needs _GNU_SOURCE. Begins to look up a name with the C library, on a thread of the library's; when that is done, the address
+// of what it gave back here comes through the pipe, as so many bytes as a pointer has. NULL with errno.
+void *CLinux_resolve(const char *name, int pipe);
+
+// Takes what a look-up has found, up to `room` addresses: the length of each, 4 or 16, and its bytes, 16 for each. Frees the look-up, and
+// returns how many there are, or a negative EAI_* of getaddrinfo(3).
+int CLinux_resolve_take(void *lookup, uint8_t *lengths, uint8_t *bytes, int room);
+
 #endif

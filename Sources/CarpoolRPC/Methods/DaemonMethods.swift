@@ -62,6 +62,12 @@ enum DaemonMethods {
                 ["active", "queued", "finished", "reused"]),
             group("spool", "Bodies in files.", ["bodies", "size_bytes"]),
             group("events", "Live subscriptions, and events that were built.", ["subscriptions", "built"]),
+            group(
+                "reachability",
+                """
+                Live watches, looks at the network, those that gave something worth telling, messages of the kernel, times that \
+                it had to throw some away, and looks that failed.
+                """, ["watches", "evaluations", "changes", "datagrams", "resyncs", "failures"]),
             group("loop", "Turns of the event loop, and the longest, in microseconds.", ["turns", "longest_turn_us"]),
             group(
                 "callbacks",
@@ -76,6 +82,7 @@ enum DaemonMethods {
                     {"uptime_ms":3600000,"connections":{"open":1,"accepted":40,"refused":0},"requests":{"active":0,"tasks":0,\
                     "known":3,"made":40,"failed":1},"transfers":{"active":0,"queued":0,"finished":41,"reused":39},\
                     "spool":{"bodies":0,"size_bytes":0},"events":{"subscriptions":0,"built":0},\
+                    "reachability":{"watches":0,"evaluations":1,"changes":1,"datagrams":0,"resyncs":0,"failures":0},\
                     "loop":{"turns":512,"longest_turn_us":830},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
                     "sessions":1}
                     """)
@@ -103,6 +110,7 @@ enum DaemonMethods {
                 "access",
                 .answer([.required("uids", .map(of: .choice("observe", "submit", "admin")), "Roles by user id.")]),
                 "Other users that may speak to the daemon."),
+            .required("reachability", .map(of: .any), "How the network is watched."),
             .required("limits", .limits, "Every maximum."),
         ]),
         examples: [
@@ -110,7 +118,8 @@ enum DaemonMethods {
                 "the defaults",
                 result: """
                     {"file":"/home/ada/.config/carpool/config.json","log_level":"info","idle_exit_ms":900000,"drain_ms":30000,\
-                    "http2":true,"access":{"uids":{}},"limits":{"message_bytes":1048576,"host_connections":6}}
+                    "http2":true,"access":{"uids":{}},"reachability":{"lost_after_ms":250,"back_after_ms":0,\
+                    "resolv_conf":"/etc/resolv.conf"},"limits":{"message_bytes":1048576,"host_connections":6}}
                     """)
         ])
 

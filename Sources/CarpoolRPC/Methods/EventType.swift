@@ -175,6 +175,7 @@ public struct EventType: Sendable {
         EventType(
             "pool.connection_closed", "A connection to an origin was closed.",
             connection + [.required("transfers", .count, "How many transfers it served.")]),
+        EventType("reachability.changed", "The network is another one, gone or back.", JSONSchema.reachabilityChange),
         EventType(
             "daemon.config_reloaded", "The configuration was read again.",
             [

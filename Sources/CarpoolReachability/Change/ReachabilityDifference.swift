@@ -31,7 +31,7 @@ public struct ReachabilityDifference: Equatable, Sendable {
         fields = major + minor
     }
 
-    private static func differ(_ old: NetworkPath, _ new: NetworkPath) -> Bool {
+    private static func differ(_ old: RoutePath, _ new: RoutePath) -> Bool {
         old.isUsable != new.isUsable || (new.isUsable && old.source != new.source)
     }
 

@@ -3,12 +3,12 @@ public struct HostReachability: Equatable, Sendable {
     /// The address.
     public let address: IPAddress
     /// The way to it.
-    public let path: NetworkPath
+    public let path: RoutePath
     /// The way in one word; unknown if the kernel does not tell enough of it.
     public let status: ReachabilityStatus
 
     /// Passes a verdict on a path.
-    init(address: IPAddress, path: NetworkPath, isBlind: Bool) {
+    init(address: IPAddress, path: RoutePath, isBlind: Bool) {
         self.address = address
         self.path = path
         if path.isUsable {

@@ -60,15 +60,15 @@ public struct NetworkObservation: Sendable {
     }
 
     /// The best of a family's sentinels: one that is usable, else the one that got furthest.
-    private func path(_ family: IPAddress.Family, _ interfaces: [Int: NetworkInterface]) -> NetworkPath {
+    private func path(_ family: IPAddress.Family, _ interfaces: [Int: NetworkInterface]) -> RoutePath {
         let paths = (answers[family] ?? []).map {
-            NetworkPath.judge($0, isInternet: true, isBlind ? nil : interfaces)
+            RoutePath.judge($0, isInternet: true, isBlind ? nil : interfaces)
         }
         return paths.first(where: \.isUsable) ?? paths.first { $0.interface != nil } ?? paths.first
             ?? .refused(.noRoute)
     }
 
-    private func status(_ ipv4: NetworkPath, _ ipv6: NetworkPath) -> ReachabilityStatus {
+    private func status(_ ipv4: RoutePath, _ ipv6: RoutePath) -> ReachabilityStatus {
         if isBlind { return .unknown }
         if ipv4.isUsable || ipv6.isUsable { return .satisfied }
         let waits = [ipv4, ipv6].contains { $0.reason == .noCarrier && $0.interface?.link.isDormant == true }
@@ -76,7 +76,7 @@ public struct NetworkObservation: Sendable {
     }
 
     private func reason(
-        _ ipv4: NetworkPath, _ ipv6: NetworkPath, _ interfaces: [NetworkInterface]
+        _ ipv4: RoutePath, _ ipv6: RoutePath, _ interfaces: [NetworkInterface]
     ) -> UnreachableReason {
         if let special = [ipv4.reason, ipv6.reason].compactMap({ $0 }).first(where: { $0 != .noRoute }) {
             return special
@@ -92,7 +92,7 @@ public struct NetworkObservation: Sendable {
 
     private func servers(_ interfaces: [Int: NetworkInterface]) -> [ReachabilitySnapshot.NameServer] {
         nameServers.map { address, answer in
-            let path = NetworkPath.judge(
+            let path = RoutePath.judge(
                 answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal, isBlind ? nil : interfaces)
             return .init(address: address, isReachable: path.isUsable)
         }

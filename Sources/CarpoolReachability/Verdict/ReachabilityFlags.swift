@@ -29,7 +29,7 @@ public struct ReachabilityFlags: OptionSet, Sendable {
     public var names: [String] { ReachabilityFlags.all.filter { contains($0.0) }.map(\.1) }
 
     /// The bits for a path with a status.
-    static func of(_ status: ReachabilityStatus, _ path: NetworkPath?) -> ReachabilityFlags? {
+    static func of(_ status: ReachabilityStatus, _ path: RoutePath?) -> ReachabilityFlags? {
         switch status {
         case .unknown: return nil
         case .unsatisfied: return []

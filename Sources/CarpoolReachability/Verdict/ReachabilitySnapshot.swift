@@ -29,9 +29,9 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
     /// Why they cannot.
     public internal(set) var unsatisfiedReason: UnreachableReason?
     /// The way of IPv4.
-    public internal(set) var ipv4: NetworkPath
+    public internal(set) var ipv4: RoutePath
     /// The way of IPv6.
-    public internal(set) var ipv6: NetworkPath
+    public internal(set) var ipv6: RoutePath
     /// All interfaces, those that traffic to the world leaves by first.
     public internal(set) var interfaces: [NetworkInterface] = []
     /// The name servers of resolv.conf(5).
@@ -42,20 +42,20 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
     public internal(set) var networkID = ""
 
     /// A snapshot that knows nothing.
-    public static let unknown = ReachabilitySnapshot(status: .unknown, ipv4: NetworkPath(), ipv6: NetworkPath())
+    public static let unknown = ReachabilitySnapshot(status: .unknown, ipv4: RoutePath(), ipv6: RoutePath())
 
     /// A snapshot that the configuration wants.
     static func overridden(_ status: ReachabilityStatus) -> ReachabilitySnapshot {
         let canTry = status == .satisfied || status == .unknown
-        let path = canTry ? NetworkPath() : .refused(.noRoute)
+        let path = canTry ? RoutePath() : .refused(.noRoute)
         return ReachabilitySnapshot(status: status, unsatisfiedReason: path.reason, ipv4: path, ipv6: path)
     }
 
     /// The way of one family.
-    public func path(_ family: IPAddress.Family) -> NetworkPath { family == .v4 ? ipv4 : ipv6 }
+    public func path(_ family: IPAddress.Family) -> RoutePath { family == .v4 ? ipv4 : ipv6 }
 
     /// The way that counts: IPv4's if it is usable, else IPv6's, else that of the family that has got furthest.
-    public var path: NetworkPath? {
+    public var path: RoutePath? {
         [ipv4, ipv6].first { $0.isUsable && $0.interface != nil } ?? [ipv4, ipv6].first { $0.interface != nil }
     }
 
@@ -83,7 +83,7 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
         return addresses
     }
 
-    private var usablePaths: [NetworkPath] { status == .satisfied ? [ipv4, ipv6].filter(\.isUsable) : [] }
+    private var usablePaths: [RoutePath] { status == .satisfied ? [ipv4, ipv6].filter(\.isUsable) : [] }
 
     /// Names the network by what is different in another one.
     mutating func nameNetwork() {

@@ -94,6 +94,8 @@ struct DaemonHandlers {
         writer.member("subscriptions", server.publisher.subscriptionCount)
         writer.member("built", server.publisher.built)
         writer.endObject()
+        writer.key("reachability")
+        server.reachability.writeStatistics(to: &writer)
         writer.key("loop")
         writer.beginObject()
         writer.member("turns", server.loop.turns)
@@ -130,6 +132,8 @@ struct DaemonHandlers {
             }
             writer.endObject()
             writer.endObject()
+            writer.key("reachability")
+            configuration.reachability.write(to: &writer)
             writer.key("limits")
             configuration.limits.write(to: &writer)
             writer.endObject()

@@ -10,6 +10,7 @@ enum HandlerTable {
             BodyHandlers(server: server).table,
             StreamHandlers(server: server).table, RawStreamHandlers(server: server).table,
             PoolHandlers(server: server).table, EventsHandlers(server: server).table,
+            ReachabilityHandlers(server: server).table,
         ].reduce(into: [:]) { table, part in table.merge(part) { first, _ in first } }
     }
 }

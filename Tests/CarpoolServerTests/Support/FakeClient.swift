@@ -18,6 +18,8 @@ final class FakeClient: Client {
     var takesDescriptors = true
     var dependents: [Int: RequestEntry] = [:]
     var subscriptions: [String: Subscription] = [:]
+    var watches: [String: ReachabilityWatch] = [:]
+    var takesNews = true
     var feeds: [String: StreamFeed] = [:]
     var rawStreams: [String: RawStreamEntry] = [:]
     var takesStreams = true
@@ -60,6 +62,12 @@ final class FakeClient: Client {
         var writer = JSONWriter()
         Notification.write(data: { feed.write(message, to: &$0) }, to: &writer)
         data.append(writer.bytes)
+    }
+
+    func deliver(news write: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter()
+        write(&writer)
+        events.append(writer.bytes)
     }
 
     func forget(_ feed: StreamFeed) { feeds[feed.name] = nil }

@@ -1,5 +1,5 @@
 /// The way that packets to one address, or to a whole family of addresses, would take now.
-public struct NetworkPath: Equatable, Sendable {
+public struct RoutePath: Equatable, Sendable {
     /// Why they would not leave; `nil` if they would.
     public internal(set) var reason: UnreachableReason?
     /// The interface that they would leave by.
@@ -21,7 +21,7 @@ public struct NetworkPath: Equatable, Sendable {
         return !interface.addresses.contains { $0.address == source }
     }
 
-    static func refused(_ reason: UnreachableReason) -> NetworkPath { NetworkPath(reason: reason) }
+    static func refused(_ reason: UnreachableReason) -> RoutePath { RoutePath(reason: reason) }
 
     /// Judges what the kernel answered: a look-up also succeeds when the cable is pulled, so the interface has its say.
     /// - Parameters:
@@ -30,12 +30,12 @@ public struct NetworkPath: Equatable, Sendable {
     static func judge(
         _ answer: RouteAnswer, isInternet: Bool, destinationIsLinkLocal: Bool = false,
         _ interfaces: [Int: NetworkInterface]?
-    ) -> NetworkPath {
+    ) -> RoutePath {
         switch answer {
         case .refused(let code): return .refused(.of(errno: code))
         case .route(let route):
-            guard let interfaces else { return NetworkPath(source: route.source) }
-            var path = NetworkPath(
+            guard let interfaces else { return RoutePath(source: route.source) }
+            var path = RoutePath(
                 reason: nil, interface: route.interface.flatMap { interfaces[$0] }, gateway: route.gateway,
                 source: route.source, isLocalAddress: route.kind == .local)
             path.reason = path.judge(route.kind, isInternet, destinationIsLinkLocal)

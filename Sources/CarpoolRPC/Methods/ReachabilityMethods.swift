@@ -1,0 +1,91 @@
+internal import CarpoolJSON
+
+/// `reachability.*`: whether packets can leave this machine.
+enum ReachabilityMethods {
+    static let all: [Method] = [get, watch, unwatch]
+
+    private static let snapshot = #"""
+        "seq":1,"generation":0,"time":"2026-09-30T10:00:00.123456Z","monotonic_ns":2432902352558,"status":"satisfied",\#
+        "model_status":{"status":"reachable","connection_type":"ethernet_or_wifi"},"flags":["reachable"],\#
+        "interface":"eth0","interfaces":[{"name":"eth0","index":2,"type":"wired_ethernet","virtual":false,"on_path":true,\#
+        "up":true,"carrier":true,"oper_state":"up","mtu":1500,"expensive":false,"constrained":false,"addresses":\#
+        [{"address":"192.168.1.7","prefix":24,"scope":"global","state":"preferred"}]}],"gateways":["192.168.1.1"],\#
+        "supports_ipv4":true,"supports_ipv6":false,"supports_dns":true,"ipv4":{"usable":true,"interface":"eth0",\#
+        "gateway":"192.168.1.1","source":"192.168.1.7"},"ipv6":{"usable":false,"reason":"no_route"},\#
+        "dns":{"servers":["192.168.1.1"],"source":"/etc/resolv.conf"},"is_expensive":false,"is_constrained":false,\#
+        "network_id":"9f2c1e","monitor":{"source":"rtnetlink","evaluations":1,"datagrams":0,"resyncs":0}
+        """#
+
+    private static let get = Method(
+        "reachability.get", role: .observe, "Tells whether packets can leave, for the world or for one host.",
+        """
+        Nothing is sent: the kernel is asked what it would do with a packet. That one can leave does not mean that it \
+        arrives; that none can says why a request failed and when to try again. It is no reason not to try.
+        """,
+        params: [
+            .optional(
+                "fresh", .boolean,
+                """
+                Asks the interfaces first and looks again. The kernel itself may take a second to notice that a cable \
+                was pulled.
+                """, absent: "false"),
+            .optional("host", .string(maxBytes: 255), "A name or an address to which the ways are told too."),
+            .optional("resolve", .boolean, "Whether a name is looked up.", absent: "true"),
+        ],
+        result: .answer(
+            JSONSchema.reachabilityMembers + [.optional("host", .hostReachability, "The ways to the host.")]),
+        isInterruptible: true,
+        examples: [
+            .init("now", result: "{\(snapshot)}"),
+            .init(
+                "the ways to an address", params: #"{"host":"127.0.0.1","fresh":true}"#,
+                result: #"""
+                    {\#(snapshot),"host":{"host":"127.0.0.1","status":"satisfied","model_status":{"status":"reachable",\#
+                    "connection_type":"ethernet_or_wifi"},"flags":["reachable","is_local_address","is_direct"],"addresses":\#
+                    [{"address":"127.0.0.1","status":"satisfied","interface":"lo","source":"127.0.0.1","type":"loopback",\#
+                    "is_direct":true,"is_local_address":true,"is_expensive":false}]}}
+                    """#),
+        ])
+
+    private static let watch = Method(
+        "reachability.watch", role: .observe, "Has changes of the network sent on this connection.",
+        """
+        Each is an event `reachability.changed` with this `sub`. The answer says how things stand, so that nothing is \
+        missed in between. A client that does not read gets the newest state when it does, with `lagged`. Whoever \
+        subscribes to `reachability.changed` with `events.subscribe` hears the same with the daemon's settings.
+        """,
+        params: [
+            .optional(
+                "hosts", .array(of: .string(maxBytes: 255), count: 0...16),
+                "Names or addresses; changes of the ways to them are told too.", absent: "[]"),
+            .optional(
+                "level", .choice("major", "minor"),
+                "`major`: whatever concerns connections. `minor`: details of the same network too.",
+                absent: "\"major\""),
+            .optional(
+                "lost_after_ms", .integer(0...60_000),
+                "How long a loss must last before it is told. Absent: as configured, 250."),
+            .optional(
+                "back_after_ms", .integer(0...60_000),
+                "How long a return must last before it is told. Absent: as configured, 0."),
+            .optional(
+                "min_interval_ms", .integer(0...60_000), "The least time between two events.", absent: "100"),
+        ],
+        result: .answer([
+            .required("sub", .string, "The watch's name, which its events carry."),
+            .required("cursor", .string, "Where the stream of events stood."),
+            .required("reachability", .reachability, "How things stand."),
+            .optional("hosts", .array(of: .hostReachability), "The ways to the hosts, as far as they are known."),
+        ]), errors: [.tooManyInFlight],
+        examples: [
+            .init(
+                "told at once", params: #"{"lost_after_ms":0}"#,
+                result: #"{"sub":"s1","cursor":"k3f9.10442","reachability":{\#(snapshot)}}"#)
+        ])
+
+    private static let unwatch = Method(
+        "reachability.unwatch", role: .observe, "Ends a watch of this connection.",
+        "After the answer no event of it follows. One that is not there is no error.",
+        params: [.required("sub", .string(maxBytes: 64), "The watch's name.")], result: .stateChange,
+        examples: [.init("one", params: #"{"sub":"${sub}"}"#, result: #"{"changed":true,"state":"unsubscribed"}"#)])
+}

@@ -1,0 +1,56 @@
+public import CarpoolSystem
+
+/// One listener of a manager, told of changes as it wants to be: a ``Debouncer`` with a clock.
+public final class ReachabilityListener {
+    private let manager: NetworkReachabilityManager
+    private let loop: EventLoop
+    private var debouncer: Debouncer
+    private var observation: NetworkReachabilityManager.Observation?
+    private let onChange: (ReachabilityChange) -> Void
+    private lazy var timer = Timer { [weak self] in self?.deadlineDidCome() }
+
+    /// Listens from now on, until ``stop()``.
+    /// - Parameter onChange: called on the loop with what there is to tell, from what was told last.
+    public init(
+        _ manager: NetworkReachabilityManager, loop: EventLoop, settings: Debouncer.Settings,
+        onChange: @escaping (ReachabilityChange) -> Void
+    ) {
+        self.manager = manager
+        self.loop = loop
+        self.onChange = onChange
+        debouncer = Debouncer(settings, told: manager.reading)
+        observation = manager.observe { [weak self] in self?.offer($0) }
+    }
+
+    /// What it was told last, or began with.
+    public var told: ReachabilityReading { debouncer.told }
+
+    /// Ends it.
+    public func stop() {
+        observation = nil
+        loop.cancel(timer)
+    }
+
+    private func offer(_ change: ReachabilityChange) {
+        // The change lies a moment behind the beginning of the turn.
+        let now = max(change.current.time, loop.now)
+        carryOut(debouncer.offer(change.current, causes: change.causes, firstEvent: change.firstEvent, at: now))
+    }
+
+    /// What has been pending until now has to be true still.
+    private func deadlineDidCome() {
+        manager.look()
+        guard observation != nil else { return }
+        carryOut(debouncer.deadlineDidCome(manager.reading, at: max(MonotonicTime.read(), loop.now)))
+    }
+
+    private func carryOut(_ action: Debouncer.Action) {
+        switch action {
+        case .none: loop.cancel(timer)
+        case .wait(let deadline): loop.arm(timer, at: deadline)
+        case .tell(let change):
+            loop.cancel(timer)
+            onChange(change)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import CLinux
+public import CarpoolSystem
+internal import Glibc
+
+/// Looks up names the way that every program of this machine does (getaddrinfo(3)), without making the loop wait.
+///
+/// The C library does the waiting on threads of its own; its answer comes back through a pipe, so that nothing here is touched by them.
+public final class NameResolver: ReadinessHandler {
+    /// Why a name has no addresses.
+    public enum Failure: String, Error, Sendable {
+        /// There is no such name, or it has no addresses.
+        case cannotFindHost = "cannot_find_host"
+        /// No server has answered.
+        case lookupFailed = "dns_lookup_failed"
+        /// Too many are being looked up.
+        case tooMany = "too_many_lookups"
+    }
+
+    /// Called with the addresses of a name, in the order of getaddrinfo(3), or with why there are none.
+    public typealias Completion = (Result<[IPAddress], Failure>) -> Void
+
+    private struct Waiting {
+        let name: String
+        let completion: Completion
+    }
+
+    private let loop: EventLoop
+    private var readEnd: FileDescriptor?
+    /// Stays open for as long as the process lives: the C library may still write to it when this object is gone.
+    private var writeEnd: Int32?
+    /// Who waits for which look-up, by the name that the shim gave it.
+    private var running: [UnsafeMutableRawPointer: Completion] = [:]
+    private var waiting: [Waiting] = []
+
+    /// Each takes a thread of the C library's.
+    private static let maximumRunning = 8
+    /// A name that has to wait for more than these would come too late anyway.
+    private static let maximumWaiting = 256
+    /// Addresses of one name that are looked at.
+    private static let maximumAddresses = 32
+
+    /// A resolver that has not looked up anything yet.
+    public init(loop: EventLoop) { self.loop = loop }
+
+    /// Looks up a name. The completion is called once, on the loop; at once for an address.
+    public func resolve(_ name: String, _ completion: @escaping Completion) {
+        if let address = IPAddress(name) { return completion(.success([address])) }
+        if running.count < NameResolver.maximumRunning {
+            begin(Waiting(name: name, completion: completion))
+        } else if waiting.count < NameResolver.maximumWaiting {
+            waiting.append(Waiting(name: name, completion: completion))
+        } else {
+            completion(.failure(.tooMany))
+        }
+    }
+
+    private func begin(_ next: Waiting) {
+        guard let pipe = pipe(), let lookup = CLinux_resolve(next.name, pipe) else {
+            return next.completion(.failure(.lookupFailed))
+        }
+        running[lookup] = next.completion
+    }
+
+    /// The writing end of the pipe, which is made for the first look-up.
+    private func pipe() -> Int32? {
+        if let writeEnd { return writeEnd }
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { return nil }
+        for end in ends { CLinux_set_close_on_exec(end, 1) }
+        CLinux_set_nonblocking(ends[0])
+        readEnd = FileDescriptor(owning: ends[0])
+        writeEnd = ends[1]
+        loop.setInterest(.readable, for: ends[0], handler: self)
+        return ends[1]
+    }
+
+    /// A look-up is over; called by the loop.
+    public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
+        var lookups = [UnsafeMutableRawPointer?](repeating: nil, count: NameResolver.maximumRunning)
+        let size = MemoryLayout<UnsafeMutableRawPointer?>.size
+        guard case .bytes(let count) = lookups.withUnsafeMutableBytes({ Bytes.read(fd, into: $0) }) else { return }
+        for lookup in lookups[..<(count / size)] {
+            // Whatever comes through the pipe, only what was begun here is taken.
+            guard let lookup, let completion = running.removeValue(forKey: lookup) else { continue }
+            completion(NameResolver.take(lookup))
+        }
+        while running.count < NameResolver.maximumRunning, !waiting.isEmpty { begin(waiting.removeFirst()) }
+    }
+
+    private static func take(_ lookup: UnsafeMutableRawPointer) -> Result<[IPAddress], Failure> {
+        var lengths = [UInt8](repeating: 0, count: maximumAddresses)
+        var bytes = [UInt8](repeating: 0, count: 16 * maximumAddresses)
+        let count = Int(CLinux_resolve_take(lookup, &lengths, &bytes, Int32(maximumAddresses)))
+        guard count >= 0 else {
+            return .failure(count == Int(EAI_AGAIN) || count == Int(EAI_SYSTEM) ? .lookupFailed : .cannotFindHost)
+        }
+        let addresses = (0..<count).compactMap { IPAddress(bytes: bytes[(16 * $0)..<(16 * $0 + Int(lengths[$0]))]) }
+        return addresses.isEmpty ? .failure(.cannotFindHost) : .success(addresses)
+    }
+}

@@ -1,0 +1,71 @@
+internal import CarpoolReachability
+internal import CarpoolSystem
+
+/// Follows the way to one host for a watch: its addresses are looked up at most once a minute, the ways to them after every look at the network.
+final class HostWatch {
+    private(set) var view: HostView
+    private let service: ReachabilityService
+    private let zone: String?
+    private var known: [IPAddress]
+    private let isName: Bool
+    private var looked: MonotonicTime?
+    private var network = ""
+    private var isLooking = false
+    private var isEnded = false
+    private let onAddresses: () -> Void
+
+    /// How long addresses are kept, in milliseconds.
+    private static let keptMilliseconds = 60_000
+
+    /// - Parameter onAddresses: called when a name's addresses have come.
+    init(_ name: String, _ service: ReachabilityService, onAddresses: @escaping () -> Void) {
+        self.service = service
+        self.onAddresses = onAddresses
+        let address = HostView.split(name)
+        zone = address?.zone
+        known = address.map { [$0.address] } ?? []
+        isName = address == nil
+        view = HostView(name: name)
+        refresh()
+    }
+
+    /// Ends it.
+    func end() { isEnded = true }
+
+    /// Looks at the ways again.
+    func refresh() {
+        view.addresses = known.map { service.manager.lookup($0, zone: zone) }
+        resolveIfDue()
+    }
+
+    private func resolveIfDue() {
+        // Without a network a look-up only waits.
+        guard isName, !isLooking, !isEnded, service.manager.snapshot.canTry else { return }
+        let snapshot = service.manager.snapshot
+        let key = snapshot.networkID + snapshot.nameServers.map { "\($0.address)" }.joined(separator: ",")
+        if let looked, key == network, service.loop.now < looked.advanced(milliseconds: HostWatch.keptMilliseconds) {
+            return
+        }
+        network = key
+        looked = service.loop.now
+        isLooking = true
+        let begun = MonotonicTime.read()
+        service.resolver.resolve(view.name) { [weak self] result in self?.take(result, begun) }
+    }
+
+    private func take(_ result: Result<[IPAddress], NameResolver.Failure>, _ begun: MonotonicTime) {
+        isLooking = false
+        guard !isEnded else { return }
+        view.lookupMilliseconds = MonotonicTime.read().microseconds(since: begun) / 1_000
+        switch result {
+        case .success(let addresses):
+            known = addresses
+            view.failure = nil
+        case .failure(let failure):
+            known = []
+            view.failure = failure
+        }
+        view.addresses = known.map { service.manager.lookup($0, zone: zone) }
+        onAddresses()
+    }
+}

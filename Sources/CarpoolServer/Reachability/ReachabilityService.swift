@@ -1,0 +1,71 @@
+internal import CarpoolJSON
+internal import CarpoolReachability
+internal import CarpoolSystem
+
+/// The daemon's view of the network, and those who want to hear of it.
+final class ReachabilityService {
+    let manager: NetworkReachabilityManager
+    let resolver: NameResolver
+    let loop: EventLoop
+    private(set) var settings: ReachabilitySettings
+    /// Told of what subscribers to `reachability.changed` are to hear.
+    var onChange: (ReachabilityChange) -> Void = { _ in }
+    private var stream: ReachabilityListener?
+    /// Live watches of all clients.
+    private(set) var watchCount = 0
+
+    init(loop: EventLoop, settings: ReachabilitySettings, log: Log) {
+        self.loop = loop
+        self.settings = settings
+        manager = NetworkReachabilityManager(loop: loop, configuration: settings.manager)
+        resolver = NameResolver(loop: loop)
+        manager.onUnavailable = { error in
+            log.write(.warning, "the state of the network cannot be heard", [("error", error.description)])
+        }
+    }
+
+    /// Begins to listen, once the daemon serves: nobody has to wait for it.
+    func start() { listen() }
+
+    /// The look that is due from time to time.
+    func tick() { manager.tick() }
+
+    /// Lets go of the kernel.
+    func stop() {
+        stream?.stop()
+        stream = nil
+        manager.stop()
+    }
+
+    /// Takes over another configuration.
+    func reconfigure(_ new: ReachabilitySettings) {
+        let isNewListener = new.listener != settings.listener
+        settings = new
+        manager.reconfigure(new.manager)
+        if isNewListener, stream != nil { listen() }
+    }
+
+    private func listen() {
+        stream?.stop()
+        var settings = settings.listener
+        // Whoever reads the stream sees the level, and chooses for himself.
+        settings.level = .minor
+        stream = ReachabilityListener(manager, loop: loop, settings: settings) { [unowned self] in onChange($0) }
+    }
+
+    func watchDidBegin() { watchCount &+= 1 }
+    func watchDidEnd() { watchCount &-= 1 }
+
+    /// The counters, for `daemon.stats`.
+    func writeStatistics(to writer: inout JSONWriter) {
+        let statistics = manager.statistics
+        writer.beginObject()
+        writer.member("watches", watchCount)
+        writer.member("evaluations", statistics.evaluations)
+        writer.member("changes", statistics.changes)
+        writer.member("datagrams", statistics.datagrams)
+        writer.member("resyncs", statistics.resyncs)
+        writer.member("failures", statistics.failures)
+        writer.endObject()
+    }
+}

@@ -1,0 +1,137 @@
+internal import CarpoolJSON
+internal import CarpoolReachability
+internal import CarpoolSystem
+
+/// One `reachability.watch` of one connection. Nothing queues up for a client that does not read: it gets the newest state when it does.
+final class ReachabilityWatch {
+    let id: String
+    private let service: ReachabilityService
+    private unowned let client: any Client
+    private let settings: Debouncer.Settings
+    /// Where the stream of events stands.
+    private let cursor: () -> String
+    private var listener: ReachabilityListener?
+    private var observation: NetworkReachabilityManager.Observation?
+    private var hosts: [HostWatch] = []
+    /// The hosts as the client knows them.
+    private var toldHosts: [[HostReachability]] = []
+    /// A host that is lost is told of when that has lasted.
+    private lazy var hostTimer = Timer { [weak self] in self?.tellHosts() }
+    /// The last reading that was sent.
+    private var sent: ReachabilityReading
+    /// What is to be sent.
+    private var pending: ReachabilityChange?
+    private var isHostPending = false
+    /// How many changes were passed over since something was sent.
+    private var passedOver = 0
+    private var isEnded = false
+
+    /// The most hosts of one watch: each is looked up again after every change.
+    static let maximumHosts = 16
+
+    init(
+        id: String, _ service: ReachabilityService, client: any Client, settings: Debouncer.Settings, hosts: [String],
+        cursor: @escaping () -> String
+    ) {
+        self.id = id
+        self.service = service
+        self.client = client
+        self.settings = settings
+        self.cursor = cursor
+        sent = service.manager.reading
+        listener = ReachabilityListener(service.manager, loop: service.loop, settings: settings) { [weak self] in
+            self?.take($0)
+        }
+        guard !hosts.isEmpty else { return }
+        self.hosts = hosts.map { name in HostWatch(name, service) { [weak self] in self?.tellHosts() } }
+        toldHosts = self.hosts.map(\.view.addresses)
+        observation = service.manager.observe({ _ in }, onLook: { [weak self] in self?.refreshHosts() })
+    }
+
+    /// What the answer to the call tells.
+    func writeMembers(to writer: inout JSONWriter) {
+        writer.member("sub", id)
+        writer.member("cursor", cursor())
+        writer.key("reachability")
+        self.writer.write(sent, to: &writer)
+        if !hosts.isEmpty { self.writer.write(hosts.map(\.view), to: &writer) }
+    }
+
+    /// Ends it; nothing is sent any more.
+    func end() {
+        isEnded = true
+        listener?.stop()
+        observation = nil
+        service.loop.cancel(hostTimer)
+        for host in hosts { host.end() }
+    }
+
+    private var writer: ReachabilityWriter {
+        ReachabilityWriter(service, interfaceBytes: max(0, client.recordBytes / 2))
+    }
+
+    // MARK: Changes
+
+    private func take(_ change: ReachabilityChange) {
+        if pending != nil { passedOver &+= 1 }
+        pending = ReachabilityChange(
+            from: sent, to: change.current, causes: change.causes.union(pending?.causes ?? []),
+            firstEvent: change.firstEvent)
+        send()
+    }
+
+    private func refreshHosts() {
+        for host in hosts { host.refresh() }
+        let isLoss = zip(hosts, toldHosts).contains { host, told in
+            told.contains(where: \.canTry) && !host.view.addresses.contains(where: \.canTry)
+        }
+        if !isLoss {
+            tellHosts()
+        } else if !hostTimer.isArmed {
+            service.loop.arm(hostTimer, afterMilliseconds: settings.lostAfterMilliseconds)
+        }
+    }
+
+    private func tellHosts() {
+        guard !isEnded else { return }
+        service.loop.cancel(hostTimer)
+        let current = hosts.map(\.view.addresses)
+        guard current != toldHosts else { return }
+        if isHostPending { passedOver &+= 1 }
+        isHostPending = true
+        toldHosts = current
+        send()
+    }
+
+    // MARK: Sending
+
+    /// Sends what there is, if the client has read everything so far.
+    func send() {
+        guard !isEnded, client.takesNews, pending != nil || isHostPending else { return }
+        let reading = listener?.told ?? sent
+        let change =
+            pending ?? ReachabilityChange(from: sent, to: reading, causes: .route, firstEvent: reading.time)
+        let hosts = isHostPending ? hosts.map(\.view) : nil
+        let lagged = passedOver
+        sent = change.current
+        (pending, isHostPending, passedOver) = (nil, false, 0)
+        client.deliver(news: { writer in
+            writer.beginObject()
+            writer.member("jsonrpc", static: "2.0")
+            writer.member("method", static: "event")
+            writer.key("params")
+            writer.beginObject()
+            writer.member("sub", id)
+            writer.member("cursor", cursor())
+            writer.member("time", time: WallClock.microseconds())
+            writer.member("type", static: "reachability.changed")
+            writer.key("data")
+            writer.beginObject()
+            self.writer.writeMembers(change, hosts: hosts, to: &writer)
+            if lagged > 0 { writer.member("lagged", lagged) }
+            writer.endObject()
+            writer.endObject()
+            writer.endObject()
+        })
+    }
+}
