@@ -45,6 +45,19 @@ struct InterceptorTests {
         #expect(try values(adapted) == ["1", "2", "3", "4", "5"])
     }
 
+    @Test("RI-04: those that change a request at once and those that answer later keep their order")
+    func mixed() throws {
+        var answers: [() -> Void] = []
+        let late = Adapter { request, _, completion in answers.append { completion(.success(request)) } }
+        let chain = Interceptor(adapters: [try appending("1"), late, try appending("2")])
+        #expect(!chain.adaptsAtOnce)
+        var adapted: Adaptation?
+        chain.adapt(urlRequest, for: request) { adapted = $0 }
+        #expect(answers.count == 1)
+        while let answer = answers.popLast() { answer() }
+        #expect(try values(adapted) == ["1", "2"])
+    }
+
     @Test("RI-04: the first failure ends the chain, now or later", arguments: [false, true])
     func failure(isLate: Bool) throws {
         var answers: [() -> Void] = []
