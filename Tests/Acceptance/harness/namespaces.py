@@ -58,6 +58,10 @@ class Machine:
         command = ["ip", "-n", self.inside.name, "-j", *arguments]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout or b"[]")
 
+    def set(self, name: str, value: str) -> None:
+        """Set one of the inside's own kernel parameters, by its path under /proc/sys."""
+        self.inside.run(lambda: Path("/proc/sys", name).write_text(value))
+
     def plug(self) -> None:
         """Make the cable, and wait until both ends run."""
         self.ip(f"link add eth0 type veth peer name p0 netns {self.outside.name}", "link set eth0 up")

@@ -1,0 +1,98 @@
+"""The ways to single hosts: told by the kernel, and nothing is sent."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import StartDaemon
+from harness.daemon import Daemon
+from harness.namespaces import Machine
+from harness.watcher import Watcher
+
+SLACK = 5
+
+
+@pytest.fixture
+def online(machine: Machine, start: StartDaemon) -> Daemon:
+    machine.connect()
+    for kind, last in [("unreachable", 1), ("prohibit", 2), ("blackhole", 3), ("throw", 4)]:
+        machine.ip(f"route add {kind} 198.51.100.{last}")
+    return machine.run(start)
+
+
+def sent(machine: Machine) -> list[str]:
+    """Return the counters of packets that have left the machine."""
+
+    def read() -> list[str]:
+        lines = Path("/proc/thread-self/net/snmp").read_text().splitlines()
+        names, values = (line.split() for line in lines if line.startswith("Ip:"))
+        six = dict(line.split() for line in Path("/proc/thread-self/net/snmp6").read_text().splitlines())
+        return [values[names.index("OutRequests")], six["Ip6OutRequests"]]
+
+    return machine.run(read)
+
+
+REASONS = {
+    "198.51.100.1": "unreachable",
+    "198.51.100.2": "prohibited",
+    "198.51.100.3": "blackhole",
+    "198.51.100.4": "no_route",
+    "2001:db8::1": "no_route",
+}
+
+
+def test_a9_reasons_and_places(machine: Machine, online: Daemon) -> None:
+    with online.client() as client:
+
+        def way(host: str) -> dict[str, Any]:
+            answer: dict[str, Any] = client.call("reachability.get", host=host)["host"]
+            return answer
+
+        client.call("reachability.get")
+        before = sent(machine)
+        began = time.monotonic()
+        for host, reason in REASONS.items():
+            found = way(host)
+            assert found["status"] == "unsatisfied"
+            assert [address["reason"] for address in found["addresses"]] == [reason]
+            assert found["model_status"] == {"status": "not_reachable"}
+            assert found["flags"] == []
+        for host in ["127.0.0.1", machine.ADDRESS, "::1"]:
+            found = way(host)
+            assert found["status"] == "satisfied"
+            assert found["addresses"][0]["is_local_address"]
+            assert "is_local_address" in found["flags"]
+        near = way(machine.PEER)
+        assert near["addresses"][0]["is_direct"]
+        assert near["flags"] == ["reachable", "is_direct"]
+        far = way("203.0.113.7")
+        assert far["addresses"][0]["gateway"] == machine.PEER
+        assert far["addresses"][0]["source"] == machine.ADDRESS
+        assert far["flags"] == ["reachable"]
+        assert time.monotonic() - began <= 0.001 * SLACK * 10 + 0.05
+        assert sent(machine) == before, "asking sends nothing"
+
+
+def test_a9_names(online: Daemon) -> None:
+    with online.client() as client:
+        found = client.call("reachability.get", host="localhost")["host"]
+        assert found["status"] == "satisfied"
+        assert found["dns"]["ms"] >= 0
+        assert all(address["is_local_address"] for address in found["addresses"])
+        unknown = client.call("reachability.get", host="localhost", resolve=False)["host"]
+        assert (unknown["status"], unknown["addresses"]) == ("unknown", [])
+
+
+def test_a9_a_host_is_watched(machine: Machine, online: Daemon) -> None:
+    with Watcher(online, hosts=["203.0.113.7", "198.51.100.1"], lost_after_ms=0) as watcher:
+        assert [host["status"] for host in watcher.answer["hosts"]] == ["satisfied", "unsatisfied"]
+        machine.ip("route add prohibit 203.0.113.7")
+        data = watcher.next()
+        assert data["changed"] == ["hosts"]
+        assert [host["status"] for host in data["hosts"]] == ["unsatisfied", "unsatisfied"]
+        assert data["reachability"]["status"] == "satisfied"
+        machine.ip("route del prohibit 203.0.113.7")
+        assert [host["status"] for host in watcher.next()["hosts"]] == ["satisfied", "unsatisfied"]
