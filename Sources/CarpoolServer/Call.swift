@@ -23,6 +23,8 @@ final class Call {
     let client: any Client
     /// Carried out if the call is cancelled, or its connection lost, before it is answered.
     var onCancel: () -> Void = {}
+    /// Carried out when its answer is on its way, or at once where nobody gets one.
+    var onAnswered: () -> Void = {}
     private(set) var isAnswered = false
     /// What goes with the line of its answer.
     var passedDescriptor: PassedDescriptor?
@@ -63,6 +65,9 @@ final class Call {
         // It holds what the call waited for, which holds the call: a ring that nobody would ever let go of.
         onCancel = {}
         client.deliver(result, of: self)
+        let onAnswered = onAnswered
+        self.onAnswered = {}
+        if let batch { batch.afterSending(onAnswered) } else { onAnswered() }
     }
 }
 

@@ -36,6 +36,8 @@ final class Connection: ReadinessHandler, TurnObserver {
     private var calls: [RPCID: Call] = [:]
     private var inputHasEnded = false
     private var isFlushDue = false
+    /// Whether events wait for it in the journal.
+    private var hasEvents = false
     private(set) var isClosed = false
     /// What it still asks is not answered.
     private var isShownOut = false
@@ -174,8 +176,8 @@ final class Connection: ReadinessHandler, TurnObserver {
     }
 
     private func flush() {
+        takeEvents()
         if case .failed = output.flush(to: fd) { return close() }
-        if output.isEmpty { tellOfDroppedEvents() }
         if takesNews { for watch in watches.values { watch.send() } }
         if takesStreams { for feed in feeds.values { feed.send() } }
         handleMessages()
@@ -190,7 +192,7 @@ final class Connection: ReadinessHandler, TurnObserver {
         }
         let listens = !inputHasEnded && output.count <= server.limits.unreadBytes
         var interest: Interest = listens ? .readable : .hangup
-        if !output.isEmpty, !isFlushDue { interest.insert(.writable) }
+        if !output.isEmpty || hasEvents, !isFlushDue { interest.insert(.writable) }
         server.loop.setInterest(interest, for: fd, handler: self)
     }
 
@@ -244,6 +246,7 @@ final class Connection: ReadinessHandler, TurnObserver {
     func closeAfterFlush() {
         inputHasEnded = true
         isShownOut = true
+        for subscription in subscriptions.values { server.publisher.close(subscription, .connectionClosing) }
         abandonWork()
         flushAfterTurn()
     }
@@ -287,6 +290,8 @@ extension Connection: Client {
         guard let id = call.id else { return }
         // A call that was refused because its id is in use is not the one that uses it.
         if calls[id] === call { calls[id] = nil }
+        // What has happened before the answer is told before it.
+        takeEvents()
         if let batch = call.batch {
             batch.complete { Reply.write(id: id, result, to: &$0) }
         } else {
@@ -348,30 +353,29 @@ extension Connection: Client {
 
     // MARK: Events
 
-    func deliver(_ tail: [UInt8], to subscription: Subscription) {
-        guard !isClosed else { return }
-        guard output.count <= server.limits.unreadEventBytes, subscription.dropped == 0 else {
-            subscription.dropped += 1
-            return
-        }
-        send(event: tail, to: subscription)
+    /// Unread output at which no more events are queued: they wait in the journal, which all subscribers share.
+    private static let unreadEventBytes = 262_144
+
+    var takesEvents: Bool { !isClosed && output.count <= Connection.unreadEventBytes }
+
+    func eventsAreWaiting() {
+        guard !hasEvents, !isClosed else { return }
+        hasEvents = true
+        flushAfterTurn()
     }
 
-    private func send(event tail: [UInt8], to subscription: Subscription) {
-        server.withWriter { writer in
-            Notification.begin(subscription: subscription.id, to: &writer)
-            writer.append(verbatim: tail)
-            writer.endObject()
-            writer.withBytes { send(message: $0) }
-        }
+    func queue(event head: [UInt8], _ rest: UnsafeRawBufferPointer) {
+        output.append { framer.frame(head, rest, into: &$0) }
     }
 
-    /// Once the client has caught up, it learns how many events it has missed; what comes then is complete again.
-    private func tellOfDroppedEvents() {
-        for subscription in subscriptions.values where subscription.dropped > 0 {
-            let dropped = subscription.dropped
-            subscription.dropped = 0
-            send(event: server.publisher.lagged(dropped), to: subscription)
-        }
+    func forget(_ subscription: Subscription) {
+        subscriptions[subscription.id] = nil
+        flushAfterTurn()
+    }
+
+    /// Takes what waits in the journal, as far as there is room.
+    private func takeEvents() {
+        guard hasEvents, takesEvents else { return }
+        hasEvents = server.publisher.deliver(to: subscriptions.values)
     }
 }

@@ -32,8 +32,14 @@ public struct Limits: Equatable, Sendable {
     public var retentionMilliseconds = 86_400_000
     /// Unread output at which a client is no longer read from.
     public var unreadBytes = 4_194_304
-    /// Unread output at which a subscription drops its events.
-    public var unreadEventBytes = 1_048_576
+    /// Events that wait for a subscriber that does not read, before they are dropped.
+    public var unreadEventBytes = 8_388_608
+    /// The journal of events, while anybody listens.
+    public var journalBytes = 67_108_864
+    /// How long it is kept when nobody listens any more.
+    public var journalLingerMilliseconds = 600_000
+    /// How long a subscription that hears nothing waits to be told where the stream of events stands.
+    public var bookmarkMilliseconds = 15_000
     /// Connections to one host, and to all.
     public var hostConnections = 6
     /// Connections to one host for streams and downloads.
@@ -111,7 +117,17 @@ public struct Limits: Equatable, Sendable {
             "unread_bytes", \.unreadBytes, 65_536...268_435_456,
             "unread answers at which a client is no longer read from"),
         Field(
-            "unread_event_bytes", \.unreadEventBytes, 65_536...268_435_456, "unread output at which events are dropped"),
+            "unread_event_bytes", \.unreadEventBytes, 4_096...268_435_456,
+            "events that wait for one subscription: one that does not read is better off with the latest"),
+        Field(
+            "journal_bytes", \.journalBytes, 65_536...1_073_741_824,
+            "the journal of events: what a client that comes back may have missed"),
+        Field(
+            "journal_linger_ms", \.journalLingerMilliseconds, 0...86_400_000,
+            "how long the journal is kept when nobody listens: a client needs a while to come back"),
+        Field(
+            "bookmark_ms", \.bookmarkMilliseconds, 10...3_600_000,
+            "how often a subscription that hears nothing is told where the events stand"),
         Field(
             "host_connections", \.hostConnections, 1...256,
             "connections to one host, all clients together, as browsers have it"),

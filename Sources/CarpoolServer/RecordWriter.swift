@@ -146,7 +146,10 @@ struct RecordWriter {
     }
 
     /// Status, version, fields in order, and where they came from.
-    func write(_ head: ResponseHead, url: String?, _ detail: Detail = .whole, to writer: inout JSONWriter) {
+    func write(
+        _ head: ResponseHead, url: String?, _ detail: Detail = .whole, hidingSecrets: Bool = false,
+        to writer: inout JSONWriter
+    ) {
         writer.beginObject()
         writer.member("status", head.status)
         writer.member("http_version", head.httpVersion)
@@ -159,7 +162,11 @@ struct RecordWriter {
             let before = writer.count
             writer.beginArray()
             writer.text(name)
-            writer.text(value)
+            if hidingSecrets, RecordWriter.isCookie(name) {
+                writer.string(static: "(hidden)")
+            } else {
+                writer.text(value)
+            }
             writer.endArray()
             guard writer.count - start > detail.headerBytes else { return }
             writer.rewind(to: before)
@@ -169,6 +176,11 @@ struct RecordWriter {
         if !isWhole { writer.member("truncated", true) }
         if let url { write(url: url, detail, to: &writer) }
         writer.endObject()
+    }
+
+    /// Whether a field of a response gives its reader what the origin takes for a proof of who sends it.
+    private static func isCookie(_ name: UnsafeRawBufferPointer) -> Bool {
+        String(decoding: name, as: UTF8.self).lowercased() == "set-cookie"
     }
 
     /// A URL, or its beginning.

@@ -55,6 +55,7 @@ enum Notification {
         writer.beginObject()
         writer.member("sub", subscription)
         writer.append(verbatim: [UInt8(ascii: ",")])
+        writer.beginText()
     }
 }
 
@@ -63,6 +64,7 @@ final class Batch {
     private var answers: [[UInt8]] = []
     private var expected = 0
     private var isClosed = false
+    private var followers: [() -> Void] = []
     private let send: ([UInt8]) -> Void
 
     init(send: @escaping ([UInt8]) -> Void) { self.send = send }
@@ -84,6 +86,11 @@ final class Batch {
         sendIfComplete()
     }
 
+    /// Calls the body when the answers are on their way.
+    func afterSending(_ body: @escaping () -> Void) {
+        if isClosed, expected == 0 { body() } else { followers.append(body) }
+    }
+
     /// No more messages belong to it.
     func close() {
         isClosed = true
@@ -91,13 +98,21 @@ final class Batch {
     }
 
     private func sendIfComplete() {
+        guard isClosed, expected == 0 else { return }
+        defer { tellFollowers() }
         // A batch of notifications alone is not answered at all.
-        guard isClosed, expected == 0, !answers.isEmpty else { return }
+        guard !answers.isEmpty else { return }
         var writer = JSONWriter()
         writer.beginArray()
         for answer in answers { writer.raw(answer) }
         writer.endArray()
         answers = []
         send(writer.bytes)
+    }
+
+    private func tellFollowers() {
+        let followers = followers
+        self.followers = []
+        for follower in followers { follower() }
     }
 }

@@ -86,11 +86,10 @@ final class Server {
         partials = options.partialsDirectory.map { PartialFileIndex(directory: $0) }
         streamMemory = StreamMemory(
             streamBytes: configuration.limits.streamBytes, totalBytes: configuration.limits.totalStreamBytes)
-        publisher = EventPublisher(epoch: epoch, record: record)
+        publisher = EventPublisher(epoch: epoch, record: record, loop: loop, limits: configuration.limits)
         reachability = ReachabilityService(loop: loop, settings: configuration.reachability, log: log)
         reachability.onChange = { [unowned self] in publish($0) }
         transport.connectionObserver = publisher
-        publisher.ownerOfRequest = { [unowned self] in requests.known($0) }
         spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }
         var shared = SessionConfiguration()
         shared.languages = languages
@@ -157,6 +156,8 @@ final class Server {
         let tags = try reader.tags(call.params["tags"])
         let sequence = requests.nextSequence()
         let request = session.request(parameters, id: requestID(sequence))
+        request.context = EventSubject(
+            session: session.name, request: request.id, client: call.client.identity, connection: call.client.number)
         let entry = RequestEntry(
             request: request, client: call.client.identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
@@ -286,6 +287,8 @@ extension Server {
         reachability.reconfigure(new.reachability)
         log.level = options.logLevel ?? new.logLevel
         spool.limits = new.limits
+        publisher.limits = new.limits
+        publisher.journal.limitBytes = new.limits.journalBytes
         streamMemory.streamBytes = new.limits.streamBytes
         streamMemory.totalBytes = new.limits.totalStreamBytes
         // Whoever has another role now, or none, comes in by it again.

@@ -35,6 +35,9 @@ public final class Request {
     /// Whether the body waits for somebody who looks at the head first (DR-03).
     public private(set) var isHeld = false
 
+    /// Whatever its holder wants to find again when it hears of the request; the session leaves it alone.
+    public var context: AnyObject?
+
     /// Whether there is nothing to serialize: then ``error`` says why.
     var hasNoResponse = false
     /// What the session is doing for it.

@@ -20,18 +20,9 @@ extension Catalogue {
 
     private static let event = NotificationDescription(
         name: "event", summary: "Something happened that a subscription asked for.",
-        description: "Sent after `events.subscribe`. `data` depends on the type.",
-        params: .answer([
-            .required("sub", .string, "The subscription that it is for."),
-            .optional("cursor", .string, "Where it stands in the stream of events."),
-            .required("time", .time, "When it happened."),
-            .required("type", .string, "What happened."),
-            .optional("session", .string, "The session that it is about."),
-            .optional("request", .string, "The request that it is about."),
-            .optional("client", .string, "The connection that made the request."),
-            .optional("attempt", .integer, "Which attempt of the request, from 1."),
-            .required("data", .object([], additional: .allowed), "What the type has to tell."),
-        ]),
+        description: "Sent after `events.subscribe`, or for a request with `events`. `data` depends on the type.",
+        params: .answer(
+            [.required("sub", .string, "The subscription that it is for.")] + JSONSchema.eventMembers),
         example: """
             {"jsonrpc":"2.0","method":"event","params":{"sub":"s1","cursor":"k3f9.10450","time":"2026-09-30T10:00:00.123456Z",\
             "type":"request.did_finish","session":"default","request":"r_k3f9_1a","client":"c-17","attempt":1,\

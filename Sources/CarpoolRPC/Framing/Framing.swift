@@ -19,12 +19,24 @@ public enum Framing: Sendable {
 
     /// Appends one message in this framing.
     public func frame(_ message: UnsafeRawBufferPointer, into output: inout [UInt8]) {
-        switch self {
-        case .undecided, .lines: break
-        case .contentLength: output.append(contentsOf: "Content-Length: \(message.count)\r\n\r\n".utf8)
-        case .jsonSequence: output.append(Framing.recordSeparator)
-        }
+        begin(count: message.count, in: &output)
         output.append(contentsOf: message)
         if self != .contentLength { output.append(UInt8(ascii: "\n")) }
+    }
+
+    /// Appends one message that lies in two parts in this framing.
+    public func frame(_ first: [UInt8], _ rest: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+        begin(count: first.count &+ rest.count, in: &output)
+        output.append(contentsOf: first)
+        output.append(contentsOf: rest)
+        if self != .contentLength { output.append(UInt8(ascii: "\n")) }
+    }
+
+    private func begin(count: Int, in output: inout [UInt8]) {
+        switch self {
+        case .undecided, .lines: break
+        case .contentLength: output.append(contentsOf: "Content-Length: \(count)\r\n\r\n".utf8)
+        case .jsonSequence: output.append(Framing.recordSeparator)
+        }
     }
 }

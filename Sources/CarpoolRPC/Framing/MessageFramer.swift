@@ -64,6 +64,11 @@ public struct MessageFramer: Sendable {
         framing.frame(message, into: &output)
     }
 
+    /// Appends one message that lies in two parts in the peer's framing.
+    public func frame(_ first: [UInt8], _ rest: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+        framing.frame(first, rest, into: &output)
+    }
+
     /// The next event, or nil if more bytes are needed.
     public mutating func next() -> FramerEvent? {
         while position < buffer.count {

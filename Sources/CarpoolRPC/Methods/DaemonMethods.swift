@@ -61,7 +61,12 @@ enum DaemonMethods {
                 "transfers", "Hops: on the network, waiting, finished, and finished on a connection that was there.",
                 ["active", "queued", "finished", "reused"]),
             group("spool", "Bodies in files.", ["bodies", "size_bytes"]),
-            group("events", "Live subscriptions, and events that were built.", ["subscriptions", "built"]),
+            group(
+                "events",
+                """
+                Live subscriptions, calls that wait for events, events that were built, that were dropped for slow readers, and \
+                that the journal holds, with its memory.
+                """, ["subscriptions", "waiting", "built", "dropped", "journal_events", "journal_bytes"]),
             group(
                 "reachability",
                 """
@@ -81,7 +86,8 @@ enum DaemonMethods {
                 result: """
                     {"uptime_ms":3600000,"connections":{"open":1,"accepted":40,"refused":0},"requests":{"active":0,"tasks":0,\
                     "known":3,"made":40,"failed":1},"transfers":{"active":0,"queued":0,"finished":41,"reused":39},\
-                    "spool":{"bodies":0,"size_bytes":0},"events":{"subscriptions":0,"built":0},\
+                    "spool":{"bodies":0,"size_bytes":0},"events":{"subscriptions":0,"waiting":0,"built":0,"dropped":0,\
+                    "journal_events":0,"journal_bytes":0},\
                     "reachability":{"watches":0,"evaluations":1,"changes":1,"datagrams":0,"resyncs":0,"failures":0},\
                     "loop":{"turns":512,"longest_turn_us":830},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
                     "sessions":1}

@@ -35,7 +35,8 @@ public struct EventType: Sendable {
     ]
     private static let urlRequest: [JSONSchema.Member] =
         target + [
-            .required("headers", JSONSchema.pairs, "Its fields; secrets are hidden."),
+            .required(
+                "headers", JSONSchema.pairs, "Its fields; secrets are hidden from all but the client that made it."),
             .optional("truncated", .constant(true), "There were more fields than fit the line."),
         ]
     private static let metrics: [JSONSchema.Member] = [
@@ -48,7 +49,9 @@ public struct EventType: Sendable {
     ]
 
     /// All types that are sent.
-    public static let all: [EventType] = [
+    public static let all = steps + notifications + own
+
+    private static let steps: [EventType] = [
         EventType("session.did_become_invalid", "A session was invalidated, and its last request is over."),
         EventType("request.did_create_initial_url_request", "A request was made.", target),
         EventType("request.did_fail_to_create_url_request", "A request could not be made of its parameters.", [error]),
@@ -158,7 +161,9 @@ public struct EventType: Sendable {
         EventType(
             "request.progress", "So much of a download has come: at its beginning, ten times a second, and at its end.",
             progress + [
-                .optional("resume_data", .string, "What there is to go on with, if the daemon should end before.")
+                .optional(
+                    "resume_data", .string,
+                    "What there is to go on with, if the daemon should end before; only for the client that made it.")
             ]),
         EventType("task.did_collect_metrics", "What an attempt cost is known.", metrics),
         EventType("task.did_complete", "The last hop of an attempt is over.", taskError),
@@ -185,9 +190,42 @@ public struct EventType: Sendable {
         EventType(
             "daemon.draining", "The daemon will end.",
             [.required("deadline_ms", .count, "How long requests under way may take.")]),
+    ]
+
+    /// The steps that notifications tell, under the names that they have there.
+    private static let notifications = [
+        notification("notification.did_resume", "request.did_resume"),
+        notification("notification.did_suspend", "request.did_suspend"),
+        notification("notification.did_cancel", "request.did_cancel"),
+        notification("notification.did_finish", "request.did_finish"),
+        notification("notification.did_resume_task", "request.did_resume_task"),
+        notification("notification.did_suspend_task", "request.did_suspend_task"),
+        notification("notification.did_cancel_task", "request.did_cancel_task"),
+        notification("notification.did_complete_task", "request.did_complete_task"),
+    ]
+
+    private static func notification(_ name: StaticString, _ step: StaticString) -> EventType {
         EventType(
-            "lagged",
-            "Events were dropped because the client did not read. Comes to every subscription that lost some.",
-            [.required("dropped", .count, "How many.")]),
+            name, "Right after `\(step)`. Comes only to those who ask for `notification.` by that name.",
+            [.required("description", .string, "Method, URL and, once there is one, status of the request.")])
+    }
+
+    private static let loss: [JSONSchema.Member] = [
+        .required("dropped", .count, "How many events."),
+        .required("resume", .string, "The cursor before the first of them: `since` finds them, if it is soon."),
+    ]
+
+    /// What the protocol itself tells a subscription, whatever it asked for. None of it is in the journal.
+    private static let own = [
+        EventType(
+            "lagged", "Events were dropped because the client did not read; what comes now goes on from here.", loss),
+        EventType("bookmark", "Nothing that is wanted has happened up to this cursor."),
+        EventType(
+            "subscription.closed", "The daemon has ended the subscription.",
+            [
+                .required("reason", .choice("request_finished", "lagged", "connection_closing"), "Why."),
+                .optional("dropped", .count, "How many events were dropped, if the client did not read."),
+                .optional("resume", .string, "The cursor before the first of them."),
+            ]),
     ]
 }

@@ -8,6 +8,7 @@ extension JSONSchema {
         .answer([
             .required("request", .requestName, "The request's name."),
             .required("state", .requestState, "Where the request is in its life."),
+            .optional("sub", .string, "The subscription to its events, if the call wanted one."),
             .optional(
                 "finished", .boolean,
                 "false while the request is under way; then there is at most the head of its response."),

@@ -27,6 +27,7 @@ enum RequestMembers {
                 Absent: `upload` if the body is made or given while it is sent, else `data`.
                 """),
         ] + JSONSchema.downloadMembers + [stream] + life + handling + transfer + responseBody + [
+            events,
             .optional(
                 "on_disconnect", .choice("cancel", "detach"),
                 "What becomes of it when its caller's connection is lost.",
@@ -38,6 +39,21 @@ enum RequestMembers {
                 "tags", .map(of: .string(maxBytes: 128), maxCount: 8), "Labels for `request.list`.", absent: "{}"),
         ]
     }
+
+    /// Who hears of it.
+    private static let events = JSONSchema.Member.optional(
+        "events",
+        .object([
+            .types,
+            .optional(
+                "progress_interval_ms", .progressInterval, "The least time between two steps of its progress.",
+                absent: "0"),
+        ]),
+        """
+        Has this request's events sent on this connection, from the first to the last, and then `subscription.closed`; the \
+        answer says which subscription it is. Those of `request.submit` come after its answer, those of `request.perform` \
+        before. Absent: none.
+        """)
 
     /// What becomes of the response's body.
     private static let responseBody: [JSONSchema.Member] = [

@@ -21,6 +21,7 @@ enum RequestMethods {
             .required("request", .requestName, "The request's name."),
             .required("state", .requestState, "Where it is in its life."),
             .required("cursor", .string, "Where the stream of events stood."),
+            .optional("sub", .string, "The subscription to its events, if the call wanted one."),
             .optional("deduplicated", .boolean, "true if the key stood for this request already."),
         ]), errors: makingErrors,
         examples: [

@@ -5,60 +5,102 @@ internal import CarpoolRPC
 struct EventsHandlers {
     unowned let server: Server
 
-    var table: [String: Handler] { ["events.subscribe": subscribe, "events.unsubscribe": unsubscribe] }
+    var table: [String: Handler] {
+        ["events.subscribe": subscribe, "events.unsubscribe": unsubscribe, "events.next": next]
+    }
+
+    private var publisher: EventPublisher { server.publisher }
+
+    // MARK: Pushed
 
     private func subscribe(_ call: Call) throws(RPCError) -> Answer {
         let client = call.client
-        guard client.subscriptions.count < server.limits.subscriptionsPerConnection else {
-            throw .tooManySubscriptions(limit: server.limits.subscriptionsPerConnection)
-        }
-        let patterns = try self.patterns(call.params["types"])
-        let filter = EventFilter(patterns: patterns, scope: try scope(call))
-        let subscription = Subscription(id: "s\(server.publisher.nextSubscription())", filter: filter)
-        client.subscriptions[subscription.id] = subscription
-        server.publisher.add(subscription, sink: client)
+        try server.checkRoomForSubscription(of: client)
+        let filter = try EventFilterReader.filter(call)
+        let cursor = try EventFilterReader.cursor(call)
+        publisher.startRecording(filter.types)
+        let past = cursor.map { publisher.past(since: $0, of: filter.types) }
+        let last = publisher.journal.last
+        var position = last
+        if case .known(let sequence) = past { position = sequence }
+        let subscription = Subscription(
+            id: "s\(publisher.nextSubscription())", filter: filter, sink: client, reader: client.identity,
+            queue: EventQueue(position: position, last: last),
+            lagPolicy: call.params["on_lag"]?.string.flatMap(Subscription.LagPolicy.init(rawValue:)) ?? .drop,
+            progressMilliseconds: call.params["progress_interval_ms"]?.int ?? 0)
+        server.begin(subscription, of: client, announcedBy: call)
+        let isGone = past == .gone
+        let wantsSnapshot = call.params["snapshot"]?.bool ?? isGone
+        let snapshot = EventSnapshot(server: server, scope: filter.scope, room: client.recordBytes)
+        let start = publisher.cursor(at: position)
         return .result { writer in
             writer.beginObject()
             writer.member("sub", subscription.id)
-            writer.member("types", patterns)
-            writer.member("cursor", server.publisher.cursor)
+            writer.member("types", filter.patterns)
+            writer.member("cursor", start)
+            if isGone { writer.member("gap", true) }
+            if wantsSnapshot {
+                writer.key("snapshot")
+                snapshot.write(to: &writer)
+            }
             writer.endObject()
-        }
-    }
-
-    /// Patterns that match at least one type: a subscription that can never hear anything is a spelling mistake.
-    private func patterns(_ json: JSON?) throws(RPCError) -> [String] {
-        guard let json else { return ["*"] }
-        let patterns = (0..<json.count).compactMap { json[index: $0]?.string }
-        for (i, pattern) in patterns.enumerated() {
-            let filter = EventFilter(patterns: [pattern], scope: .all)
-            guard EventType.all.contains(where: { filter.matches(type: $0.name) }) else {
-                throw .invalidParams(
-                    path: "params.types[\(i)]", message: "no event type matches \(pattern.prefix(64).debugDescription)",
-                    expected: "a type or a pattern such as request.*; rpc.discover lists them")
-            }
-        }
-        return patterns
-    }
-
-    private func scope(_ call: Call) throws(RPCError) -> EventFilter.Scope {
-        switch call.params["scope"]?.string {
-        case nil, "mine": return .mine(call.client.identity)
-        case "all": return .all
-        case .some(let scope):
-            guard scope.hasPrefix("session:") else {
-                throw .invalidParams(
-                    path: "params.scope", message: "unknown scope: \(scope.prefix(64).debugDescription)",
-                    expected: "mine, all or session:NAME")
-            }
-            return .session(String(scope.dropFirst(8)))
         }
     }
 
     private func unsubscribe(_ call: Call) throws(RPCError) -> Answer {
         let id = call.params["sub"]?.string ?? ""
         let subscription = call.client.subscriptions.removeValue(forKey: id)
-        if let subscription { server.publisher.remove(subscription) }
+        if let subscription { publisher.remove(subscription) }
         return .result { StateChange.write(subscription != nil, state: "unsubscribed", to: &$0) }
+    }
+
+    // MARK: Pulled
+
+    private func next(_ call: Call) throws(RPCError) -> Answer {
+        let filter = try EventFilterReader.filter(call)
+        let cursor = try EventFilterReader.cursor(call)
+        publisher.startRecording(filter.types)
+        let last = publisher.journal.last
+        switch cursor.map({ publisher.past(since: $0, of: filter.types) }) ?? .known(after: last) {
+        case .gone:
+            publisher.lingerIfNobodyListens()
+            let snapshot = EventSnapshot(server: server, scope: filter.scope, room: call.client.recordBytes)
+            let cursor = publisher.cursor
+            return .result { writer in
+                writer.beginObject()
+                writer.key("events")
+                writer.beginArray()
+                writer.endArray()
+                writer.member("cursor", cursor)
+                writer.member("gap", true)
+                writer.key("snapshot")
+                snapshot.write(to: &writer)
+                writer.endObject()
+            }
+        case .known(let position):
+            let poll = EventPoll(
+                call, filter: filter, after: position, maximum: call.params["max"]?.int ?? 100, publisher: publisher)
+            let timeout = call.params["timeout_ms"]?.int ?? server.limits.longPollMilliseconds
+            poll.begin(timeoutMilliseconds: min(timeout, server.limits.longPollMilliseconds))
+            return .pending
+        }
+    }
+}
+
+extension Server {
+    func checkRoomForSubscription(of client: any Client) throws(RPCError) {
+        guard client.subscriptions.count < limits.subscriptionsPerConnection else {
+            throw .tooManySubscriptions(limit: limits.subscriptionsPerConnection)
+        }
+    }
+
+    /// Begins a subscription; its events come after the answer of the call that names it.
+    func begin(_ subscription: Subscription, of client: any Client, announcedBy call: Call) {
+        client.subscriptions[subscription.id] = subscription
+        publisher.add(subscription)
+        call.onAnswered = { [weak client] in
+            subscription.isAnnounced = true
+            if subscription.queue.hasMore || subscription.isEnding { client?.eventsAreWaiting() }
+        }
     }
 }

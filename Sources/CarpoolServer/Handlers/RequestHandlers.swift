@@ -17,34 +17,45 @@ struct RequestHandlers {
     }
 
     private func submit(_ call: Call) throws(RPCError) -> Answer {
+        let events = try InlineEvents(call, server: server)
         if let known = try entry(forKeyOf: call) {
-            return .result { write(submitted: known, deduplicated: true, to: &$0) }
+            let subscription = follow(known, events, call, waitsForAnswer: true)
+            return .result { write(submitted: known, subscription, deduplicated: true, to: &$0) }
         }
         let entry = try server.makeRequest(call, isKept: true, isDetached: true)
+        let subscription = follow(entry, events, call, waitsForAnswer: true)
         start(entry.request, call)
-        return .result { write(submitted: entry, deduplicated: false, to: &$0) }
+        return .result { write(submitted: entry, subscription, deduplicated: false, to: &$0) }
     }
 
-    private func write(submitted entry: RequestEntry, deduplicated: Bool, to writer: inout JSONWriter) {
+    private func write(
+        submitted entry: RequestEntry, _ subscription: String?, deduplicated: Bool, to writer: inout JSONWriter
+    ) {
         writer.beginObject()
         writer.member("request", entry.request.id)
         writer.member("state", entry.request.state.rawValue)
         writer.member("cursor", server.publisher.cursor)
+        writer.member("sub", subscription)
         if deduplicated { writer.member("deduplicated", true) }
         writer.endObject()
     }
 
     private func perform(_ call: Call) throws(RPCError) -> Answer {
-        if let known = try entry(forKeyOf: call) { return answer(call, whenFinished: known, dismissing: false) }
+        let events = try InlineEvents(call, server: server)
+        if let known = try entry(forKeyOf: call) {
+            let subscription = follow(known, events, call, waitsForAnswer: false)
+            return answer(call, whenFinished: known, subscription, dismissing: false)
+        }
         let holds = call.params["hold_for_headers"]?.bool == true
         let hasKey = call.params["key"] != nil
         let entry = try server.makeRequest(call, isKept: holds || hasKey, isDetached: hasKey)
+        let subscription = follow(entry, events, call, waitsForAnswer: false)
         if holds {
-            answer(call, whenHeaded: entry)
+            answer(call, whenHeaded: entry, subscription)
             start(entry.request, call)
             return .pending
         }
-        let answer = answer(call, whenFinished: entry, dismissing: !entry.isKept)
+        let answer = answer(call, whenFinished: entry, subscription, dismissing: !entry.isKept)
         start(entry.request, call)
         return answer
     }
@@ -58,21 +69,37 @@ struct RequestHandlers {
     }
 
     /// Answers with the head: the rest is asked for with `request.wait`.
-    private func answer(_ call: Call, whenHeaded entry: RequestEntry) {
+    private func answer(_ call: Call, whenHeaded entry: RequestEntry, _ subscription: String?) {
         entry.request.whenHeaded { request in
             server.fit(entry, for: call.client)
-            call.answer { server.record.write(request, atMost: call.client.recordBytes, to: &$0) }
+            call.answer { writer in
+                server.record.write(request, atMost: call.client.recordBytes, to: &writer)
+                RequestHandlers.add(subscription, to: &writer)
+            }
         }
     }
 
-    private func answer(_ call: Call, whenFinished entry: RequestEntry, dismissing: Bool) -> Answer {
+    /// Adds the name of a subscription to the record that was just written.
+    private static func add(_ subscription: String?, to writer: inout JSONWriter) {
+        guard let subscription else { return }
+        writer.rewind(to: writer.count - 1)
+        writer.member("sub", subscription)
+        writer.endObject()
+    }
+
+    private func answer(
+        _ call: Call, whenFinished entry: RequestEntry, _ subscription: String?, dismissing: Bool
+    ) -> Answer {
         let server = server
         let completion = entry.request.whenFinished { request in
             server.fit(entry, for: call.client)
             entry.isRead = true
             let record = server.record
             let limit = call.client.recordBytes
-            call.answer { record.write(request, atMost: limit, to: &$0) }
+            call.answer { writer in
+                record.write(request, atMost: limit, to: &writer)
+                RequestHandlers.add(subscription, to: &writer)
+            }
             if dismissing { server.dismiss(entry, keepingBody: true) }
         }
         call.onCancel = {

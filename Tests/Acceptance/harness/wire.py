@@ -103,6 +103,10 @@ class Wire:
         finally:
             self.socket.settimeout(self._timeout)
 
+    def some_bytes(self, count: int, seconds: float) -> bytes:
+        """Return at most so many bytes of whatever is there, or comes in time; nothing if nothing comes."""
+        return self._input.read1(count) if self.is_readable(seconds) else b""
+
     def receive(self) -> Any:
         """Return the next message; fails at the end of the connection."""
         data = self.receive_bytes()

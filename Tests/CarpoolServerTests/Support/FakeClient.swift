@@ -74,19 +74,34 @@ final class FakeClient: Client {
 
     func callUnderWay(_ id: RPCID) -> Call? { calls[id] }
 
-    func deliver(_ tail: [UInt8], to subscription: Subscription) {
-        var writer = JSONWriter()
-        Notification.begin(subscription: subscription.id, to: &writer)
-        writer.append(verbatim: tail)
-        writer.endObject()
-        events.append(writer.bytes)
+    // MARK: Events
+
+    var takesEvents = true
+    /// Whether something waits in the journal.
+    private(set) var hasEvents = false
+    /// Who has the journal; the stage says so.
+    weak var publisher: EventPublisher?
+
+    func eventsAreWaiting() { hasEvents = true }
+    func queue(event head: [UInt8], _ rest: UnsafeRawBufferPointer) { events.append(head + Array(rest)) }
+    func forget(_ subscription: Subscription) { subscriptions[subscription.id] = nil }
+
+    /// Takes what waits, as a connection does at the end of a turn.
+    func takeEvents() {
+        guard hasEvents, takesEvents, let publisher else { return }
+        hasEvents = publisher.deliver(to: subscriptions.values)
     }
 
     /// The answer to a call, parsed.
     func answer(_ id: Int) throws -> JSON { try JSON.parse(try #require(answers["\(id)"], "no answer to \(id)")) }
 
     /// The events so far, each as its `params`.
-    func told() throws -> [JSON] { try events.map { try #require(try JSON.parse($0)["params"]) } }
+    func told() throws -> [JSON] {
+        takeEvents()
+        return try parsed()
+    }
+
+    private func parsed() throws -> [JSON] { try events.map { try #require(try JSON.parse($0)["params"]) } }
 }
 
 extension RPCID {

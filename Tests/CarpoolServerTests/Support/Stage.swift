@@ -48,6 +48,7 @@ final class Stage {
     @discardableResult func send(_ client: FakeClient, _ method: String, _ params: String = "{}", isCall: Bool = true)
         throws -> Int
     {
+        client.publisher = server.publisher
         lastID += 1
         let id = isCall ? #""id":\#(lastID),"# : ""
         let text = #"{"jsonrpc":"2.0",\#(id)"method":"\#(method)","params":\#(params)}"#

@@ -54,6 +54,7 @@ extension EventPublisher {
             writer.member("size_bytes", request.body.count)
             if let error = request.error { write(error, &writer) }
         }
+        notify("notification.did_finish", request)
     }
 
     func request(_ request: Request, didParse response: SerializedResponse) {
@@ -98,11 +99,12 @@ extension EventPublisher {
         writer.endObject()
     }
 
-    /// Method, URL and fields; values that are secrets are for nobody who merely watches.
+    /// Method, URL and fields; values that are secrets are for the client that made the request alone.
     private func writeMembers(_ urlRequest: TransportRequest, _ writer: inout JSONWriter) {
         writer.member("method", urlRequest.method.rawValue)
         record.write(url: urlRequest.url.description, record.eventDetail, to: &writer)
-        record.write(urlRequest.fields, record.eventDetail, hidingSecrets: true, to: &writer)
+        let hides = urlRequest.fields.contains { $0.carriesSecret } && !mayTellSecret()
+        record.write(urlRequest.fields, record.eventDetail, hidingSecrets: hides, to: &writer)
     }
 
     /// Method and URL as they were asked for; what the URL says of a user is left out.

@@ -1,0 +1,57 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSystem
+
+// Progress for those who want it less often than it is told.
+extension EventPublisher {
+    /// Sends an event, unless it is a step of a progress that has to wait. What waits of an attempt goes before the attempt's end.
+    func sendThinned(_ event: borrowing EventJournal.Event, to subscription: Subscription) {
+        let type = event.entry.type
+        if let subject = event.entry.subject {
+            if ProgressTypes.steps.contains(type) {
+                guard subscription.pace?.admits(event.sequence, type, of: subject, at: loop.now) == true else { return }
+            } else if ProgressTypes.endings.contains(type) {
+                let held = subscription.pace?.finish(subject, types: ProgressTypes.stepRows) ?? []
+                for sequence in held { sendLate(sequence, to: subscription) }
+            }
+        }
+        guard subscription.filter.types.contains(type) else { return }
+        subscription.sink.queue(event: subscription.head, event.text(for: subscription.reader).withoutFirst)
+    }
+
+    /// Sends the steps whose time has come.
+    func sendDueProgress(to subscription: Subscription) {
+        guard subscription.sink.takesEvents, let due = subscription.pace?.due(at: loop.now) else { return }
+        for sequence in due { sendLate(sequence, to: subscription) }
+    }
+
+    /// Sends an event later than others: with the cursor at which the subscriber has arrived, since that of the event would take it back.
+    private func sendLate(_ sequence: Int, to subscription: Subscription) {
+        guard subscription.filter.types.intersects(ProgressTypes.steps) else { return }
+        journal.read(after: sequence &- 1) { event in
+            guard event.sequence == sequence else { return false }
+            let text = event.text(for: subscription.reader)
+            guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return false }
+            var head = subscription.head
+            head.append(contentsOf: #""cursor":"\#(cursor(at: subscription.queue.position))""#.utf8)
+            subscription.sink.queue(event: head, UnsafeRawBufferPointer(rebasing: text[comma...]))
+            return false
+        }
+    }
+
+    /// Comes back when the next step may be told.
+    func armPace(of subscription: Subscription) {
+        guard let next = subscription.pace?.next else { return }
+        loop.arm(subscription.paceTimer, at: next)
+    }
+}
+
+/// The rows of the types that progress is about.
+enum ProgressTypes {
+    /// Progress itself.
+    static let steps = EventTypeSet { $0 == "request.progress" || $0 == "request.upload_progress" }
+    /// What ends the progress of an attempt.
+    static let endings = EventTypeSet { $0 == "task.did_complete" || $0 == "request.did_finish" }
+    /// The same as ``steps``, one by one.
+    static let stepRows = EventType.all.indices.filter { steps.contains($0) }
+}

@@ -1,0 +1,169 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// The daemon's event monitor: writes each step into the journal, once, and tells those who want it that something waits for them there.
+///
+/// Nothing is built before the first subscription, nor from a while after the last one has gone.
+final class EventPublisher: EventMonitor, ConnectionObserver {
+    let loop: EventLoop
+    let epoch: String
+    let record: RecordWriter
+    /// The maxima in force.
+    var limits: Limits
+    /// What happened since the first subscriber came.
+    var journal = EventJournal(after: 0, limitBytes: 0)
+    /// Whether somebody listens, or did a short while ago.
+    var isRecording = false
+    /// The number of the last event before the first notification that was recorded; `nil` while nobody has asked for them.
+    var notificationsFloor: Int?
+    /// All subscriptions.
+    var subscriptions: [Subscription] = []
+    /// Calls that wait for an event.
+    var polls: [EventPoll] = []
+    /// Events that were built and encoded.
+    private(set) var built = 0
+    /// Events that were dropped for subscribers that do not read.
+    var dropped = 0
+
+    /// Writes what is known of the network, for snapshots; `nil` while nobody knows.
+    var writeReachability: ((inout JSONWriter) -> Void)?
+
+    /// Whether an event is being written for its owner, who may read the secrets in it.
+    private var isForOwner = false
+    /// Whether something was left out of the event that is being written.
+    private var hasSecrets = false
+    private var index = EventTypeIndex()
+    private var openWriter = JSONWriter()
+    private var fullWriter = JSONWriter()
+    private let cursorPrefix: [UInt8]
+    private var lastSubscription = 0
+    /// Ends the recording when nobody has listened for a while.
+    private(set) lazy var linger = Timer { [unowned self] in stopRecording() }
+    /// Tells those for whom nothing has come for a while where the stream stands.
+    private(set) lazy var bookmarks = Timer { [unowned self] in sendBookmarks(toThoseBehind: 1) }
+
+    init(epoch: String, record: RecordWriter, loop: EventLoop, limits: Limits) {
+        self.epoch = epoch
+        self.record = record
+        self.loop = loop
+        self.limits = limits
+        cursorPrefix = Array(#"{"cursor":"\#(epoch)."#.utf8)
+    }
+
+    /// Where the stream of events stands.
+    var cursor: String { cursor(at: journal.last) }
+
+    func cursor(at sequence: Int) -> String { EventCursor(epoch: epoch, sequence: sequence).text }
+
+    /// The number of the next subscription.
+    func nextSubscription() -> Int {
+        lastSubscription &+= 1
+        return lastSubscription
+    }
+
+    // MARK: Publishing
+
+    /// Tells of an event; the body writes the members of `data`, and is called only if somebody listens.
+    ///
+    /// Inlined, so that without subscribers not even the body's captures are made.
+    @inline(__always)
+    func publish(
+        _ type: StaticString, request: Request? = nil, session: String? = nil,
+        data: (inout JSONWriter) -> Void = { _ in }
+    ) {
+        guard isRecording else { return }
+        publish(type, request, session, data)
+    }
+
+    /// Tells of a step under the name that notifications have for it, if anybody has asked for those.
+    @inline(__always)
+    func notify(_ type: StaticString, _ request: Request) {
+        guard notificationsFloor != nil else { return }
+        publish(type, request, nil) { $0.member("description", EventPublisher.description(of: request)) }
+    }
+
+    /// Method, URL and status, as much as is known.
+    private static func description(of request: Request) -> String {
+        let url = BoundedText.of(
+            URLRedaction.withoutUserInformation(request.parameters.url), bytes: EventPublisher.describedURLBytes)
+        let status = request.response.map { " (\($0.status))" } ?? ""
+        return "\(request.parameters.method.rawValue) \(url)\(status)"
+    }
+
+    private static let describedURLBytes = 2_045
+
+    private func publish(
+        _ name: StaticString, _ request: Request?, _ session: String?, _ data: (inout JSONWriter) -> Void
+    ) {
+        guard let type = index.index(of: name) else { return }
+        let subject = request.map { self.subject(of: $0) } ?? session.map { EventSubject(session: $0) }
+        let attempt = request.map { max(1, $0.attempts.count) }
+        let time = WallClock.microseconds()
+        built &+= 1
+        hasSecrets = false
+        encode(name, time, subject, attempt, data, to: &openWriter)
+        if hasSecrets {
+            isForOwner = true
+            encode(name, time, subject, attempt, data, to: &fullWriter)
+            isForOwner = false
+        }
+        append(type, subject)
+        tell(type, subject)
+        if !bookmarks.isArmed { loop.arm(bookmarks, afterMilliseconds: limits.bookmarkMilliseconds) }
+    }
+
+    private func subject(of request: Request) -> EventSubject {
+        if let known = request.context as? EventSubject { return known }
+        // One that nobody asked for, such as a request for a token.
+        let subject = EventSubject(session: request.session.name, request: request.id)
+        request.context = subject
+        return subject
+    }
+
+    private func encode(
+        _ name: StaticString, _ time: Int64, _ subject: EventSubject?, _ attempt: Int?,
+        _ data: (inout JSONWriter) -> Void, to writer: inout JSONWriter
+    ) {
+        writer.removeAll()
+        writer.append(verbatim: cursorPrefix)
+        writer.beginText()
+        writer.integer(Int64(journal.last &+ 1))
+        writer.append(verbatim: EventPublisher.quote)
+        writer.member("time", time: time)
+        writer.member("type", static: name)
+        if let subject { writer.append(verbatim: subject.members) }
+        writer.member("attempt", attempt)
+        writer.key("data")
+        writer.beginObject()
+        data(&writer)
+        writer.endObject()
+        writer.endObject()
+        // Closes the message around it, where it is sent as a notification.
+        writer.endObject()
+    }
+
+    private static let quote = [UInt8(ascii: "\"")]
+
+    private func append(_ type: Int, _ subject: EventSubject?) {
+        openWriter.withBytes { open in
+            guard hasSecrets else { return append(open, nil, type, subject) }
+            fullWriter.withBytes { append(open, $0, type, subject) }
+        }
+    }
+
+    private func append(
+        _ open: UnsafeRawBufferPointer, _ full: UnsafeRawBufferPointer?, _ type: Int, _ subject: EventSubject?
+    ) {
+        if let last = journal.lastToGo(adding: open.count &+ (full?.count ?? 0)) { overtake(upTo: last) }
+        journal.append(open, full: full, type: type, subject: subject)
+    }
+
+    /// Whether a secret may be written into the event that is being encoded; notes that there is one.
+    func mayTellSecret() -> Bool {
+        hasSecrets = true
+        return isForOwner
+    }
+}

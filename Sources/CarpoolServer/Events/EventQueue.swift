@@ -1,0 +1,92 @@
+/// Where a subscriber stands in the journal, and how much of it still waits for it. Decides when it has fallen too far behind.
+struct EventQueue {
+    /// Events that a subscriber will not get.
+    struct Loss: Equatable {
+        /// How many.
+        var dropped: Int
+        /// The number of the last event before them.
+        let resume: Int
+    }
+
+    /// What follows from one more event.
+    enum Step: Equatable {
+        /// It waits with the others.
+        case waits
+        /// With it too much waits: nothing of it will be sent.
+        case overflows
+        /// It is lost like those before it.
+        case isLost
+    }
+
+    /// Everything up to here was sent, or is not wanted.
+    private(set) var position: Int
+    /// Wanted events that wait, but for those that lay in the journal before the subscription.
+    private(set) var waiting = 0
+    private(set) var waitingBytes = 0
+    /// What was dropped, since the subscriber was last told.
+    private(set) var loss: Loss?
+    /// The first event that is counted as waiting: earlier ones are a replay, which the journal alone bounds.
+    private let countedFrom: Int
+
+    /// A subscriber that has everything up to the position, and who comes when the last event has this number.
+    init(position: Int, last: Int) {
+        self.position = position
+        countedFrom = last &+ 1
+        isReplaying = position < last
+    }
+
+    /// Whether it still reads what happened before it came.
+    private(set) var isReplaying: Bool
+
+    /// Whether there is anything to read, or to be told.
+    var hasMore: Bool { isReplaying || waiting > 0 || loss != nil }
+
+    /// A wanted event has happened.
+    mutating func add(_ sequence: Int, bytes: Int, limitBytes: Int) -> Step {
+        guard loss == nil else {
+            loss?.dropped &+= 1
+            return .isLost
+        }
+        if waiting == 0, !isReplaying { position = sequence &- 1 }
+        waiting &+= 1
+        waitingBytes &+= bytes
+        guard waitingBytes > limitBytes, !isReplaying else { return .waits }
+        drop(waiting)
+        return .overflows
+    }
+
+    /// Gives up all that waits: so many events in all.
+    mutating func drop(_ count: Int) {
+        loss = Loss(dropped: count, resume: position)
+        waiting = 0
+        waitingBytes = 0
+        isReplaying = false
+    }
+
+    /// A wanted event was sent.
+    mutating func didSend(_ sequence: Int, bytes: Int) {
+        position = sequence
+        guard sequence >= countedFrom else { return }
+        waiting &-= 1
+        waitingBytes &-= bytes
+    }
+
+    /// Nothing that is wanted lies before this number.
+    mutating func pass(_ sequence: Int) { position = max(position, sequence) }
+
+    /// Nothing waits any more, up to the last event.
+    mutating func catchUp(with last: Int) {
+        position = last
+        waiting = 0
+        waitingBytes = 0
+        isReplaying = false
+    }
+
+    /// The subscriber was told of its loss, and goes on with what comes next.
+    mutating func takeLoss(upTo last: Int) -> Loss? {
+        guard let loss else { return nil }
+        self.loss = nil
+        catchUp(with: last)
+        return loss
+    }
+}

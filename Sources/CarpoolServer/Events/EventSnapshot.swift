@@ -1,0 +1,92 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolSession
+
+/// How things stand, for a subscriber that has missed how they came about.
+struct EventSnapshot {
+    unowned let server: Server
+    let scope: EventFilter.Scope
+    /// Bytes that it may take.
+    let room: Int
+
+    /// Sessions that are told: more are for `session.list`.
+    private static let sessionCount = 64
+    /// Room for what is not a request.
+    private static let surroundingBytes = 16_384
+
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writeRequests(to: &writer)
+        writeSessions(to: &writer)
+        let pool = server.transport.statistics
+        writer.key("pool")
+        writer.beginObject()
+        writer.member("connections", pool.origins.reduce(0) { $0 + $1.connections })
+        writer.member("idle", pool.origins.reduce(0) { $0 + $1.idle })
+        writer.member("active", pool.origins.reduce(0) { $0 + $1.active })
+        writer.member("queued", pool.origins.reduce(0) { $0 + $1.queued })
+        writer.endObject()
+        if let writeReachability = server.publisher.writeReachability {
+            writer.key("reachability")
+            writeReachability(&writer)
+        }
+        writer.endObject()
+    }
+
+    /// The requests that are not over, oldest first, as many as fit.
+    private func writeRequests(to writer: inout JSONWriter) {
+        let entries = server.requests.underWay.filter { includes($0) }.sorted { $0.sequence < $1.sequence }
+        writer.key("requests")
+        writer.beginArray()
+        let start = writer.count
+        var isWhole = true
+        for entry in entries {
+            let before = writer.count
+            write(entry, to: &writer)
+            guard writer.count - start <= room - EventSnapshot.surroundingBytes else {
+                writer.rewind(to: before)
+                isWhole = false
+                break
+            }
+        }
+        writer.endArray()
+        if !isWhole { writer.member("truncated", true) }
+    }
+
+    private func includes(_ entry: RequestEntry) -> Bool {
+        switch scope {
+        case .all: true
+        case .mine(let identity): entry.client == identity
+        case .session(let name): entry.request.session.name == name
+        case .request(let subject): entry.request.context === subject
+        }
+    }
+
+    private func write(_ entry: RequestEntry, to writer: inout JSONWriter) {
+        let request = entry.request
+        writer.beginObject()
+        writer.member("request", request.id)
+        writer.member("state", request.state.rawValue)
+        writer.member("session", request.session.name)
+        writer.member("client", "c-\(entry.connection)")
+        writer.member("attempt", max(1, request.attempts.count))
+        writer.member("retry_count", request.retryCount)
+        writer.endObject()
+    }
+
+    private func writeSessions(to writer: inout JSONWriter) {
+        let sessions = server.sessions.values.filter { session in
+            if case .session(let name) = scope { return session.name == name }
+            return true
+        }
+        writer.key("sessions")
+        writer.beginArray()
+        for session in sessions.sorted(by: { $0.name < $1.name }).prefix(EventSnapshot.sessionCount) {
+            writer.beginObject()
+            writer.member("session", session.name)
+            writer.member("active", session.activeCount)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+}

@@ -1,0 +1,71 @@
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// One subscription of one connection.
+final class Subscription {
+    /// What becomes of one that is too far behind.
+    enum LagPolicy: String {
+        /// What waits is dropped whole, and the subscription goes on.
+        case drop
+        /// The subscription ends.
+        case close
+    }
+
+    /// Why the daemon ended one.
+    enum Ending: String {
+        /// Its one request is over.
+        case requestFinished = "request_finished"
+        /// It was too far behind, and wanted to be closed then.
+        case lagged
+        /// The connection is about to be closed by the daemon.
+        case connectionClosing = "connection_closing"
+    }
+
+    let id: String
+    let filter: EventFilter
+    let lagPolicy: LagPolicy
+    /// Whose secrets it may read.
+    let reader: ClientIdentity
+    /// Where its events go.
+    unowned let sink: any EventSink
+    /// Everything of its notifications before the event itself.
+    let head: [UInt8]
+    /// What it has to look at: what it wants, and what ends a progress that it wants less often.
+    let heard: EventTypeSet
+    var queue: EventQueue
+    /// Thins out the progress of requests, if it is to.
+    var pace: ProgressThinner?
+    /// Whether the client knows of it: its events come after the answer that names it.
+    var isAnnounced = false
+    /// Whether it ends as soon as everything that waits is sent.
+    var isEnding = false
+
+    init(
+        id: String, filter: EventFilter, sink: any EventSink, reader: ClientIdentity, queue: EventQueue,
+        lagPolicy: LagPolicy = .drop, progressMilliseconds: Int = 0
+    ) {
+        self.id = id
+        self.filter = filter
+        self.sink = sink
+        self.reader = reader
+        self.queue = queue
+        self.lagPolicy = lagPolicy
+        var heard = filter.types
+        if progressMilliseconds > 0, heard.intersects(ProgressTypes.steps) {
+            pace = ProgressThinner(intervalMilliseconds: progressMilliseconds)
+            heard.formUnion(ProgressTypes.endings)
+        }
+        self.heard = heard
+        var writer = JSONWriter()
+        Notification.begin(subscription: id, to: &writer)
+        head = writer.bytes
+    }
+
+    /// Wakes it when a step of a progress has waited for long enough.
+    private(set) lazy var paceTimer = Timer { [unowned self] in sink.eventsAreWaiting() }
+
+    /// Whether it hears of no more than one request.
+    var isOfOneRequest: Bool {
+        if case .request = filter.scope { true } else { false }
+    }
+}

@@ -1,0 +1,39 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+/// What a call that makes a request wants to hear of it.
+struct InlineEvents {
+    let patterns: [String]
+    let progressMilliseconds: Int
+
+    /// Reads it, before anything has happened; `nil` if the call wants to hear nothing.
+    init?(_ call: Call, server: Server) throws(RPCError) {
+        guard let events = call.params["events"] else { return nil }
+        try server.checkRoomForSubscription(of: call.client)
+        patterns = try EventFilterReader.patterns(events["types"], path: "params.events.types")
+        progressMilliseconds = events["progress_interval_ms"]?.int ?? 0
+    }
+}
+
+extension RequestHandlers {
+    /// Subscribes a call to the events of its request, from the first one to the last; gives the subscription's name.
+    /// - Parameter waitsForAnswer: whether the events come after the call's answer. That of `request.perform` is the last that comes.
+    func follow(_ entry: RequestEntry, _ events: InlineEvents?, _ call: Call, waitsForAnswer: Bool) -> String? {
+        guard let events, let subject = entry.request.context as? EventSubject else { return nil }
+        let filter = EventFilter(patterns: events.patterns, scope: .request(subject))
+        let publisher = server.publisher
+        publisher.startRecording(filter.types)
+        let last = publisher.journal.last
+        let subscription = Subscription(
+            id: "s\(publisher.nextSubscription())", filter: filter, sink: call.client, reader: call.client.identity,
+            queue: EventQueue(position: last, last: last), progressMilliseconds: events.progressMilliseconds)
+        server.begin(subscription, of: call.client, announcedBy: call)
+        if !waitsForAnswer { subscription.isAnnounced = true }
+        entry.request.whenFinished { [weak client = call.client] _ in
+            subscription.isEnding = true
+            client?.eventsAreWaiting()
+        }
+        return subscription.id
+    }
+}

@@ -1,0 +1,71 @@
+import CarpoolRPC
+@testable import CarpoolServer
+import Testing
+
+struct EventFilterTests {
+    @Test(
+        "A star stands for any characters, and nothing else is special",
+        arguments: [
+            ("*", true), ("request.did_finish", true), ("request.*", true), ("*.did_finish", true), ("*did*", true),
+            ("r*t.did_f*h", true), ("**", true), ("request.did_finish*", true), ("*h", true),
+            ("request.did_finis", false),
+            ("request", false), ("equest.*", false), ("*.did_finis", false), ("request.did_finish?", false),
+            ("request.did_finis?", false), ("REQUEST.*", false), ("", false), ("*x*", false), ("re*re*", false),
+            ("*i*i*i*i*", false), ("*i*i*i*", true),
+        ])
+    func globs(_ pattern: String, _ matches: Bool) {
+        #expect(EventPattern.matches("request.did_finish", pattern) == matches)
+    }
+
+    private static func row(_ name: String) throws -> Int {
+        try #require(EventType.all.firstIndex { $0.name.description == name })
+    }
+
+    @Test("One of several patterns is enough")
+    func several() throws {
+        let row = try EventFilterTests.row("request.did_finish")
+        #expect(EventTypeSet(patterns: ["pool.*", "request.*"]).contains(row))
+        #expect(!EventTypeSet(patterns: []).contains(row))
+    }
+
+    @Test("Notifications are for those who call them by their name")
+    func notifications() throws {
+        let row = try EventFilterTests.row("notification.did_finish")
+        for pattern in ["*", "*.did_finish", "no*"] { #expect(!EventTypeSet(pattern: pattern).contains(row)) }
+        for pattern in ["notification.*", "notification.did_finish"] {
+            #expect(EventTypeSet(pattern: pattern).contains(row))
+        }
+    }
+
+    @Test("Every type has a bit, and is found by its name again and again")
+    func rows() {
+        #expect(EventType.all.count <= EventTypeSet.capacity)
+        var index = EventTypeIndex()
+        for _ in 0..<2 {
+            for (row, type) in EventType.all.enumerated() { #expect(index.index(of: type.name) == row) }
+        }
+        #expect(index.index(of: "request.did_nothing") == nil)
+    }
+
+    private static let me = ClientIdentity(uid: 1, name: "me")
+
+    @Test("Scopes; what belongs to no request is for everybody")
+    func scopes() {
+        let (me, other) = (EventFilterTests.me, ClientIdentity(uid: 2, name: "x"))
+        let cases: [(EventFilter.Scope, String?, ClientIdentity?, Bool)] = [
+            (.all, "a", other, true), (.mine(me), "a", me, true),
+            (.mine(me), "a", ClientIdentity(uid: 1, name: "other"), false),
+            (.mine(me), "a", ClientIdentity(uid: 2, name: "me"), false), (.mine(me), nil, nil, true),
+            (.session("a"), "a", other, true), (.session("a"), "b", me, false), (.session("a"), nil, nil, true),
+        ]
+        for (scope, session, client, follows) in cases {
+            let subject = session.map { EventSubject(session: $0, request: "r", client: client) }
+            #expect(EventFilter(patterns: ["*"], scope: scope).follows(subject) == follows)
+        }
+        let subject = EventSubject(session: "a", request: "r", client: me)
+        let filter = EventFilter(patterns: ["*"], scope: .request(subject))
+        #expect(filter.follows(subject))
+        #expect(!filter.follows(EventSubject(session: "a", request: "r", client: me)))
+        #expect(!filter.follows(nil))
+    }
+}
