@@ -39,7 +39,7 @@ extension JSONSchema {
                     .required("active", .count, "Transfers under way."),
                     .required("queued", .count, "Transfers that wait."),
                 ]), "The pool, of all clients."),
-            .optional("reachability", .any, "The network, as `reachability.get` tells it."),
+            .optional("reachability", .reachability, "The network, as `reachability.get` tells it."),
         ]))
 }
 

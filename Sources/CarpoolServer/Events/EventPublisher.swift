@@ -28,9 +28,6 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     /// Events that were dropped for subscribers that do not read.
     var dropped = 0
 
-    /// Writes what is known of the network, for snapshots; `nil` while nobody knows.
-    var writeReachability: ((inout JSONWriter) -> Void)?
-
     /// Whether an event is being written for its owner, who may read the secrets in it.
     private var isForOwner = false
     /// Whether something was left out of the event that is being written.

@@ -1,5 +1,6 @@
 internal import CarpoolHTTP
 internal import CarpoolJSON
+internal import CarpoolReachability
 internal import CarpoolSession
 
 /// How things stand, for a subscriber that has missed how they came about.
@@ -12,7 +13,9 @@ struct EventSnapshot {
     /// Sessions that are told: more are for `session.list`.
     private static let sessionCount = 64
     /// Room for what is not a request.
-    private static let surroundingBytes = 16_384
+    private static let surroundingBytes = 24_576
+    /// The part of that which is for the machine's interfaces.
+    private static let interfaceBytes = 8_192
 
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -26,10 +29,9 @@ struct EventSnapshot {
         writer.member("active", pool.origins.reduce(0) { $0 + $1.active })
         writer.member("queued", pool.origins.reduce(0) { $0 + $1.queued })
         writer.endObject()
-        if let writeReachability = server.publisher.writeReachability {
-            writer.key("reachability")
-            writeReachability(&writer)
-        }
+        writer.key("reachability")
+        ReachabilityWriter(server.reachability, interfaceBytes: EventSnapshot.interfaceBytes)
+            .write(server.reachability.manager.reading, to: &writer)
         writer.endObject()
     }
 

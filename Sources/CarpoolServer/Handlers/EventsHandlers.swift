@@ -89,7 +89,7 @@ struct EventsHandlers {
 
 extension Server {
     func checkRoomForSubscription(of client: any Client) throws(RPCError) {
-        guard client.subscriptions.count < limits.subscriptionsPerConnection else {
+        guard client.subscriptions.count + client.watches.count < limits.subscriptionsPerConnection else {
             throw .tooManySubscriptions(limit: limits.subscriptionsPerConnection)
         }
     }
