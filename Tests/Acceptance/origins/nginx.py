@@ -46,9 +46,9 @@ http {{
     ssl_certificate_key {key};
     ssl_protocols TLSv1.2 TLSv1.3;
     server {{
-        listen 127.0.0.1:{http};
-        listen 127.0.0.1:{https} ssl http2;
-        listen 127.0.0.1:{https1} ssl;
+        listen {address}:{http};
+        listen {address}:{https} ssl http2;
+        listen {address}:{https1} ssl;
         root {directory}/files;
         location /slow/ {{ alias {directory}/files/; limit_rate 64k; }}
         location /nothing {{ return 204; }}
@@ -80,7 +80,7 @@ class LogLine:
 class Nginx:
     """A running nginx. `held` is the port of the origin behind /held/."""
 
-    def __init__(self, directory: Path, authority: Authority, held: int) -> None:
+    def __init__(self, directory: Path, authority: Authority, held: int, address: str = "127.0.0.1") -> None:
         self.directory = directory
         for name in ("files", "put"):
             (directory / name).mkdir(parents=True)
@@ -90,13 +90,14 @@ class Nginx:
         self._reader = self._follow_log(directory / "access.fifo")
         # The ports are bound here and handed over, so that none is lost to another program and none refuses a
         # connection while nginx starts.
-        sockets = [_listener() for _ in range(3)]
+        sockets = [_listener(address) for _ in range(3)]
         http, https, https1 = (listener.getsockname()[1] for listener in sockets)
-        certificate = authority.issue("nginx")
+        certificate = authority.issue(f"nginx-{address}", f"DNS:localhost,IP:127.0.0.1,IP:::1,IP:{address}")
         (directory / "nginx.conf").write_text(
             _CONFIGURATION.format(
                 user="user root;" if os.getuid() == 0 else "",
                 directory=directory,
+                address=address,
                 chain=certificate.chain,
                 key=certificate.key,
                 http=http,
@@ -114,10 +115,10 @@ class Nginx:
         )
         for listener in sockets:
             listener.close()
-        self.http = f"http://127.0.0.1:{http}"
-        self.https = f"https://127.0.0.1:{https}"
+        self.http = f"http://{address}:{http}"
+        self.https = f"https://{address}:{https}"
         """HTTPS with HTTP/2."""
-        self.https1 = f"https://127.0.0.1:{https1}"
+        self.https1 = f"https://{address}:{https1}"
         """HTTPS with HTTP/1.1 alone."""
 
     def stop(self) -> None:
@@ -154,10 +155,10 @@ class Nginx:
         return thread
 
 
-def _listener() -> socket.socket:
+def _listener(address: str) -> socket.socket:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", 0))
+    listener.bind((address, 0))
     listener.listen(1024)
     return listener
 

@@ -102,16 +102,18 @@ HeadHandler = Callable[[Exchange], bool | None]
 
 
 class ScriptedOrigin:
-    """Listens on loopback; `on` gives the handler of a path, anything else is echoed as it came."""
+    """Listens on loopback, or on an address; `on` gives the handler of a path, anything else is echoed as it came."""
 
-    def __init__(self, certificate: Certificate | None = None) -> None:
+    def __init__(self, certificate: Certificate | None = None, address: str = "127.0.0.1") -> None:
         self._context: ssl.SSLContext | None = None
         if certificate is not None:
             self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._context.load_cert_chain(certificate.chain, certificate.key)
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self._listener = socket.create_server((address, 0), family=family, backlog=512)
         self.port: int = self._listener.getsockname()[1]
-        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.port}"
+        host = f"[{address}]" if ":" in address else address
+        self.url = f"http{'s' if certificate else ''}://{host}:{self.port}"
         self._handlers: dict[str, Handler] = {}
         self._head_handlers: dict[str, HeadHandler] = {}
         self._changed = threading.Condition()

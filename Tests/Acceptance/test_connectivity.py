@@ -1,0 +1,266 @@
+"""What the network does to requests that wait for it, and to those that fail (docs/connectivity.md)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from conftest import StartDaemon
+from harness.daemon import Daemon
+from harness.link import Link, ip, whole
+from harness.story import BEGINNING, COMPLETING, Story, ending, failing
+from harness.waiting import eventually
+from origins.scripted import Exchange, ScriptedOrigin
+
+WAITING = "task.is_waiting_for_connectivity"
+OFFLINE = "session_task_failed.not_connected_to_internet"
+LOST = "session_task_failed.network_connection_lost"
+
+
+@pytest.fixture
+def link() -> Iterator[Link]:
+    try:
+        made = Link(f"carpool-online-{os.getpid()}")
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no network namespaces may be made here: {error}")
+    with whole(made):
+        yield made
+
+
+@pytest.fixture
+def far(link: Link) -> Iterator[ScriptedOrigin]:
+    """An origin at the other end of the link."""
+    origin = link.far.run(lambda: ScriptedOrigin(address=link.far_address))
+    yield origin
+    origin.stop()
+
+
+@pytest.fixture
+def near(link: Link, start: StartDaemon) -> Daemon:
+    """A daemon at this end, which has looked at the network."""
+    daemon = link.near.run(start)
+    assert daemon.call("reachability.get")["status"] == "satisfied"
+    return daemon
+
+
+@pytest.fixture
+def heard(near: Daemon) -> Iterator[Story]:
+    with near.wire() as wire:
+        yield Story(wire, ("request.*", "task.*", "reachability.*"))
+
+
+def lose(link: Link, daemon: Daemon) -> None:
+    """Cut the link, and wait until the daemon knows."""
+    link.down()
+    eventually(lambda: daemon.call("reachability.get")["status"] == "unsatisfied")
+
+
+def when(event: dict[str, Any]) -> float:
+    return datetime.fromisoformat(event["time"]).timestamp()
+
+
+def error_of(record: dict[str, Any]) -> dict[str, Any]:
+    error: dict[str, Any] = record["outcome"]["error"]
+    return error
+
+
+# Waiting
+
+
+def test_a12_em_08_a_request_waits_for_the_network(link: Link, far: ScriptedOrigin, near: Daemon, heard: Story) -> None:
+    lose(link, near)
+    request = heard.submit(far.url, waits_for_connectivity=True)
+    waiting = heard.until(WAITING, request)
+    assert waiting["data"]["status"] == "unsatisfied" and waiting["data"]["reason"]
+    assert waiting["attempt"] == 1
+    assert when(waiting) - when(heard.until("request.did_resume", request)) < 0.1
+    assert far.connections == 0
+    link.up()
+    assert heard.wait(request)["response"]["status"] == 200
+    words = heard.words(request)
+    received = ["task.did_receive_response(200)", "task.did_receive_data"]
+    assert words == [*BEGINNING, WAITING, *received, *COMPLETING, *ending()]
+    back = [event for event in heard.events if event["type"] == "reachability.changed"][-1]
+    assert when(heard.until("request.did_finish", request)) - when(back) < 1.5
+
+
+def test_a12_nr_12_without_waiting_it_fails_at_once(
+    link: Link, far: ScriptedOrigin, near: Daemon, heard: Story
+) -> None:
+    lose(link, near)
+    request = heard.submit(far.url)
+    error = error_of(heard.wait(request))
+    assert error["name"] == OFFLINE and error["url_error_code"] == -1009
+    assert heard.words(request) == [*BEGINNING, *failing("not_connected_to_internet"), *ending(OFFLINE)]
+    first, last = heard.until("request.did_resume", request), heard.until("request.did_finish", request)
+    assert when(last) - when(first) < 0.1
+    state = error["details"]["reachability"]
+    assert state["status"] == "unsatisfied" and state["reason"]
+    assert state["supports_ipv4"] is False and state["lost_meanwhile"] is False
+
+
+def test_a12_the_session_can_say_so_and_the_request_otherwise(link: Link, far: ScriptedOrigin, near: Daemon) -> None:
+    near.call("session.create", name="patient", configuration={"waits_for_connectivity": True})
+    lose(link, near)
+    with near.wire() as wire:
+        patient = wire.call("request.submit", url=far.url, session="patient")["request"]
+        record = wire.call("request.perform", url=far.url, session="patient", waits_for_connectivity=False)
+        assert error_of(record)["name"] == OFFLINE
+        link.up()
+        assert wire.call("request.wait", request=patient)["response"]["status"] == 200
+
+
+def test_a12_waiting_ends_with_a_cancellation_and_with_the_resources_time(
+    link: Link, far: ScriptedOrigin, near: Daemon, heard: Story
+) -> None:
+    lose(link, near)
+    cancelled = heard.submit(far.url, waits_for_connectivity=True)
+    heard.until(WAITING, cancelled)
+    heard.call("request.cancel", request=cancelled)
+    assert error_of(heard.wait(cancelled))["name"] == "explicitly_cancelled"
+    # Neither the connection's nor the silence's time runs.
+    late = heard.submit(
+        far.url, waits_for_connectivity=True, timeout_ms=10, connect_timeout_ms=10, resource_timeout_ms=300
+    )
+    error = error_of(heard.wait(late))
+    assert (error["name"], error["timeout"]) == ("session_task_failed.timed_out", "resource")
+    assert error["details"]["reachability"]["status"] == "unsatisfied"
+    link.up()
+    assert heard.perform(far.url)["response"]["status"] == 200
+    assert len(far.requests) == 1
+
+
+def test_a12_a_hundred_that_waited_go_six_at_a_time(link: Link, far: ScriptedOrigin, near: Daemon) -> None:
+    lock = threading.Lock()
+    under_way, most = 0, 0
+
+    def count(exchange: Exchange) -> None:
+        nonlocal under_way, most
+        with lock:
+            under_way += 1
+            most = max(most, under_way)
+        exchange.reply()
+        with lock:
+            under_way -= 1
+
+    url = far.on("/counted", count)
+    lose(link, near)
+    with near.wire() as wire:
+        calls = [wire.request("request.perform", url=url, waits_for_connectivity=True) for _ in range(100)]
+        eventually(lambda: near.stats()["requests"]["active"] == 100)
+        link.up()
+        assert all(wire.answer(call)["result"]["response"]["status"] == 200 for call in calls)
+    assert len(far.requests) == 100
+    assert most <= 6 and far.connections <= 6
+
+
+def test_a_name_waits_too_while_there_is_no_way_to_the_world(link: Link, near: Daemon, heard: Story) -> None:
+    lose(link, near)
+    request = heard.submit("http://carpool.invalid/", waits_for_connectivity=True)
+    heard.until(WAITING, request)
+    link.up()
+    assert error_of(heard.wait(request))["name"].startswith("session_task_failed.")
+
+
+def test_a_redirect_to_where_there_is_no_way_waits(link: Link, far: ScriptedOrigin, near: Daemon, heard: Story) -> None:
+    elsewhere = "203.0.113.1"
+    ip(link.near, "route", "add", "unreachable", f"{elsewhere}/32")
+    ip(link.far, "address", "add", f"{elsewhere}/32", "dev", "lo")
+    target = f"http://{elsewhere}:{far.port}/"
+    url = far.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", target)]))
+    origin = link.far.run(lambda: ScriptedOrigin(address=elsewhere))
+    try:
+        target = origin.url + "/"
+        request = heard.submit(url, waits_for_connectivity=True)
+        assert heard.until(WAITING, request)["data"]["reason"] == "unreachable"
+        ip(link.near, "route", "delete", "unreachable", f"{elsewhere}/32")
+        record = heard.wait(request)
+        assert record["response"]["status"] == 200
+        assert len(record["attempts"][0]["metrics"]) == 2
+    finally:
+        origin.stop()
+
+
+# Failing
+
+
+@pytest.mark.parametrize("kind", ["unreachable", "prohibit", "blackhole"])
+def test_a_route_that_refuses_is_no_silent_host(link: Link, near: Daemon, kind: str) -> None:
+    ip(link.near, "route", "add", kind, "203.0.113.1/32")
+    with near.wire() as wire:
+        error = error_of(wire.call("request.perform", url="http://203.0.113.1/"))
+    assert error["name"] == OFFLINE
+    assert error["details"]["reachability"]["status"] == "unsatisfied"
+    assert error["details"]["reachability"]["supports_ipv4"] is True, "the world is there"
+
+
+def test_what_somebody_has_answered_is_not_the_networks(link: Link, near: Daemon) -> None:
+    with near.wire() as wire:
+        error = error_of(wire.call("request.perform", url=f"http://{link.far_address}:1/"))
+    assert error["name"] == "session_task_failed.cannot_connect_to_host"
+    assert "details" not in error
+
+
+# Trying again
+
+
+def test_rt_12_an_offline_request_is_sent_when_the_network_is_back(
+    link: Link, far: ScriptedOrigin, near: Daemon, heard: Story
+) -> None:
+    lose(link, near)
+    request = heard.submit(far.url, method="POST", interceptor=[{"offline": {"wait_ms": 20_000}}])
+    heard.until("request.did_complete_task(not_connected_to_internet)", request)
+    link.up()
+    record = heard.wait(request)
+    assert record["response"]["status"] == 200
+    assert len(record["attempts"]) == 2 and record["attempts"][0]["error"]["name"] == OFFLINE
+    assert "request.is_retrying(1)" in heard.words(request)
+
+
+def test_rt_12_it_keeps_its_failure_if_the_network_stays_away(link: Link, far: ScriptedOrigin, near: Daemon) -> None:
+    lose(link, near)
+    with near.wire() as wire:
+        began = time.monotonic()
+        record = wire.call("request.perform", url=far.url, interceptor=[{"offline": {"wait_ms": 300}}])
+        assert 0.3 <= time.monotonic() - began < 1.5
+    assert error_of(record)["name"] == OFFLINE
+    assert len(record["attempts"]) == 1
+
+
+def lose_under_way(link: Link, far: ScriptedOrigin, heard: Story, method: str) -> str:
+    """Make a request whose answer does not come, and take the address away until it is lost."""
+    gate = far.hold("/held")
+    request = heard.submit(far.url + "/held", method=method, interceptor=[{"offline": {"wait_ms": 20_000}}])
+    far.received(1, "/held")
+    link.delete(f"{link.near_address}/24")
+    heard.until("request.did_complete_task(network_connection_lost)", request)
+    gate.set()
+    link.add(f"{link.near_address}/24")
+    link.route()
+    return request
+
+
+def test_a13_what_was_lost_under_way_is_sent_again_when_the_network_is_back(
+    link: Link, far: ScriptedOrigin, heard: Story
+) -> None:
+    request = lose_under_way(link, far, heard, "GET")
+    began = time.monotonic()
+    record = heard.wait(request)
+    assert time.monotonic() - began < 10
+    assert record["response"]["status"] == 200
+    assert [attempt.get("error", {}).get("name") for attempt in record["attempts"]] == [LOST, None]
+    assert record["attempts"][0]["error"]["details"]["reachability"]["lost_meanwhile"] is True
+    assert len(far.received(2, "/held")) == 2
+
+
+def test_a13_a_post_is_not(link: Link, far: ScriptedOrigin, heard: Story) -> None:
+    record = heard.wait(lose_under_way(link, far, heard, "POST"))
+    assert error_of(record)["name"] == LOST and error_of(record)["url_error_code"] == -1005
+    assert len(record["attempts"]) == 1
+    assert len(far.received(1, "/held")) == 1
