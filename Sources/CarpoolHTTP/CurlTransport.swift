@@ -241,8 +241,10 @@ public final class CurlTransport: Transport {
     /// libcurl has finished a transfer.
     func complete(_ transfer: Transfer, _ result: CURLcode) {
         // Whatever libcurl made of the end that we gave it: half of a body without a length would pass for the whole.
-        if transfer.connection?.isLost == true, transfer.verdict == nil { transfer.verdict = transfer.strandedError }
-        if result == CURLE_SEND_ERROR, transfer.mayBeSentAgain { return startAgain(transfer) }
+        if transfer.isStranded, transfer.verdict == nil { transfer.verdict = transfer.strandedError }
+        if result == CURLE_SEND_ERROR || transfer.connection?.isLost == true, transfer.mayBeSentAgain {
+            return startAgain(transfer)
+        }
         if result == CURLE_COULDNT_CONNECT, transfer.mayTryEveryFamily {
             transfer.triesEveryFamily = true
             return startAgain(transfer)

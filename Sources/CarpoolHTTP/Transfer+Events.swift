@@ -82,7 +82,7 @@ extension Transfer {
         pool?.multi.hasProgressed = true
         deadlines.connected(at: transport.loop.now)
         sendings += 1
-        if connection?.isLost == true, verdict == nil { verdict = strandedError }
+        if isStranded, verdict == nil { verdict = strandedError }
         guard verdict == nil else { return false }
         defer { isRefused = false }
         guard sendings == 1 || request.method.isIdempotent || isRefused else {
@@ -109,7 +109,7 @@ extension Transfer {
     func openSocket(family: Int32, type: Int32, protocol: Int32, isLoopback: Bool) -> Int32 {
         pool?.multi.hasProgressed = true
         guard !leavesOut(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
-        guard let pool, connection?.isLost != true,
+        guard let pool, !isStranded,
             let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool)
         else { return -1 }
         attempts.append(attempt)

@@ -27,12 +27,17 @@ extension Transfer {
 
     /// Whether a pooled connection turned out to be dead while it was sent. libcurl sends it again only if reading was what failed, and a body
     /// makes it as likely to be the writing.
-    var mayBeSentAgain: Bool {
-        guard verdict == nil, isReused, sendings == 1, headReader.byteCount == 0 else { return false }
+    var mayBeSentAgain: Bool { sendings == 1 && mayBeRepeated }
+
+    private var mayBeRepeated: Bool {
+        guard verdict == nil, isReused, headReader.byteCount == 0 else { return false }
         guard request.method.isIdempotent else { return false }
         if case .source(let source) = request.body { return source.canRestart }
         return true
     }
+
+    /// Whether its connection was ended by us because nothing comes over it any more, and it fails with that.
+    var isStranded: Bool { connection?.isLost == true && !mayBeRepeated }
 
     /// What is told when time has run out.
     func timeoutError(_ kind: Deadlines.Kind) -> TransportError {

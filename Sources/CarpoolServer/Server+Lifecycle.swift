@@ -59,6 +59,7 @@ extension Server {
     private func end() {
         for connection in Array(connections.values) { connection.close() }
         spool.removeAll()
+        connectivity.stop()
         reachability.stop()
         let onStopped = onStopped
         self.onStopped = {}
@@ -76,7 +77,11 @@ extension Server {
         removeOldPartialFiles()
         armIdleExit()
         // After the first turn: whoever waits for the daemon to come up need not wait for this too.
-        loop.arm(Timer { [unowned self] in reachability.start() }, afterMilliseconds: 0)
+        let lookAtNetwork = Timer { [unowned self] in
+            reachability.start()
+            connectivity.start()
+        }
+        loop.arm(lookAtNetwork, afterMilliseconds: 0)
     }
 
     /// How often old partial files are looked for, in milliseconds: they stay for days.

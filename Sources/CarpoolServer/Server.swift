@@ -17,7 +17,7 @@ final class Server {
     let record: RecordWriter
     let publisher: EventPublisher
     /// Knows the network, for the sessions.
-    let connectivity = NetworkConnectivity()
+    let connectivity: NetworkConnectivity
     /// Whether packets can leave this machine.
     let reachability: ReachabilityService
     /// Remembers what downloads have left to go on with.
@@ -88,6 +88,7 @@ final class Server {
             streamBytes: configuration.limits.streamBytes, totalBytes: configuration.limits.totalStreamBytes)
         publisher = EventPublisher(epoch: epoch, record: record, loop: loop, limits: configuration.limits)
         reachability = ReachabilityService(loop: loop, settings: configuration.reachability, log: log)
+        connectivity = NetworkConnectivity(manager: reachability.manager, transport: transport, loop: loop)
         reachability.onChange = { [unowned self] in publish($0) }
         transport.connectionObserver = publisher
         spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }

@@ -88,6 +88,7 @@ def test_a10_connections_of_a_gone_address_are_closed_and_the_others_kept(
             link.delete(f"{link.near_address}/24")
             link.add("10.79.0.3/24")
             link.route()
+            eventually(lambda: near.call("reachability.get")["ipv4"].get("source") == "10.79.0.3")
             began = time.monotonic()
             second = fetch(wire, url, timeout_ms=5_000, **trust)
             assert time.monotonic() - began < 1
@@ -158,10 +159,10 @@ def test_a14_a_family_without_a_usable_source_is_left_out(link: Link, start: Sta
     ip(link.near, "link", "set", link.device, "addrgenmode", "eui64")
     link.down()
     link.up()
-    link.add("fd79::2/64", link.far)
+    link.add(f"{link.far_address6}/64", link.far)
     eventually(lambda: "tentative" not in addresses(link) and "fe80" in addresses(link))
     ip(link.near, "-6", "route", "replace", "default", "via", "fe80::1", "dev", link.device)
-    daemon = named(link, start, hosts, f"{link.far_address} both.test", "2001:db8::1 both.test")
+    daemon = named(link, start, hosts, f"{link.far_address} both.test", "2001:db8:1::1 both.test")
     state = daemon.call("reachability.get")
     assert (state["ipv4"]["usable"], state["ipv6"]["usable"]) == (True, False), state["ipv6"]
     origin = link.far.run(lambda: ScriptedOrigin(address=link.far_address))
@@ -173,7 +174,7 @@ def test_a14_a_family_without_a_usable_source_is_left_out(link: Link, start: Sta
 
 def test_a14_a_family_that_leads_nowhere_costs_a_head_start(link: Link, start: StartDaemon, hosts: Path) -> None:
     link.both_families()
-    daemon = named(link, start, hosts, f"{link.far_address} both.test", "2001:db8::1 both.test")
+    daemon = named(link, start, hosts, f"{link.far_address} both.test", "2001:db8:1::1 both.test")
     assert daemon.call("reachability.get")["ipv6"]["usable"]
     origin = link.far.run(lambda: ScriptedOrigin(address=link.far_address))
     try:

@@ -1,14 +1,161 @@
+internal import CarpoolHTTP
+internal import CarpoolReachability
 internal import CarpoolSession
+internal import CarpoolSystem
 
-/// What the daemon's sessions know of the network.
+/// What the daemon's sessions know of the network, and what its connections are told of it. It goes by what is so now: hysteresis is for
+/// people who watch.
 final class NetworkConnectivity: Connectivity {
-    private var observers = ConnectivityObservers()
     private(set) var losses = 0
     private(set) var changes = 0
+    private let manager: NetworkReachabilityManager
+    private let transport: CurlTransport
+    private let loop: EventLoop
+    private var observation: NetworkReachabilityManager.Observation?
+    private var observers = ConnectivityObservers()
+    /// What was answered while observers are told of one change: thousands may wait for a few hosts.
+    private var answers: [String: NetworkPath]?
+    private var lastRefresh: MonotonicTime?
 
-    func path(to host: String, isFresh: Bool) -> NetworkPath { NetworkPath(.unknown) }
+    /// Failures come in bundles; the devices are asked once for all within so many milliseconds.
+    private static let refreshMilliseconds = 20
+
+    init(manager: NetworkReachabilityManager, transport: CurlTransport, loop: EventLoop) {
+        self.manager = manager
+        self.transport = transport
+        self.loop = loop
+    }
+
+    /// Begins to tell the transport of changes, and of how things stand.
+    func start() {
+        observation = manager.observe(
+            { [unowned self] in networkDidChange($0) }, onLook: { [unowned self] in tellObservers() })
+        tellTransport(manager.snapshot)
+    }
+
+    /// Hears of nothing any more.
+    func stop() { observation = nil }
+
+    // MARK: Connectivity
+
+    func path(to host: String, isFresh: Bool) -> NetworkPath {
+        if isFresh { refresh() }
+        if let known = answers?[host] { return known }
+        let path = look(at: host)
+        answers?[host] = path
+        return path
+    }
 
     func whenChanged(_ body: @escaping () -> Void) -> Int { observers.add(body) }
 
     func forget(change number: Int) { observers.remove(number) }
+
+    // MARK: Looking
+
+    private func refresh() {
+        let now = MonotonicTime.read()
+        if let lastRefresh, now < lastRefresh.advanced(milliseconds: NetworkConnectivity.refreshMilliseconds) { return }
+        lastRefresh = now
+        manager.refresh()
+    }
+
+    private func look(at host: String) -> NetworkPath {
+        let snapshot = manager.snapshot
+        guard let literal = HostLiteral(host) else {
+            return NetworkConnectivity.isThisMachine(host) ? .here : NetworkPath(snapshot)
+        }
+        return NetworkPath(manager.lookup(literal.address, zone: literal.zone), in: snapshot)
+    }
+
+    /// Names that never leave the machine (RFC 6761, section 6.3).
+    private static func isThisMachine(_ host: String) -> Bool { host == "localhost" || host.hasSuffix(".localhost") }
+
+    // MARK: Changes
+
+    private func networkDidChange(_ change: ReachabilityChange) {
+        let old = change.previous.snapshot
+        let new = change.current.snapshot
+        changes &+= 1
+        if change.isLoss || change.removedAddresses.contains(where: { !$0.isLinkLocal }) { losses &+= 1 }
+        tellTransport(new)
+        if old.networkID != new.networkID || old.nameServers.map(\.address) != new.nameServers.map(\.address) {
+            transport.forgetNames()
+        }
+    }
+
+    /// After each look: the way to one host may be another one, although that to the world is the same.
+    private func tellObservers() {
+        guard observers.count > 0 else { return }
+        answers = [:]
+        for number in observers.numbers { observers[number]?() }
+        answers = nil
+    }
+
+    private func tellTransport(_ snapshot: ReachabilitySnapshot) {
+        // Whoever cannot see the interfaces has not seen them go either.
+        if !snapshot.interfaces.isEmpty {
+            transport.localAddressesDidChange(to: Set(snapshot.localAddresses.map(\.description)))
+        }
+        var families: AddressFamilies = []
+        if snapshot.ipv4.isUsable { families.insert(.ipv4) }
+        if snapshot.ipv6.isUsable { families.insert(.ipv6) }
+        transport.usableFamiliesDidChange(to: families)
+    }
+}
+
+/// A host that is an address.
+private struct HostLiteral {
+    let address: IPAddress
+    /// The interface of an address that counts on its link alone (RFC 6874).
+    var zone: String?
+
+    /// Reads a host as a URL has it; `nil` for a name.
+    init?(_ host: String) {
+        let parts = host.filter { $0 != "[" && $0 != "]" }.split(separator: "%", maxSplits: 1)
+        guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }
+        self.address = address
+        guard parts.count > 1 else { return }
+        zone = String(parts[1].hasPrefix("25") ? parts[1].dropFirst(2) : parts[1])
+    }
+}
+
+extension NetworkPath {
+    /// The way to this machine itself.
+    fileprivate static let here = NetworkPath(.satisfied)
+
+    /// The way to a host with a name, which may be anywhere.
+    fileprivate init(_ snapshot: ReachabilitySnapshot) {
+        self.init(Status(snapshot.status), reason: snapshot.unsatisfiedReason?.rawValue)
+        interface = snapshot.interface?.name
+        mayBeNearby = snapshot.interfaces.contains { interface in
+            interface.type != .loopback && interface.link.isUsable
+                && interface.addresses.contains { $0.scope == .global && $0.isUsable }
+        }
+        takeSupport(from: snapshot)
+    }
+
+    /// The way to an address.
+    fileprivate init(_ host: HostReachability, in snapshot: ReachabilitySnapshot) {
+        self.init(Status(host.status), reason: host.path.reason?.rawValue)
+        interface = host.path.interface?.name
+        takeSupport(from: snapshot)
+    }
+
+    private mutating func takeSupport(from snapshot: ReachabilitySnapshot) {
+        guard snapshot.status != .unknown else { return }
+        supportsIPv4 = snapshot.ipv4.isUsable
+        supportsIPv6 = snapshot.ipv6.isUsable
+        supportsDNS = snapshot.supportsDNS
+    }
+}
+
+extension NetworkPath.Status {
+    fileprivate init(_ status: ReachabilityStatus) {
+        switch status {
+        case .satisfied: self = .satisfied
+        case .unsatisfied: self = .unsatisfied
+        case .requiresConnection: self = .requiresConnection
+        case .unknown: self = .unknown
+        }
+    }
 }

@@ -24,7 +24,7 @@ class Link:
     """`near` is the daemon's side, whose way to the world leads to `far`, where origins are."""
 
     near_address, far_address = "10.79.0.1", "10.79.0.2"
-    near_address6, far_address6 = "fd79::1", "fd79::2"
+    near_address6, far_address6 = "2001:db8::1", "2001:db8::2"
     device = "eth0"
 
     def __init__(self, name: str) -> None:

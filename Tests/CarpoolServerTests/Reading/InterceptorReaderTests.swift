@@ -51,7 +51,7 @@ struct InterceptorReaderTests {
             throw RPCError.invalidParams(error)
         }
         let reader = InterceptorReader(
-            callbacks: callbacks, scheduler: loop, connectivity: NetworkConnectivity()
+            callbacks: callbacks, scheduler: loop, connectivity: UnknownConnectivity()
         ) { "r_test" }
         return try reader.interceptor(json, path: "params.interceptor")
     }

@@ -6,6 +6,6 @@ extension RequestReader {
     static func make(_ client: any Client) throws -> RequestReader {
         RequestReader(
             client: client, owner: 1_000, callbacks: RecordingParts(), languages: [], scheduler: try EventLoop(),
-            connectivity: NetworkConnectivity(), makeRequestID: { "r_test" })
+            connectivity: UnknownConnectivity(), makeRequestID: { "r_test" })
     }
 }
