@@ -15,6 +15,7 @@ import pytest
 from harness import faults
 from harness.command import Run, runner
 from harness.daemon import CARPOOLD, Daemon
+from harness.link import Link
 from harness.namespace import Namespace
 from harness.namespaces import Machine
 from harness.story import Story
@@ -103,6 +104,17 @@ def machine() -> Iterator[Machine]:
     """A machine of the test's own, whose cables it can pull."""
     try:
         made = Machine()
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no network namespace may be made here: {error}")
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def link() -> Iterator[Link]:
+    """A machine with a way to the world, which leads to origins of the test's own."""
+    try:
+        made = Link()
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no network namespace may be made here: {error}")
     yield made

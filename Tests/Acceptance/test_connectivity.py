@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
-from harness.link import Link, ip, whole, with_file
+from harness.link import Link, with_file
 from harness.story import BEGINNING, COMPLETING, Story, ending, failing
 from harness.waiting import eventually
 from origins.scripted import Exchange, ScriptedOrigin
@@ -25,19 +23,9 @@ LOST = "session_task_failed.network_connection_lost"
 
 
 @pytest.fixture
-def link() -> Iterator[Link]:
-    try:
-        made = Link(f"carpool-online-{os.getpid()}")
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"no network namespaces may be made here: {error}")
-    with whole(made):
-        yield made
-
-
-@pytest.fixture
 def far(link: Link) -> Iterator[ScriptedOrigin]:
     """An origin at the other end of the link."""
-    origin = link.far.run(lambda: ScriptedOrigin(address=link.far_address))
+    origin = link.outside.run(lambda: ScriptedOrigin(address=link.PEER))
     yield origin
     origin.stop()
 
@@ -45,7 +33,7 @@ def far(link: Link) -> Iterator[ScriptedOrigin]:
 @pytest.fixture
 def near(link: Link, start: StartDaemon) -> Daemon:
     """A daemon at this end, which has looked at the network."""
-    daemon = link.near.run(start)
+    daemon = link.inside.run(start)
     assert daemon.call("reachability.get")["status"] == "satisfied"
     return daemon
 
@@ -170,8 +158,8 @@ def test_a_name_waits_too_while_there_is_no_way_to_the_world(
     link: Link, far: ScriptedOrigin, start: StartDaemon, tmp_path: Path
 ) -> None:
     hosts = tmp_path / "hosts"
-    hosts.write_text(f"{link.far_address} far.test\n")
-    daemon = with_file(link.near, "/etc/hosts", hosts, start)
+    hosts.write_text(f"{link.PEER} far.test\n")
+    daemon = with_file(link.inside, "/etc/hosts", hosts, start)
     lose(link, daemon)
     with daemon.wire() as wire:
         story = Story(wire)
@@ -181,18 +169,36 @@ def test_a_name_waits_too_while_there_is_no_way_to_the_world(
         assert story.wait(request)["response"]["status"] == 200
 
 
+def test_names_that_lead_nowhere_wait_in_peace(link: Link, start: StartDaemon, tmp_path: Path) -> None:
+    # Without a way to the world a name may stand for a neighbour, so it is tried; but only when something has changed.
+    link.ip("route delete default")
+    hosts = tmp_path / "hosts"
+    hosts.write_text("".join(f"203.0.113.{number} {number}.test\n" for number in range(1, 4)))
+    daemon = with_file(link.inside, "/etc/hosts", hosts, start)
+    with daemon.wire() as wire:
+        story = Story(wire)
+        requests = [story.submit(f"http://{number}.test/", waits_for_connectivity=True) for number in range(1, 4)]
+        for request in requests:
+            story.until(WAITING, request)
+        before = daemon.stats()["transfers"]["finished"]
+        threading.Event().wait(0.3)
+        assert daemon.stats()["transfers"]["finished"] == before
+        for request in requests:
+            story.call("request.cancel", request=request)
+
+
 def test_a_redirect_to_where_there_is_no_way_waits(link: Link, far: ScriptedOrigin, near: Daemon, heard: Story) -> None:
     elsewhere = "203.0.113.1"
-    ip(link.near, "route", "add", "unreachable", f"{elsewhere}/32")
-    ip(link.far, "address", "add", f"{elsewhere}/32", "dev", "lo")
+    link.ip(f"route add unreachable {elsewhere}/32")
+    link.peer(f"addr add {elsewhere}/32 dev lo")
     target = f"http://{elsewhere}:{far.port}/"
     url = far.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", target)]))
-    origin = link.far.run(lambda: ScriptedOrigin(address=elsewhere))
+    origin = link.outside.run(lambda: ScriptedOrigin(address=elsewhere))
     try:
         target = origin.url + "/"
         request = heard.submit(url, waits_for_connectivity=True)
         assert heard.until(WAITING, request)["data"]["reason"] == "unreachable"
-        ip(link.near, "route", "delete", "unreachable", f"{elsewhere}/32")
+        link.ip(f"route delete unreachable {elsewhere}/32")
         record = heard.wait(request)
         assert record["response"]["status"] == 200
         assert len(record["attempts"][0]["metrics"]) == 2
@@ -205,7 +211,7 @@ def test_a_redirect_to_where_there_is_no_way_waits(link: Link, far: ScriptedOrig
 
 @pytest.mark.parametrize("kind", ["unreachable", "prohibit", "blackhole"])
 def test_a_route_that_refuses_is_no_silent_host(link: Link, near: Daemon, kind: str) -> None:
-    ip(link.near, "route", "add", kind, "203.0.113.1/32")
+    link.ip(f"route add {kind} 203.0.113.1/32")
     with near.wire() as wire:
         error = error_of(wire.call("request.perform", url="http://203.0.113.1/"))
     assert error["name"] == OFFLINE
@@ -215,7 +221,7 @@ def test_a_route_that_refuses_is_no_silent_host(link: Link, near: Daemon, kind: 
 
 def test_what_somebody_has_answered_is_not_the_networks(link: Link, near: Daemon) -> None:
     with near.wire() as wire:
-        error = error_of(wire.call("request.perform", url=f"http://{link.far_address}:1/"))
+        error = error_of(wire.call("request.perform", url=f"http://{link.PEER}:1/"))
     assert error["name"] == "session_task_failed.cannot_connect_to_host"
     assert "details" not in error
 
@@ -251,10 +257,10 @@ def lose_under_way(link: Link, far: ScriptedOrigin, heard: Story, method: str) -
     gate = far.hold("/held")
     request = submit(heard, far.url + "/held", method=method, interceptor=[{"offline": {"wait_ms": 20_000}}])
     far.received(1, "/held")
-    link.delete(f"{link.near_address}/24")
+    link.ip(f"addr delete {link.ADDRESS}/24 dev {link.DEVICE}")
     heard.until("request.did_complete_task(network_connection_lost)", request)
     gate.set()
-    link.add(f"{link.near_address}/24")
+    link.ip(f"addr add {link.ADDRESS}/24 dev {link.DEVICE}")
     link.route()
     return request
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
@@ -15,46 +14,34 @@ from typing import Any
 import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
-from harness.link import DelayedLink, Link, ip, whole, with_file
+from harness.link import DelayedLink, Link, with_file
 from harness.waiting import eventually
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
 
-NAME = f"carpool-online-{os.getpid()}"
-
-
-@pytest.fixture
-def link() -> Iterator[Link]:
-    try:
-        made = Link(NAME)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"no network namespaces may be made here: {error}")
-    with whole(made):
-        yield made
-
 
 @pytest.fixture
 def delayed(tmp_path: Path) -> Iterator[Link]:
     try:
-        made = DelayedLink(NAME, tmp_path, 20)
+        made = DelayedLink(tmp_path)
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no delayed link may be made here: {error}")
-    with whole(made):
-        yield made
+    yield made
+    made.remove()
 
 
 @pytest.fixture
 def near(link: Link, start: StartDaemon) -> Daemon:
-    daemon = link.near.run(start)
+    daemon = link.inside.run(start)
     assert daemon.call("reachability.get")["status"] == "satisfied"
     return daemon
 
 
 @pytest.fixture
 def far(link: Link, tmp_path: Path, authority: Authority) -> Iterator[Nginx]:
-    origin = link.far.run(lambda: Nginx(tmp_path, authority, 1, link.far_address))
+    origin = link.outside.run(lambda: Nginx(tmp_path, authority, 1, link.PEER))
     yield origin
     origin.stop()
 
@@ -76,23 +63,23 @@ def connections(nginx: Nginx, count: int, path: str) -> set[int]:
 def test_a10_connections_of_a_gone_address_are_closed_and_the_others_kept(
     link: Link, near: Daemon, far: Nginx, authority: Authority, scheme: str
 ) -> None:
-    link.add("10.80.0.1/24")
-    link.add("10.80.0.2/24", link.far)
-    other = link.far.run(lambda: ScriptedOrigin(address="10.80.0.2"))
+    link.ip(f"addr add 10.80.0.1/24 dev {link.DEVICE}")
+    link.peer("addr add 10.80.0.2/24 dev p0")
+    other = link.outside.run(lambda: ScriptedOrigin(address="10.80.0.2"))
     url = getattr(far, scheme) + "/hello.txt"
     trust = {"trust": {"ca_file": str(authority.ca_file)}}
     try:
         with near.wire() as wire:
             first, kept = fetch(wire, url, **trust), fetch(wire, other.url)
-            assert first["local"].startswith(f"{link.near_address}:") and kept["local"].startswith("10.80.0.1:")
-            link.delete(f"{link.near_address}/24")
-            link.add("10.79.0.3/24")
+            assert first["local"].startswith(f"{link.ADDRESS}:") and kept["local"].startswith("10.80.0.1:")
+            link.ip(f"addr delete {link.ADDRESS}/24 dev {link.DEVICE}")
+            link.ip(f"addr add 10.77.0.3/24 dev {link.DEVICE}")
             link.route()
-            eventually(lambda: near.call("reachability.get")["ipv4"].get("source") == "10.79.0.3")
+            eventually(lambda: near.call("reachability.get")["ipv4"].get("source") == "10.77.0.3")
             began = time.monotonic()
             second = fetch(wire, url, timeout_ms=5_000, **trust)
             assert time.monotonic() - began < 1
-            assert second["local"].startswith("10.79.0.3:") and not second["reused"]
+            assert second["local"].startswith("10.77.0.3:") and not second["reused"]
             assert fetch(wire, url, **trust)["connection"] == second["connection"]
             assert fetch(wire, other.url)["connection"] == kept["connection"]
         assert len(connections(far, 3, "/hello.txt")) == 2, "one before and one after"
@@ -116,14 +103,14 @@ def test_a11_a_link_that_comes_back_with_its_address_costs_nothing(link: Link, n
 
 
 def test_a_request_under_way_is_saved_by_an_address_that_comes_back(link: Link, near: Daemon) -> None:
-    origin = link.far.run(lambda: ScriptedOrigin(address=link.far_address))
+    origin = link.outside.run(lambda: ScriptedOrigin(address=link.PEER))
     gate = origin.hold("/held")
     try:
         with near.wire() as wire:
             call = wire.request("request.perform", url=origin.url + "/held")
             origin.received(1)
-            link.delete(f"{link.near_address}/24")
-            link.add(f"{link.near_address}/24")
+            link.ip(f"addr delete {link.ADDRESS}/24 dev {link.DEVICE}")
+            link.ip(f"addr add {link.ADDRESS}/24 dev {link.DEVICE}")
             link.route()
             gate.set()
             assert wire.result(call)["response"]["status"] == 200
@@ -143,29 +130,26 @@ def hosts(tmp_path: Path) -> Path:
 def named(link: Link, start: StartDaemon, hosts: Path, *lines: str) -> Daemon:
     """Start a daemon to which names stand for what the lines say."""
     hosts.write_text("".join(f"{line}\n" for line in lines))
-    return with_file(link.near, "/etc/hosts", hosts, start)
+    return with_file(link.inside, "/etc/hosts", hosts, start)
 
 
 def connecting_ms(daemon: Daemon, url: str) -> float:
     """How long it took to connect, without resolving."""
     with daemon.wire() as wire:
         hop = fetch(wire, url)
-        assert hop["remote"].startswith("10.79.0.2:")
+        assert hop["remote"].startswith("10.77.0.2:")
         return float(hop["connect_us"] - hop["dns_us"]) / 1_000
 
 
 def test_a14_a_family_without_a_usable_source_is_left_out(link: Link, start: StartDaemon, hosts: Path) -> None:
     # There is a route, and packets go nowhere: the kernel takes the address that counts on the link alone.
-    ip(link.near, "link", "set", link.device, "addrgenmode", "eui64")
-    link.down()
-    link.up()
-    link.add(f"{link.far_address6}/64", link.far)
-    eventually(lambda: "tentative" not in addresses(link) and "fe80" in addresses(link))
-    ip(link.near, "-6", "route", "replace", "default", "via", "fe80::1", "dev", link.device)
-    daemon = named(link, start, hosts, f"{link.far_address} both.test", "2001:db8:1::1 both.test")
+    link.peer(f"addr add {link.PEER6}/64 dev p0 nodad")
+    eventually(lambda: own_address6(link)["local"].startswith("fe80") and not own_address6(link).get("tentative"))
+    link.ip(f"-6 route replace default via fe80::1 dev {link.DEVICE}")
+    daemon = named(link, start, hosts, f"{link.PEER} both.test", "2001:db8:1::1 both.test")
     state = daemon.call("reachability.get")
     assert (state["ipv4"]["usable"], state["ipv6"]["usable"]) == (True, False), state["ipv6"]
-    origin = link.far.run(lambda: ScriptedOrigin(address=link.far_address))
+    origin = link.outside.run(lambda: ScriptedOrigin(address=link.PEER))
     try:
         assert connecting_ms(daemon, f"http://both.test:{origin.port}/") < 100
     finally:
@@ -174,9 +158,9 @@ def test_a14_a_family_without_a_usable_source_is_left_out(link: Link, start: Sta
 
 def test_a14_a_family_that_leads_nowhere_costs_a_head_start(link: Link, start: StartDaemon, hosts: Path) -> None:
     link.both_families()
-    daemon = named(link, start, hosts, f"{link.far_address} both.test", "2001:db8:1::1 both.test")
+    daemon = named(link, start, hosts, f"{link.PEER} both.test", "2001:db8:1::1 both.test")
     assert daemon.call("reachability.get")["ipv6"]["usable"]
-    origin = link.far.run(lambda: ScriptedOrigin(address=link.far_address))
+    origin = link.outside.run(lambda: ScriptedOrigin(address=link.PEER))
     try:
         assert 190 < connecting_ms(daemon, f"http://both.test:{origin.port}/") < 1_500
     finally:
@@ -185,37 +169,35 @@ def test_a14_a_family_that_leads_nowhere_costs_a_head_start(link: Link, start: S
 
 def test_a14_a_neighbour_of_the_useless_family_is_found(link: Link, start: StartDaemon, hosts: Path) -> None:
     # IPv6 leads to no world, but to a neighbour, and that is all the address that the name has.
-    link.add(f"{link.near_address6}/64")
-    link.add(f"{link.far_address6}/64", link.far)
-    daemon = named(link, start, hosts, f"{link.far_address6} near.test")
+    link.ip(f"addr add {link.ADDRESS6}/64 dev {link.DEVICE} nodad")
+    link.peer(f"addr add {link.PEER6}/64 dev p0 nodad")
+    daemon = named(link, start, hosts, f"{link.PEER6} near.test")
     assert not daemon.call("reachability.get")["ipv6"]["usable"]
-    origin = link.far.run(lambda: ScriptedOrigin(address=link.far_address6))
+    origin = link.outside.run(lambda: ScriptedOrigin(address=link.PEER6))
     try:
         with daemon.wire() as wire:
-            assert fetch(wire, f"http://near.test:{origin.port}/")["remote"].startswith(f"[{link.far_address6}]:")
+            assert fetch(wire, f"http://near.test:{origin.port}/")["remote"].startswith(f"[{link.PEER6}]:")
     finally:
         origin.stop()
 
 
-def addresses(link: Link) -> str:
-    return subprocess.run(
-        ["ip", "-n", link.near.name, "-6", "address", "show", "dev", link.device],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+def own_address6(link: Link) -> dict[str, Any]:
+    """Return the only address of IPv6 that the link has, without anything while there is none."""
+    shown = link.show("-6", "addr", "show", "dev", link.DEVICE)
+    found: dict[str, Any] = shown[0]["addr_info"][0] if shown else {"local": ""}
+    return found
 
 
 # Names
 
 
 def test_names_are_resolved_anew_on_another_network(link: Link, start: StartDaemon, hosts: Path) -> None:
-    link.add("10.79.0.7/24", link.far)
+    link.peer("addr add 10.77.0.7/24 dev p0")
     origins = [
-        link.far.run(lambda address=address: ScriptedOrigin(address=address))  # type: ignore[misc]
-        for address in (link.far_address, "10.79.0.7")
+        link.outside.run(lambda address=address: ScriptedOrigin(address=address))  # type: ignore[misc]
+        for address in (link.PEER, "10.77.0.7")
     ]
-    daemon = named(link, start, hosts, f"{link.far_address} moved.test")
+    daemon = named(link, start, hosts, f"{link.PEER} moved.test")
     try:
         with daemon.wire() as wire:
 
@@ -223,14 +205,14 @@ def test_names_are_resolved_anew_on_another_network(link: Link, start: StartDaem
                 record = wire.call("request.perform", url=f"http://moved.test:{port}/")
                 return str(record["attempts"][0]["metrics"][0].get("remote") or record["outcome"]["error"]["name"])
 
-            assert remote(origins[0].port).startswith(f"{link.far_address}:")
-            hosts.write_text("10.79.0.7 moved.test\n")
+            assert remote(origins[0].port).startswith(f"{link.PEER}:")
+            hosts.write_text("10.77.0.7 moved.test\n")
             origins[0].close_connections()
-            assert not remote(origins[0].port).startswith("10.79.0.7:"), "what was resolved is remembered"
+            assert not remote(origins[0].port).startswith("10.77.0.7:"), "what was resolved is remembered"
             link.down()
             link.up()
             eventually(lambda: daemon.call("reachability.get")["status"] == "satisfied")
-            assert remote(origins[1].port).startswith("10.79.0.7:")
+            assert remote(origins[1].port).startswith("10.77.0.7:")
     finally:
         for origin in origins:
             origin.stop()
@@ -250,8 +232,8 @@ with carpool.Client(sys.argv[1]) as client:
 def test_a15_over_a_long_wire_one_connection_serves_everybody(
     delayed: Link, start: StartDaemon, tmp_path: Path, authority: Authority, scheme: str, first_ms: int
 ) -> None:
-    nginx = delayed.far.run(lambda: Nginx(tmp_path / "far", authority, 1, delayed.far_address))
-    daemon = delayed.near.run(start)
+    nginx = delayed.outside.run(lambda: Nginx(tmp_path / "far", authority, 1, delayed.PEER))
+    daemon = delayed.inside.run(start)
     url = getattr(nginx, scheme) + "/200.bin"
     try:
         with daemon.wire() as wire:

@@ -69,6 +69,28 @@ struct NetworkChangeTests {
         origin.end()
     }
 
+    /// Of many streams on one connection some may yet be saved; new ones must not be added to them.
+    @Test(.enabled(if: CurlLibrary.profile == .multiplex))
+    func newRequestsDoNotJoinThoseUnderWay() async throws {
+        let nginx = try Nginx.shared.get()
+        let driver = try await Driver()
+        _ = await driver.change(addresses: ["127.0.0.1"])
+        var quick = Ask(nginx.https + "/where")
+        quick.trust = .authorities(path: nginx.authority, digest: 1)
+        let first = try await driver.fetch(quick)
+        var stalled = quick
+        stalled.method = "POST"
+        stalled.url = nginx.https + "/stall"
+        async let lost = driver.fetch(stalled)
+        while await driver.statistics.origins.allSatisfy({ $0.active == 0 }) { await Task.yield() }
+        _ = await driver.change(addresses: [])
+        let next = try await driver.fetch(quick)
+        #expect(first.version == "h2" && next.version == "h2")
+        #expect(next.error == nil && next.metrics.connection != first.metrics.connection)
+        #expect(try await lost.error?.code == .networkConnectionLost)
+        await driver.end()
+    }
+
     @Test func whatIsUnderWayGoesOnWhenTheAddressIsBack() async throws {
         let steps = Counter()
         let origin = try ScriptedOrigin { peer in

@@ -13,6 +13,10 @@ final class NetworkConnectivity: Connectivity {
     private let loop: EventLoop
     private var observation: NetworkReachabilityManager.Observation?
     private var observers = ConnectivityObservers()
+    /// Whether the observers do not know yet of a change.
+    private var hasNews = false
+    /// How many of the kernel's messages there were when they were last told.
+    private var messagesTold = 0
     /// What was answered while observers are told of one change: thousands may wait for a few hosts.
     private var answers: [String: NetworkPath]?
     private var lastRefresh: MonotonicTime?
@@ -76,6 +80,7 @@ final class NetworkConnectivity: Connectivity {
         let old = change.previous.snapshot
         let new = change.current.snapshot
         changes &+= 1
+        hasNews = true
         if change.isLoss || change.removedAddresses.contains(where: { !$0.isLinkLocal }) { losses &+= 1 }
         tellTransport(new)
         if old.networkID != new.networkID || old.nameServers.map(\.address) != new.nameServers.map(\.address) {
@@ -83,8 +88,13 @@ final class NetworkConnectivity: Connectivity {
         }
     }
 
-    /// After each look: the way to one host may be another one, although that to the world is the same.
+    /// After each look: the way to one host may be another one, although that to the world is the same. Not after one that nothing has caused:
+    /// whoever goes in vain has the network looked at, and would send the others after him.
     private func tellObservers() {
+        let messages = manager.statistics.datagrams &+ manager.statistics.resyncs
+        guard hasNews || messages != messagesTold else { return }
+        hasNews = false
+        messagesTold = messages
         guard observers.count > 0 else { return }
         answers = [:]
         for number in observers.numbers { observers[number]?() }
