@@ -79,7 +79,8 @@ let package = Package(
         .testTarget(
             name: "CarpoolServerTests",
             dependencies: [
-                "CarpoolServer", "CarpoolRPC", "CarpoolSession", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem",
+                "CarpoolServer", "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolHTTP", "CarpoolJSON",
+                "CarpoolSystem",
             ], swiftSettings: settings),
         .testTarget(
             name: "CarpoolClientTests", dependencies: ["CarpoolClient", "CarpoolSystem"], swiftSettings: settings),

@@ -41,11 +41,14 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private var firstEvent: MonotonicTime?
     private var isStarted = false
 
-    /// While it is armed the kernel's messages are left alone: a storm of them costs no more than some looks.
+    /// While it is armed the kernel's messages are left alone: a storm of them costs no more than some looks. It doubles from one look to
+    /// the next, so that of changes that only follow each other the second is told as soon as the first.
+    private var pauseMilliseconds = NetworkReachabilityManager.shortestPauseMilliseconds
     private lazy var pause = Timer { [unowned self] in resume() }
     private lazy var poll = Timer { [unowned self] in pollDidCome() }
 
-    private static let pauseMilliseconds = 20
+    private static let shortestPauseMilliseconds = 1
+    private static let longestPauseMilliseconds = 20
     private static let pollMilliseconds = 10_000
     /// One drain takes at most so many datagrams; what is left is older than the look that follows.
     private static let datagramsPerDrain = 256
@@ -108,7 +111,9 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             let path = current.snapshot.canTry ? RoutePath() : .refused(.noRoute)
             return HostReachability(address: address, path: path, isBlind: current.snapshot.status == .unknown)
         }
-        let answer = (try? network.route(to: address, interface: interface)) ?? .route(KernelRoute(interface: nil))
+        guard let answer = try? network.route(to: address, interface: interface) else {
+            return HostReachability(address: address, path: RoutePath(), isBlind: true)
+        }
         let path = RoutePath.judge(
             answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal, isBlind ? nil : interfaces)
         return HostReachability(address: address, path: path, isBlind: isBlind)
@@ -207,17 +212,19 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         drain()
         guard let news else { return }
         if causes.isEmpty {
+            pauseMilliseconds = NetworkReachabilityManager.shortestPauseMilliseconds
             loop.setInterest(.readable, for: news.descriptor.raw, handler: self)
         } else {
             evaluate()
-            rest()
+            rest(milliseconds: pauseMilliseconds)
+            pauseMilliseconds = min(2 * pauseMilliseconds, NetworkReachabilityManager.longestPauseMilliseconds)
         }
     }
 
     /// Leaves the kernel's messages alone for a moment.
-    private func rest() {
+    private func rest(milliseconds: Int) {
         if let news { loop.setInterest([], for: news.descriptor.raw, handler: self) }
-        loop.arm(pause, afterMilliseconds: NetworkReachabilityManager.pauseMilliseconds)
+        loop.arm(pause, afterMilliseconds: milliseconds)
     }
 
     private func mark(_ cause: ReachabilityCauses) {
@@ -248,11 +255,8 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private func resolverFileDidChange() {
         mark(.dns)
         // A file is often replaced in several steps, so the look waits for the last of them.
-        if news != nil {
-            rest()
-        } else {
-            loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.pauseMilliseconds)
-        }
+        let milliseconds = NetworkReachabilityManager.longestPauseMilliseconds
+        if news != nil { rest(milliseconds: milliseconds) } else { loop.arm(poll, afterMilliseconds: milliseconds) }
     }
 
     private func pollDidCome() {
@@ -264,16 +268,14 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     // MARK: Looking
 
     private func evaluate() {
-        guard let network else { return }
+        guard let network else { return clearSigns() }
         statistics.evaluations &+= 1
-        do throws(SystemError) {
-            adopt(try look(at: network))
-        } catch {
-            statistics.failures &+= 1
-            // The socket may hold half an answer; another one begins anew.
-            if !isBlind, let another = try? KernelNetwork() { self.network = another }
-            clearSigns()
-        }
+        if let snapshot = try? look(at: network) { return adopt(snapshot) }
+        statistics.failures &+= 1
+        // The socket may hold half an answer; another one begins anew.
+        guard !isBlind, let another = try? KernelNetwork() else { return clearSigns() }
+        self.network = another
+        if let snapshot = try? look(at: another) { adopt(snapshot) } else { clearSigns() }
     }
 
     private func look(at network: any NetworkView) throws(SystemError) -> ReachabilitySnapshot {
@@ -299,7 +301,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         let old = current
         let isChange = ReachabilityDifference(old.snapshot, snapshot).level != nil
         current = ReachabilityReading(
-            sequence: old.sequence &+ (isChange ? 1 : 0), generation: old.generation &+ (causes.isEmpty ? 0 : 1),
+            sequence: old.sequence &+ (isChange ? 1 : 0), generation: old.generation &+ (causes.isNews ? 1 : 0),
             time: now, wallTime: WallClock.microseconds(), snapshot: snapshot)
         let change = ReachabilityChange(from: old, to: current, causes: causes, firstEvent: firstEvent ?? now)
         clearSigns()

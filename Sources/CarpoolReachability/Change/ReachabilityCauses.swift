@@ -40,6 +40,9 @@ public struct ReachabilityCauses: OptionSet, Sendable {
         }
     }
 
+    /// Whether anybody but the manager itself and those who ask it has said something.
+    var isNews: Bool { !subtracting([.asked, .tick]).isEmpty }
+
     /// Their names.
     public var names: [String] { ReachabilityCauses.all.filter { contains($0.0) }.map(\.1) }
 }

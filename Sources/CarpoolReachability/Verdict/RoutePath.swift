@@ -46,7 +46,8 @@ public struct RoutePath: Equatable, Sendable {
     private func judge(
         _ kind: KernelRoute.Kind, _ isInternet: Bool, _ destinationIsLinkLocal: Bool
     ) -> UnreachableReason? {
-        guard let interface else { return .noInterface }
+        // One that is not known has come since the last look, and a host behind it is given the benefit of the doubt.
+        guard let interface else { return isInternet ? .noInterface : nil }
         if kind == .local, !isInternet { return nil }
         if kind != .unicast || interface.type == .loopback { return isInternet ? .noInterface : nil }
         if !interface.link.isUsable { return .noCarrier }

@@ -77,6 +77,9 @@ final class ReachabilityWatch {
         pending = ReachabilityChange(
             from: sent, to: change.current, causes: change.causes.union(pending?.causes ?? []),
             firstEvent: change.firstEvent)
+        // What has become of the hosts meanwhile belongs to it.
+        for host in hosts { host.refresh() }
+        noteHosts()
         send()
     }
 
@@ -94,13 +97,18 @@ final class ReachabilityWatch {
 
     private func tellHosts() {
         guard !isEnded else { return }
+        if noteHosts() { passedOver &+= 1 }
+        send()
+    }
+
+    /// Takes over how the hosts are; gives whether that was to be told already.
+    @discardableResult private func noteHosts() -> Bool {
         service.loop.cancel(hostTimer)
         let current = hosts.map(\.view.addresses)
-        guard current != toldHosts else { return }
-        if isHostPending { passedOver &+= 1 }
-        isHostPending = true
+        guard current != toldHosts else { return false }
         toldHosts = current
-        send()
+        defer { isHostPending = true }
+        return isHostPending
     }
 
     // MARK: Sending

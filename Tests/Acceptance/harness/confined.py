@@ -11,7 +11,7 @@ from pathlib import Path
 NOBODY = 65_534
 
 # The filter lets everything pass but socket(AF_NETLINK, ...), which fails with EAFNOSUPPORT (97), as it does under a
-# service manager's RestrictAddressFamilies=. The offsets are those of struct seccomp_data: the call, its first argument.
+# service manager's RestrictAddressFamilies=. The offsets are those of struct seccomp_data: call, first argument.
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 _SOCKET = 41 if os.uname().machine == "x86_64" else 198
