@@ -85,6 +85,7 @@ extension CurlTransport {
         queue.learn(isHTTP2: agreement.httpVersion == "h2", in: pool.lane)
         if let gate = pool.gate { loop.cancel(gate) }
         observeTurn()
+        if transfer.request.url.origin.scheme == "https" { transfer.delegate?.transferDidSecureConnection(transfer) }
     }
 
     /// Something happened at a connection that lies in the pool: most often its peer has closed it.

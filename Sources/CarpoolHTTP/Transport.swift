@@ -33,6 +33,8 @@ public protocol Transport: AnyObject {
 public protocol TransferDelegate: AnyObject {
     /// The transfer has left the admission queue and been given to the network.
     func transferDidStart(_ transfer: Transfer)
+    /// A connection of the transfer's own stands, and the certificate at its other end was found good.
+    func transferDidSecureConnection(_ transfer: Transfer)
     /// The head of the final response is complete; interim responses (1xx) are not told.
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead)
     /// A piece of the body, decoded if the request asked for it, at most 16 KiB. The bytes are valid during the call only.
@@ -41,6 +43,11 @@ public protocol TransferDelegate: AnyObject {
     func transfer(_ transfer: Transfer, didSendBodyBytes count: Int)
     /// The transfer is over; nothing follows. The error is `nil` if the response arrived whole, whatever its status.
     func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion)
+}
+
+extension TransferDelegate {
+    /// Does nothing.
+    public func transferDidSecureConnection(_ transfer: Transfer) {}
 }
 
 /// What a delegate does with a piece of a body.

@@ -7,6 +7,8 @@ public protocol EventMonitor: AnyObject {
     func sessionDidBecomeInvalid(_ session: Session)
     /// There is no way to the host, and the task waits for one (EM-08); told once of a task.
     func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath)
+    /// A server wants to know who sends the request, or has shown its certificate (EM-02).
+    func request(_ request: Request, taskDidReceive challenge: AuthenticationChallenge)
     /// The head of the final response is there (EM-09); those that redirect are told by the next one alone.
     func request(_ request: Request, taskDidReceive response: ResponseHead)
     /// So many bytes of the final response's body have arrived (EM-10).
@@ -37,7 +39,7 @@ public protocol EventMonitor: AnyObject {
     func request(_ request: Request, didCreateDestination path: String)
     /// A download has its final name, or has not (EM-40).
     func request(_ request: Request, didFinishDownloading result: Result<String, SessionError>)
-    /// So much of a body has come; told now and then, and at the end.
+    /// So much of a body has come; told now and then, and at the end. Of what is not a download only if it takes a while.
     func request(_ request: Request, didProgressTo completed: Int64, total: Int64?)
     /// The last hop is over (EM-07).
     func request(_ request: Request, taskDidCompleteWith error: TransportError?)
@@ -58,6 +60,8 @@ public protocol EventMonitor: AnyObject {
     func request(_ request: Request, didGatherMetricsOf hops: [Hop])
     /// A validator has judged the response (EM-32); the index is its place in the list, from 0.
     func request(_ request: Request, didValidateBy validator: String, index: Int, error: SessionError?)
+    /// The task cannot go on, because those whom the request or its session trusts do not vouch for the server (EM-22).
+    func request(_ request: Request, didFailTaskEarlyWith error: SessionError)
     /// The task is over; the error is the network's alone (EM-23).
     func request(_ request: Request, didCompleteTaskWith error: TransportError?)
     /// The request is about to be sent again; its retries already count this one (EM-24).
@@ -87,6 +91,10 @@ extension EventMonitor {
     public func sessionDidBecomeInvalid(_ session: Session) {}
     /// Does nothing.
     public func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath) {}
+    /// Does nothing.
+    public func request(_ request: Request, taskDidReceive challenge: AuthenticationChallenge) {}
+    /// Does nothing.
+    public func request(_ request: Request, didFailTaskEarlyWith error: SessionError) {}
     /// Does nothing.
     public func request(_ request: Request, taskDidReceive response: ResponseHead) {}
     /// Does nothing.

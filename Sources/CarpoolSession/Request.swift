@@ -47,6 +47,8 @@ public final class Request {
     var redirection = RedirectHandler.Step.deliver
     /// Takes the body in place of ``body``; set before the request is resumed, and stays.
     var receiver: (any ResponseReceiver)?
+    /// When it is told how much of the body has come, unless it is a download.
+    var receivePace = ReceivePace()
     /// What is known of the body that it sends, if it is an upload.
     var upload: UploadState?
     /// Whether somebody is being asked about the redirect.
@@ -249,6 +251,7 @@ extension Request {
         body.discard()
         body = ResponseBody(isHashed: parameters.hashesBody)
         receiver?.reset()
+        receivePace = ReceivePace()
         results = []
         redirection = .deliver
     }

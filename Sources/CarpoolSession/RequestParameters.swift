@@ -34,6 +34,8 @@ public struct RequestParameters {
     public var validators: [any ResponseValidator]?
     /// Make values of the response's body, in order. Empty for the body alone.
     public var serializers: [any ResponseSerializer] = []
+    /// Watch this request alone, behind the session's monitor: what it does itself, and not its tasks.
+    public var eventMonitors: [any EventMonitor] = []
     /// What happens on a redirect.
     public var redirect: RedirectHandler?
     /// Whether a reader's first failure ends a request of kind ``RequestKind/stream`` (ST-02).

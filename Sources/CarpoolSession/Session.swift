@@ -24,7 +24,8 @@ public final class Session {
     let transport: any Transport
     let scheduler: any Scheduler
     let spool: any BodySpool
-    let eventMonitor: any EventMonitor
+    /// Tells the monitor that it was made with, and those of requests.
+    let eventMonitor: CompositeEventMonitor
     let streamMemory: StreamMemory
     /// What is known of the network; `nil` if nobody looks.
     let connectivity: (any Connectivity)?
@@ -43,7 +44,7 @@ public final class Session {
         self.transport = transport
         self.scheduler = scheduler
         self.spool = spool
-        self.eventMonitor = eventMonitor
+        self.eventMonitor = CompositeEventMonitor(ofSession: eventMonitor)
         self.streamMemory = streamMemory
         self.connectivity = connectivity
         delegate = SessionDelegate()

@@ -13,6 +13,12 @@ final class SessionDelegate: TransferDelegate {
         request.session.didStart(transfer, for: request)
     }
 
+    func transferDidSecureConnection(_ transfer: Transfer) {
+        guard let request = tasks[transfer], !request.isOver else { return }
+        let challenge = AuthenticationChallenge(serverTrustOf: transfer.request)
+        request.session.eventMonitor.request(request, taskDidReceive: challenge)
+    }
+
     func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {
         guard let request = tasks[transfer], !request.isOver else { return }
         let attempt = request.attempts.count - 1
@@ -30,6 +36,9 @@ final class SessionDelegate: TransferDelegate {
         }
         guard (300..<400).contains(head.status) else {
             request.redirection = .deliver
+            if let challenge = AuthenticationChallenge(head, to: transfer.request) {
+                request.session.eventMonitor.request(request, taskDidReceive: challenge)
+            }
             return accept(head, for: request)
         }
         let sent = transfer.request
@@ -72,7 +81,7 @@ final class SessionDelegate: TransferDelegate {
         guard request.error == nil else { return .stop }
         do throws(SessionError) {
             if let receiver = request.receiver { return try receiver.request(request, didReceive: bytes) }
-            request.session.eventMonitor.request(request, taskDidReceiveBytes: bytes.count)
+            request.session.didReceive(bytes.count, for: request)
             try request.body.append(
                 bytes, memoryLimit: request.parameters.memoryLimitBytes, spool: request.session.spool, owner: request)
             return .accept
@@ -110,6 +119,7 @@ final class SessionDelegate: TransferDelegate {
             do throws(SessionError) { try receiver.requestDidReceiveBody(request) } catch { request.fail(error) }
         }
         let monitor = request.session.eventMonitor
+        request.session.willEndTask(request, completion.error, transfer.request)
         monitor.request(request, taskDidCollectMetricsOf: request.attempts[attempt].hops)
         monitor.request(request, didGatherMetricsOf: request.attempts[attempt].hops)
         request.session.endTask(request, error: completion.error)

@@ -200,3 +200,23 @@ def test_progress_is_thinned_out_and_ends_with_the_whole(wire: Wire, origin: Scr
     assert kinds(events)[-2:] == ["request.did_complete_task", "subscription.closed"]
     positions = [int(event["cursor"].partition(".")[2]) for event in events]
     assert positions == sorted(positions)
+
+
+@pytest.mark.parametrize("kind", ["data", "upload"])
+def test_rl_23_dr_02_the_progress_of_any_body(wire: Wire, origin: ScriptedOrigin, kind: str) -> None:
+    url = origin.on("/slow", slowly(5))
+    body = {"body": {"text": "x"}} if kind == "upload" else {}
+    events, _ = events_of(
+        wire, wire.request("request.perform", url=url, kind=kind, events={"types": ["request.progress"]}, **body)
+    )
+    steps = [event["data"] for event in events[:-1]]
+    received = [step["received_bytes"] for step in steps]
+    assert len(steps) > 1
+    assert received == sorted(received)
+    assert steps[-1] == {"received_bytes": 5_000, "total_bytes": 5_000}
+
+
+def test_a_body_that_comes_at_once_has_no_progress(wire: Wire, nginx: Nginx) -> None:
+    events, _ = events_of(wire, wire.request("request.perform", url=f"{nginx.http}/hello.txt", events={}))
+    assert len(events) == 14
+    assert "request.progress" not in kinds(events)

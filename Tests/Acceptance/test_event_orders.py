@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from harness.story import (
     ending,
     failing,
 )
+from origins.authority import Authority
+from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin, statuses
 
 UNACCEPTABLE = "response_validation_failed.unacceptable_status_code"
@@ -225,6 +228,39 @@ def test_2_5_suspended_before_the_task_exists(story: Story, origin: ScriptedOrig
     ]  # fmt: skip
 
 
+# Uploads, downloads, streams (§2.6 to §2.8); more of each in the files that are about them
+
+
+def test_2_6_an_upload(story: Story, origin: ScriptedOrigin) -> None:
+    story.perform(origin.url, kind="upload", body={"text": "hello"}, validate=True)
+    assert story.words() == [
+        "request.did_resume", MAKING[0], "request.did_create_uploadable", MAKING[1], *STARTING,
+        "request.upload_progress", "task.did_send_body_data", "request.upload_progress", *validating(200), *ending(),
+    ]  # fmt: skip
+    sent = next(event["data"] for event in story.events if event["type"] == "task.did_send_body_data")
+    assert sent == {"size_bytes": 5, "sent_bytes": 5, "total_bytes": 5}
+
+
+def test_2_7_a_download_has_no_head(story: Story, origin: ScriptedOrigin, folder: Path) -> None:
+    story.perform(origin.url, kind="download", destination=str(folder / "a"))
+    assert story.words() == [
+        *BEGINNING, "task.did_write_data", "task.did_finish_downloading", *METRICS, "task.did_complete(None)",
+        "request.did_create_destination_url", "request.did_finish_downloading(ok)",
+        "request.did_complete_task(None)", *ending(),
+    ]  # fmt: skip
+
+
+def test_2_8_a_stream_has_no_value_at_its_end(story: Story, origin: ScriptedOrigin) -> None:
+    request = story.submit(origin.on("/lines", statuses(200, body=b"a\nb\n")), kind="stream", hold_for_headers=True)
+    story.until("task.did_receive_response(200)")
+    story.call("request.attach", request=request, **{"as": "lines", "credit_bytes": 1_000})
+    story.call("request.resume", request=request)
+    story.wait(request)
+    words = [word for word in story.words() if word not in {"request.did_parse_stream", "request.did_resume"}]
+    assert words == [*BEGINNING[1:], *receiving(200), *COMPLETING, "request.did_finish"]
+    assert "request.did_parse_stream" in story.words()
+
+
 # Redirects (§2.9)
 
 
@@ -240,6 +276,56 @@ def test_2_9_a_redirect_that_is_not_followed_is_the_response(story: Story, origi
     assert story.words() == [
         *BEGINNING, "task.will_redirect(302)", *validating(302, refused=True), *ending(UNACCEPTABLE),
     ]  # fmt: skip
+
+
+# Challenges (§2.10, §2.11)
+
+
+@pytest.mark.parametrize(("headers", "failures"), [({}, 0), ({"Authorization": "Basic eDp5"}, 1)])
+def test_2_10_em_02_a_response_that_asks_who_it_is(
+    story: Story, origin: ScriptedOrigin, headers: dict[str, str], failures: int
+) -> None:
+    """Credentials go with the request, so that the challenge is the end and not the beginning of it."""
+    asks = [("WWW-Authenticate", 'Basic realm="the vault"')]
+    url = origin.on("/vault", lambda exchange: exchange.reply(401, b"no", asks))
+    story.perform(url, headers=headers, validate=True)
+    assert story.words() == [
+        *BEGINNING, f"task.did_receive_challenge(HTTPBasic, {failures})", *validating(401, refused=True),
+        *ending(UNACCEPTABLE),
+    ]  # fmt: skip
+    challenge = next(event["data"] for event in story.events if "challenge" in event["type"])
+    port = int(origin.url.rpartition(":")[2])
+    assert (challenge["host"], challenge["port"], challenge["realm"]) == ("127.0.0.1", port, "the vault")
+
+
+def test_2_10_em_02_a_certificate_is_judged_once_for_each_connection(
+    story: Story, nginx: Nginx, authority: Authority
+) -> None:
+    url, trust = f"{nginx.https}/hello.txt", {"ca_file": str(authority.ca_file)}
+    story.perform(url, trust=trust)
+    assert story.words() == [
+        *BEGINNING, "task.did_receive_challenge(ServerTrust, 0)", *receiving(200), *COMPLETING, *ending(),
+    ]  # fmt: skip
+    story.forget()
+    story.perform(url, trust=trust)
+    assert story.words() == [*BEGINNING, *receiving(200), *COMPLETING, *ending()]
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_2_11_em_22_a_certificate_that_nobody_vouches_for(
+    story: Story, nginx: Nginx, tmp_path: Path, configured: bool
+) -> None:
+    """The task fails early by the word of `trust`; the system's store alone makes it a failure of the network."""
+    trust = {"ca_file": str(Authority(tmp_path / "other", "Somebody else").ca_file)} if configured else "system"
+    story.perform(f"{nginx.https}/hello.txt", trust=trust, validate=True)
+    words = story.words()
+    code = words[-1].partition("session_task_failed.")[2].removesuffix(")")
+    early = [f"request.did_fail_task_early(session_task_failed.{code})"] if configured else []
+    assert words == [
+        *BEGINNING, "task.did_receive_challenge(ServerTrust, 0)", *early, *failing(code),
+        *ending(f"session_task_failed.{code}"),
+    ]  # fmt: skip
+    assert code.startswith("server_certificate_")
 
 
 # Failures before a task exists (§2.12)

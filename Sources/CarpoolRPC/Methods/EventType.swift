@@ -126,6 +126,24 @@ public struct EventType: Sendable {
                 .optional("error", .requestError, "Why there is none."),
             ]),
         EventType(
+            "task.did_receive_challenge",
+            """
+            A server has shown its certificate on a new connection, and it was judged; or its response says that it wants to \
+            know who sends the request.
+            """,
+            [
+                .required(
+                    "method", .choice("ServerTrust", "HTTPBasic", "HTTPDigest", "HTTPNTLM", "HTTPNegotiate"),
+                    "What it is about."),
+                .required("host", .string, "The server."), .required("port", .count, "Its port."),
+                .optional("realm", .string, "What the server calls the place that it guards."),
+                .required(
+                    "previous_failure_count", .count, "1 if the request carries a credential, which was refused."),
+            ]),
+        EventType(
+            "request.did_fail_task_early",
+            "The server's certificate is none that `trust` lets pass. Not told where the system alone judges.", [error]),
+        EventType(
             "task.did_receive_response",
             "The head of the final response is there; redirects that are followed are told by `task.will_redirect`.",
             [.required("response", .responseHead, "The head.")]),
@@ -159,7 +177,11 @@ public struct EventType: Sendable {
                 .optional("error", .requestError, "Why it cannot."),
             ]),
         EventType(
-            "request.progress", "So much of a download has come: at its beginning, ten times a second, and at its end.",
+            "request.progress",
+            """
+            So much of the body has come: ten times a second, and at its end. Of a download at its beginning too; of another \
+            body nothing is told if it comes within a tenth of a second.
+            """,
             progress + [
                 .optional(
                     "resume_data", .string,

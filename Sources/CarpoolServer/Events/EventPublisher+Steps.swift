@@ -8,6 +8,23 @@ extension EventPublisher {
         publish("session.did_become_invalid", session: session.name)
     }
 
+    func request(_ request: Request, taskDidReceive challenge: AuthenticationChallenge) {
+        publish("task.did_receive_challenge", request: request) { writer in
+            writer.member("method", challenge.method.rawValue)
+            writer.member("host", challenge.host)
+            writer.member("port", challenge.port)
+            writer.member("realm", challenge.realm.map { BoundedText.of($0, bytes: record.eventDetail.urlBytes) })
+            writer.member("previous_failure_count", challenge.previousFailureCount)
+        }
+    }
+
+    func request(_ request: Request, didFailTaskEarlyWith error: SessionError) {
+        publish("request.did_fail_task_early", request: request) { writer in
+            writer.key("error")
+            record.write(error, to: &writer)
+        }
+    }
+
     func request(_ request: Request, taskDidReceive response: ResponseHead) {
         publish("task.did_receive_response", request: request) { writer in
             writer.key("response")

@@ -43,15 +43,18 @@ public actor EmbeddedSession {
     ///   - encoding: how it does so: in the query of a GET, HEAD or DELETE, as a form in the body of others, if nothing is said.
     ///   - headers: the request's own fields; they go before the session's of the same name.
     ///   - interceptor: adapts and retries behind the session's own.
+    ///   - eventMonitors: watch this request alone, behind the session's.
     public func request(
         _ url: String, method: HTTPMethod = .get, parameters: StructuredValue? = nil,
-        encoding: ParameterEncoding = .form, headers: HTTPHeaders = HTTPHeaders(), interceptor: Interceptor? = nil
+        encoding: ParameterEncoding = .form, headers: HTTPHeaders = HTTPHeaders(), interceptor: Interceptor? = nil,
+        eventMonitors: [any EventMonitor] = []
     ) -> Request {
         var wanted = RequestParameters(method: method, url: url)
         wanted.parameters = parameters
         wanted.encoding = encoding
         wanted.fields = headers.fields
         wanted.interceptor = interceptor
+        wanted.eventMonitors = eventMonitors
         return request(wanted)
     }
 

@@ -137,7 +137,7 @@ extension ResponseStream: ResponseReceiver {
             isPaused = true
             return .pause
         }
-        request.session.eventMonitor.request(request, taskDidReceiveBytes: bytes.count)
+        request.session.didReceive(bytes.count, for: request)
         request.body.pass(bytes.count)
         buffer.append(bytes, attempt: attempt)
         memory.change(by: bytes.count)

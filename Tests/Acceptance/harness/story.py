@@ -36,36 +36,31 @@ def ending(outcome: str = "none") -> list[str]:
     return ["request.did_finish", f"request.did_parse_response({outcome})"]
 
 
+# What the orders of the session model tell of an event, by its type: from its data, and the name of the error in it.
+DETAILS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
+    "task.did_complete": lambda _, error: error,
+    "request.did_complete_task": lambda _, error: error,
+    "task.did_receive_response": lambda data, _: data["response"]["status"],
+    "task.will_redirect": lambda data, _: data["status"],
+    "task.did_receive_challenge": lambda data, _: f"{data['method']}, {data['previous_failure_count']}",
+    "request.is_retrying": lambda data, _: data["retry_count"],
+    "request.did_parse_response": lambda data, error: error or data["serializer"],
+    "request.did_validate": lambda data, error: f"{data['validator']}, {error or 'ok'}",
+    "request.did_fail_to_create_url_request": lambda _, error: error,
+    "request.did_fail_to_adapt_url_request": lambda _, error: error,
+    "request.did_fail_to_create_uploadable": lambda _, error: error,
+    "request.did_fail_task_early": lambda _, error: error,
+    "request.did_finish_downloading": lambda _, error: error or "ok",
+}
+
+
 def told(event: dict[str, Any]) -> str:
     """Return an event in a word: its type, and in brackets what the orders of the session model tell of it."""
-    data = event["data"]
+    kind, data = str(event["type"]), event["data"]
     error = data.get("error")
     if isinstance(error, dict):
         error = error["name"]
-    match event["type"]:
-        case "task.did_complete" | "request.did_complete_task":
-            detail = error
-        case "task.did_receive_response":
-            detail = data["response"]["status"]
-        case "task.will_redirect":
-            detail = data["status"]
-        case "request.is_retrying":
-            detail = data["retry_count"]
-        case "request.did_parse_response":
-            detail = error or data["serializer"]
-        case "request.did_validate":
-            detail = f"{data['validator']}, {error or 'ok'}"
-        case (
-            "request.did_fail_to_create_url_request"
-            | "request.did_fail_to_adapt_url_request"
-            | "request.did_fail_to_create_uploadable"
-        ):
-            detail = error
-        case "request.did_finish_downloading":
-            detail = error or "ok"
-        case kind:
-            return str(kind)
-    return f"{event['type']}({detail})"
+    return f"{kind}({DETAILS[kind](data, error)})" if kind in DETAILS else kind
 
 
 class Story:
@@ -146,8 +141,11 @@ class Story:
 
     # What was heard
 
-    def words(self, request: str | None = None, without: Collection[str] = ()) -> list[str]:
-        """Return what was told (of a request), pieces of a body that follow each other as one."""
+    def words(self, request: str | None = None, without: Collection[str] = ("request.progress",)) -> list[str]:
+        """Return what was told (of a request), pieces of a body that follow each other as one.
+
+        How often progress is told is a matter of time, so it is left out unless it is asked for.
+        """
         words: list[str] = []
         for event in self.events:
             word = told(event)

@@ -1,0 +1,40 @@
+internal import CarpoolHTTP
+
+// What a task brings in: pieces of the body, and what was found wrong with its server.
+extension Session {
+    /// A piece of the body has come, of a request that is no download.
+    func didReceive(_ count: Int, for request: Request) {
+        eventMonitor.request(request, taskDidReceiveBytes: count)
+        if request.receivePace.step(count, at: scheduler.now) { tellProgress(of: request) }
+    }
+
+    /// A task is about to be told to be over.
+    func willEndTask(_ request: Request, _ error: TransportError?, _ sent: TransportRequest) {
+        guard let error else {
+            if request.receivePace.hasTold { tellProgress(of: request) }
+            return
+        }
+        guard error.code.isAboutServerTrust else { return }
+        eventMonitor.request(request, taskDidReceive: AuthenticationChallenge(serverTrustOf: sent))
+        // Where nobody has said whom to trust, it is the system's verdict, and the transport's error alone (§2.11).
+        guard sent.partition.trust != .system else { return }
+        eventMonitor.request(request, didFailTaskEarlyWith: .sessionTaskFailed(error))
+    }
+
+    private func tellProgress(of request: Request) {
+        let fields = request.response?.fields
+        let isEncoded = fields?.first("content-encoding") != nil
+        let total = isEncoded ? nil : fields?.first("content-length").flatMap { Int64($0) }
+        eventMonitor.request(request, didProgressTo: request.receivePace.count, total: total)
+    }
+}
+
+extension TransportError.Code {
+    /// Whether the certificate that the server has shown is the reason.
+    fileprivate var isAboutServerTrust: Bool {
+        [
+            .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+            .serverCertificateHasUnknownRoot,
+        ].contains(self)
+    }
+}
