@@ -24,6 +24,15 @@ public final class Client {
     public func call(
         _ method: String, _ params: (inout JSONWriter) -> Void = { $0.raw(Array("{}".utf8)) }
     ) throws(ClientError) -> JSON {
+        let line = line(method, params)
+        if let answer = try exchange(line) { return answer }
+        socket = try finder.connect()
+        lines = LineBuffer()
+        if let answer = try exchange(line) { return answer }
+        throw .disconnected("the daemon closes every connection before it reads the call")
+    }
+
+    private func line(_ method: String, _ params: (inout JSONWriter) -> Void) -> [UInt8] {
         lastID &+= 1
         var writer = JSONWriter()
         writer.reserve(1_024)
@@ -35,11 +44,42 @@ public final class Client {
         params(&writer)
         writer.endObject()
         writer.append(verbatim: [UInt8(ascii: "\n")])
-        if let answer = try exchange(writer.bytes) { return answer }
-        socket = try finder.connect()
-        lines = LineBuffer()
-        if let answer = try exchange(writer.bytes) { return answer }
-        throw .disconnected("the daemon closes every connection before it reads the call")
+        return writer.bytes
+    }
+
+    /// What the daemon has sent.
+    enum Message {
+        /// The result of the call that was begun last.
+        case answer(JSON)
+        /// The parameters of a notification `event`.
+        case event(JSON)
+    }
+
+    /// Sends a call, whose answer is one of the next messages.
+    func begin(_ method: String, _ params: (inout JSONWriter) -> Void) throws(ClientError) {
+        guard send(line(method, params)) else { throw .disconnected("the daemon closed the connection") }
+    }
+
+    /// Waits for the next message; `nil` if this point of time comes first, or if one of the other descriptors wants attention.
+    func next(
+        before deadline: MonotonicTime, or inputs: [Int32] = [], lossOf outputs: [Int32] = []
+    ) throws(ClientError) -> Message? {
+        while true {
+            switch lines.next() {
+            case .line(let bytes):
+                let message = try parse(bytes)
+                if message["id"]?.integer == lastID { return .answer(try result(of: message)) }
+                if let params = message["params"], message["method"]?.isString("event") == true {
+                    return .event(params)
+                }
+            case .tooLong: throw .protocolViolation("a message is longer than \(LineBuffer.maximumBytes) bytes")
+            case .needsBytes:
+                // The others first: a stream of events that never ends must not keep a signal waiting.
+                let ready = deadline.waitForInput(inputs + [socket.raw], orLossOf: outputs)
+                guard ready == socket.raw else { return nil }
+                guard try receive() else { throw .disconnected("the daemon closed the connection") }
+            }
+        }
     }
 
     /// Waits until the daemon closes the connection, or for so many milliseconds; gives whether it has closed it.

@@ -40,7 +40,7 @@ package struct ProgressLine {
     }
 
     /// Three digits and a unit of 1,024.
-    private static func size(_ bytes: Double) -> String {
+    static func size(_ bytes: Double) -> String {
         var value = bytes
         var unit = "B"
         for larger in ["KiB", "MiB", "GiB", "TiB"] where value >= 1_000 {

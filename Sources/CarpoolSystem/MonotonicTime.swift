@@ -43,14 +43,20 @@ public enum WallClock {
 
 extension MonotonicTime {
     /// Waits until something can be read from a descriptor, or its other end has gone; `false` if this point of time comes first.
-    public func waitForInput(_ fd: Int32) -> Bool {
-        var entry = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
+    public func waitForInput(_ fd: Int32) -> Bool { waitForInput([fd], orLossOf: []) != nil }
+
+    /// Waits for several descriptors, and for the readers of others to go; gives the first one of which that is so, and `nil` if this point of
+    /// time comes first.
+    public func waitForInput(_ inputs: [Int32], orLossOf outputs: [Int32]) -> Int32? {
+        var entries = inputs.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        entries += outputs.map { pollfd(fd: $0, events: 0, revents: 0) }
         while true {
             let now = MonotonicTime.read().nanoseconds
             let left = nanoseconds > now ? (nanoseconds - now) / 1_000_000 + 1 : 0
-            let count = poll(&entry, 1, Int32(clamping: left))
-            if count != 0, count > 0 || errno != EINTR { return count > 0 }
-            if count == 0, left < Int32.max { return false }
+            let count = poll(&entries, nfds_t(entries.count), Int32(clamping: left))
+            if count > 0 { return entries.first { $0.revents != 0 }?.fd }
+            if count < 0, errno != EINTR { return nil }
+            if count == 0, left < Int32.max { return nil }
         }
     }
 }

@@ -56,3 +56,15 @@ public final class SignalSource: ReadinessHandler {
         }
     }
 }
+
+extension FileDescriptor {
+    /// A descriptor that can be read while one of these signals, which its process has blocked, is pending (signalfd(2)).
+    public static func signals(_ numbers: [Int32]) throws(SystemError) -> FileDescriptor {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in numbers { sigaddset(&set, number) }
+        let fd = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+        guard fd >= 0 else { throw .last("signalfd") }
+        return FileDescriptor(owning: fd)
+    }
+}

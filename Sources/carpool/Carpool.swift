@@ -13,6 +13,7 @@ enum Carpool {
         } catch {
             // As other filters end; a caller that ignores the signal gets the exit code.
             guard let message = error.message else {
+                if let signal = error.signal, signal != SIGPIPE { Interruption.end(by: signal) }
                 raise(SIGPIPE)
                 exit(error.code.rawValue)
             }
@@ -32,6 +33,9 @@ enum Carpool {
         switch invocation {
         case .request(let request): return try RequestCommand(request).run()
         case .call(let call): return try CallCommand(call).run()
+        case .watch(let watch): return try WatchCommand(watch).run()
+        case .reachability(let reachability): return try ReachabilityCommand(reachability).run()
+        case .waitOnline(let wait): return try WaitOnlineCommand(wait).run()
         case .daemon(let action, let socket): return try DaemonCommand(action, socket: socket).run()
         case .doctor(let socket): return try DoctorCommand(socket: socket).run()
         case .openrpc(let socket): return try OpenRPCCommand(socket: socket).run()

@@ -6,5 +6,6 @@ enum ExitCode: Int32 {
     case unreachable = 3
     case timedOut = 4
     case httpFailure = 5
+    case notReachable = 6
     case transferFailed = 7
 }

@@ -1,5 +1,6 @@
 internal import CarpoolClient
 internal import CarpoolSystem
+internal import Glibc
 
 /// Why a command ends early: its exit code, and the lines for standard error.
 struct Failure: Error {
@@ -7,6 +8,8 @@ struct Failure: Error {
     /// `nil` when there is nothing to say.
     let message: String?
     var hint: String?
+    /// By which the command ends, when there is nothing to say.
+    private(set) var signal: Int32?
 
     init(_ code: ExitCode, _ message: String?, hint: String? = nil) {
         self.code = code
@@ -15,7 +18,14 @@ struct Failure: Error {
     }
 
     /// Nobody reads our output any more.
-    static var brokenPipe: Failure { Failure(.transferFailed, nil) }
+    static var brokenPipe: Failure { ended(by: SIGPIPE) }
+
+    /// A signal has ended the command, which has left things in order before.
+    static func ended(by signal: Int32) -> Failure {
+        var failure = Failure(.transferFailed, nil)
+        failure.signal = signal
+        return failure
+    }
 
     init(_ error: ClientError) {
         switch error {

@@ -1,26 +1,43 @@
+internal import CarpoolSystem
 internal import Glibc
 
 /// Puts off the signals that end a command until it has left things in order.
 struct Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    init() { Interruption.change(SIG_BLOCK) }
+    /// Without those that our caller has had ignored, as `nohup` does.
+    private let signals: [Int32]
+
+    init() {
+        signals = Interruption.signals.filter { !Interruption.isIgnored($0) }
+        Interruption.change(SIG_BLOCK, signals)
+    }
 
     /// The signal that has come meanwhile.
     var signal: Int32? {
         var pending = sigset_t()
         sigpending(&pending)
-        return Interruption.signals.first { sigismember(&pending, $0) == 1 }
+        return signals.first { sigismember(&pending, $0) == 1 }
     }
 
+    /// A descriptor that can be read when a signal has come.
+    func descriptor() throws(SystemError) -> FileDescriptor { try FileDescriptor.signals(signals) }
+
     /// Ends the command by it, as if nothing had been put off.
-    func end(by signal: Int32) -> Never {
-        Interruption.change(SIG_UNBLOCK)
+    static func end(by signal: Int32) -> Never {
+        change(SIG_UNBLOCK, signals)
         // Whoever ignores the signal has it lost by now.
         exit(128 + signal)
     }
 
-    private static func change(_ how: Int32) {
+    private static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(signal, nil, &action) == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    private static func change(_ how: Int32, _ signals: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)
         for signal in signals { sigaddset(&set, signal) }

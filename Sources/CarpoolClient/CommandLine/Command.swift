@@ -1,6 +1,8 @@
 /// A command of `carpool`.
 package enum Command: String, CaseIterable {
-    case get, head, post, put, patch, delete, call, daemon, doctor, openrpc, version, help
+    case get, head, post, put, patch, delete, call, watch, reachability
+    case waitOnline = "wait-online"
+    case daemon, doctor, openrpc, version, help
 
     /// The method that a request command sends; `nil` for the other commands.
     var method: String? {
@@ -11,7 +13,7 @@ package enum Command: String, CaseIterable {
         case .put: "PUT"
         case .patch: "PATCH"
         case .delete: "DELETE"
-        case .call, .daemon, .doctor, .openrpc, .version, .help: nil
+        default: nil
         }
     }
 
@@ -22,6 +24,10 @@ package enum Command: String, CaseIterable {
         case .head: [.method, .header, .output] + Command.ofEveryRequest
         case .post, .put, .patch, .delete:
             [.method, .header, .data, .json, .upload, .form, .output] + Command.ofStreams + Command.ofEveryRequest
+        case .watch:
+            [.scope, .since, .state, .snapshot, .count, .timeout, .pretty, .socket, .help]
+        case .reachability: [.fresh, .watch, .asJSON, .socket, .help]
+        case .waitOnline: [.timeout, .socket, .help]
         case .call, .daemon, .doctor, .openrpc: [.socket, .help]
         case .version, .help: [.help]
         }
@@ -39,6 +45,8 @@ package enum Command: String, CaseIterable {
         switch self {
         case .get, .head, .post, .put, .patch, .delete: "[OPTIONS] URL"
         case .call: "[OPTIONS] METHOD [NAME=VALUE | NAME:=JSON]... | METHOD -"
+        case .watch: "[OPTIONS] [TYPE]..."
+        case .reachability, .waitOnline: "[OPTIONS] [HOST]"
         case .daemon: "[OPTIONS] start | stop | status | restart"
         case .doctor, .openrpc: "[OPTIONS]"
         case .version: ""
@@ -56,6 +64,9 @@ package enum Command: String, CaseIterable {
         case .patch: "change what is under a URL"
         case .delete: "delete what is under a URL"
         case .call: "call a method of the daemon and print its result"
+        case .watch: "print what happens to all requests, while it happens"
+        case .reachability: "say whether packets can leave this machine, or reach a host"
+        case .waitOnline: "wait until they can"
         case .daemon: "start, stop or look at the daemon"
         case .doctor: "check the installation and say what to do"
         case .openrpc: "print the description of all methods (OpenRPC)"
@@ -87,6 +98,22 @@ package enum Command: String, CaseIterable {
             NAME=VALUE gives a parameter that is a string, NAME:=JSON one that is any JSON value, and '-' reads
             all parameters from standard input as a JSON object. The result is printed as one line of JSON.
             'carpool openrpc' describes the methods.
+            """
+        case .watch:
+            """
+            Each event is a JSON object on a line of its own, as soon as it happens, whoever made the request.
+            TYPE is a type of event or a pattern such as 'request.*'; without one, all are printed. When the daemon
+            is restarted, the command waits for it, goes on from where it stopped, and says if it missed anything.
+            """
+        case .reachability:
+            """
+            A table on a terminal, else JSON. Nothing is sent to HOST, a name or an address: the kernel is asked
+            what it would do with a packet. Exits with 6 if packets cannot leave.
+            """
+        case .waitOnline:
+            """
+            Ends as soon as packets can leave, or reach HOST; nothing is sent there. Exits with 4 if they still
+            cannot after --timeout.
             """
         case .daemon:
             """
@@ -129,6 +156,13 @@ package enum Command: String, CaseIterable {
                 "carpool call daemon.info", "carpool call request.perform url=https://example.com/ timeout_ms:=2500",
                 "echo '{\"url\": \"https://example.com/\"}' | carpool call request.perform -",
             ]
+        case .watch:
+            [
+                "carpool watch", "carpool watch --pretty 'request.did_finish' 'reachability.*'",
+                "carpool watch --state ends.cursor request.did_finish | jq -r .request",
+            ]
+        case .reachability: ["carpool reachability", "carpool reachability --watch example.com"]
+        case .waitOnline: ["carpool wait-online --timeout 30"]
         case .daemon: ["carpool daemon status", "carpool daemon start --socket /tmp/test.sock"]
         case .doctor: ["carpool doctor"]
         case .openrpc: ["carpool openrpc | jq '.methods[].name'"]

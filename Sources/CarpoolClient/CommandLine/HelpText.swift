@@ -2,7 +2,7 @@
 package enum HelpText {
     /// The list of commands, the exit codes, and what holds for all of them.
     package static var overview: String {
-        let commands = Command.allCases.map { "  " + column($0.rawValue, 10) + $0.summary + "\n" }.joined()
+        let commands = Command.allCases.map { "  " + column($0.rawValue, 14) + $0.summary + "\n" }.joined()
         return """
             carpool: HTTP requests of all programs of this machine, over shared connections.
 
@@ -18,8 +18,9 @@ package enum HelpText {
               1  the daemon refused the call
               2  the command line is wrong
               3  the daemon cannot be reached
-              4  the request timed out
+              4  the request timed out, or the wait
               5  the status is 400 or more, with --fail
+              6  packets cannot leave, or not to the host
               7  the transfer failed, or its result could not be written
 
             'carpool help COMMAND' tells more.

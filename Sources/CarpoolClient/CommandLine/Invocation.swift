@@ -9,6 +9,9 @@ package enum Invocation: Equatable {
 
     case request(RequestInvocation)
     case call(CallInvocation)
+    case watch(WatchInvocation)
+    case reachability(ReachabilityInvocation)
+    case waitOnline(ReachabilityInvocation)
     case daemon(DaemonAction, socket: String?)
     case doctor(socket: String?)
     case openrpc(socket: String?)
@@ -47,6 +50,8 @@ package enum Invocation: Equatable {
         switch command {
         case .get, .head, .post, .put, .patch, .delete: return try request(command, scanner, socket)
         case .call: return try call(scanner, socket)
+        case .watch: return try watch(scanner, socket)
+        case .reachability, .waitOnline: return try reachability(command, scanner, socket)
         case .daemon: return try daemon(scanner, socket)
         case .doctor, .openrpc:
             var scanner = scanner
@@ -96,6 +101,40 @@ package enum Invocation: Equatable {
         }
         guard !invocation.method.isEmpty else { throw UsageError("call needs the name of a method", in: .call) }
         return .call(invocation)
+    }
+
+    private static func watch(_ scanner: ArgumentScanner, _ socket: String?) throws(UsageError) -> Invocation {
+        var scanner = scanner
+        var invocation = WatchInvocation()
+        invocation.socket = socket
+        while let argument = try scanner.next(Command.watch.options, in: .watch) {
+            switch argument {
+            case .option(.help, _): return .help(.watch)
+            case .option(.socket, let value): invocation.socket = try path(value, .watch)
+            case .option(let option, let value): try invocation.apply(option, value)
+            case .operand(let word): invocation.apply(operand: word)
+            }
+        }
+        try invocation.check()
+        return .watch(invocation)
+    }
+
+    private static func reachability(
+        _ command: Command, _ scanner: ArgumentScanner, _ socket: String?
+    ) throws(UsageError) -> Invocation {
+        var scanner = scanner
+        var invocation = ReachabilityInvocation(command)
+        invocation.socket = socket
+        while let argument = try scanner.next(command.options, in: command) {
+            switch argument {
+            case .option(.help, _): return .help(command)
+            case .option(.socket, let value): invocation.socket = try path(value, command)
+            case .option(let option, let value): try invocation.apply(option, value)
+            case .operand(let word): try invocation.apply(operand: word)
+            }
+        }
+        try invocation.check()
+        return command == .waitOnline ? .waitOnline(invocation) : .reachability(invocation)
     }
 
     private static func daemon(_ scanner: ArgumentScanner, _ socket: String?) throws(UsageError) -> Invocation {

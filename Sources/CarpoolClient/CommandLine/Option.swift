@@ -2,7 +2,9 @@
 package enum Option: CaseIterable, Equatable {
     case method, header, data, json, upload, form, output, resume, stream, lines, events
     case include, fail, retry, timeout, session, certificates, insecure
-    case follow, noFollow, http1, http2, silent, verbose, socket, help, version
+    case follow, noFollow, http1, http2, silent, verbose
+    case scope, since, state, snapshot, count, pretty, fresh, watch, asJSON
+    case socket, help, version
 
     /// How it is written and what it means.
     struct Specification {
@@ -55,6 +57,16 @@ package enum Option: CaseIterable, Equatable {
         case .http2: Specification("--http2", "speak HTTP/2 where the server does")
         case .silent: Specification("--silent", short: "s", "show no progress of downloads")
         case .verbose: Specification("--verbose", short: "v", "print connection and times to standard error")
+        case .scope:
+            Specification("--scope", takes: "SCOPE", "whose events: all (the default), mine, or session:NAME")
+        case .since: Specification("--since", takes: "CURSOR", "begin behind the event that has this cursor")
+        case .state: Specification("--state", takes: "FILE", "keep the cursor in FILE, and go on from there")
+        case .snapshot: Specification("--snapshot", "say first how things stand")
+        case .count: Specification("--count", short: "n", takes: "N", "end after N events")
+        case .pretty: Specification("--pretty", "print lines for people instead of JSON")
+        case .fresh: Specification("--fresh", "ask the interfaces first, and look again")
+        case .watch: Specification("--watch", short: "w", "go on, and print every change")
+        case .asJSON: Specification("--json", "print JSON on a terminal too")
         case .socket: Specification("--socket", takes: "PATH", "the daemon's socket; none is started there unasked")
         case .help: Specification("--help", short: "h", "print the help of the command")
         case .version: Specification("--version", short: "V", "print the version")

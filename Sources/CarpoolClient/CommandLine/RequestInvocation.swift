@@ -69,9 +69,6 @@ package struct RequestInvocation: Equatable {
         printsHead = command == .head
     }
 
-    /// The longest time that is accepted, in seconds: a year. What the daemon accepts is its own affair.
-    private static let mostSeconds = 31_536_000.0
-
     mutating func apply(_ option: Option, _ value: String) throws(UsageError) {
         switch option {
         case .method: method = value
@@ -91,7 +88,7 @@ package struct RequestInvocation: Equatable {
         case .include: printsHead = true
         case .fail: failsOnStatus = true
         case .retry: retries = try count(value)
-        case .timeout: timeoutMilliseconds = try milliseconds(value)
+        case .timeout: timeoutMilliseconds = try TimeSpan.milliseconds(value, in: command)
         case .session: session = value
         case .certificates: try setTrust(.certificates(value))
         case .insecure: try setTrust(.nobody)
@@ -101,7 +98,7 @@ package struct RequestInvocation: Equatable {
         case .http2: httpVersion = "2"
         case .verbose: isVerbose = true
         case .silent: isSilent = true
-        case .socket, .help, .version: break
+        default: break
         }
     }
 
@@ -188,12 +185,5 @@ package struct RequestInvocation: Equatable {
                 "--retry takes a number from 0 to \(RequestInvocation.mostRetries), not '\(text)'", in: command)
         }
         return count
-    }
-
-    private func milliseconds(_ text: String) throws(UsageError) -> Int {
-        guard text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let seconds = Double(text), seconds > 0, seconds <= RequestInvocation.mostSeconds
-        else { throw UsageError("--timeout takes a number of seconds above 0, not '\(text)'", in: command) }
-        return Int((seconds * 1_000).rounded(.up))
     }
 }

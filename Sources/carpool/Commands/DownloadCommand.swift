@@ -52,7 +52,7 @@ struct DownloadCommand {
             let left = try pending.call("request.cancel") { $0.member("resume_data", true) }["resume_data"]?.string
             if let left { place.keep(left) } else { place.forget() }
             meter.clear()
-            interruption.end(by: signal)
+            Interruption.end(by: signal)
         }
     }
 
