@@ -40,7 +40,9 @@ package struct EventLine {
 
     private var details: [String] {
         var parts: [String] = []
-        if let session = event["session"]?.string, session != "default" { parts.append("[\(EventLine.plain(session))]") }
+        if let session = event["session"]?.string, session != "default" {
+            parts.append("[\(EventLine.plain(session))]")
+        }
         if let attempt = event["attempt"]?.integer, attempt > 1 { parts.append("#\(attempt)") }
         event["data"]?.forEachMember { name, value in
             if let part = EventLine.part(name, value) { parts.append(part) }
@@ -79,7 +81,8 @@ package struct EventLine {
 
     /// Without control characters: a server must not be able to steer a terminal.
     static func plain(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
+        return String(String.UnicodeScalarView(scalars))
     }
 
     static func padded(_ text: String, _ width: Int) -> String {

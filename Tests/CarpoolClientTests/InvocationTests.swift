@@ -123,6 +123,25 @@ struct InvocationTests {
         #expect(try Invocation.parse(["--socket", "/s", "openrpc"]) == .openrpc(socket: "/s"))
     }
 
+    @Test func whatIsWatched() throws {
+        guard case .watch(let all) = try Invocation.parse(["watch"]) else { throw UsageError("no watch") }
+        #expect(all == WatchInvocation())
+        #expect(all.scope == "all" && all.types.isEmpty)
+        let line = "watch a.* --scope session:s b --state f -n 3 --timeout 1.5 --snapshot --pretty --socket /s"
+        guard case .watch(let some) = try Invocation.parse(words(line)) else { throw UsageError("no watch") }
+        #expect(some.types == ["a.*", "b"])
+        #expect(some.scope == "session:s" && some.stateFile == "f" && some.cursor == nil && some.socket == "/s")
+        #expect(some.count == 3 && some.timeoutMilliseconds == 1_500 && some.wantsSnapshot && some.isPretty)
+    }
+
+    @Test func whichHostIsToBeReached() throws {
+        guard case .reachability(let now) = try Invocation.parse(words("reachability --fresh h --json")),
+            case .waitOnline(let wait) = try Invocation.parse(words("wait-online --timeout 2"))
+        else { throw UsageError("no reachability") }
+        #expect(now.host == "h" && now.isFresh && now.isJSON && !now.watches)
+        #expect(wait.host == nil && wait.timeoutMilliseconds == 2_000)
+    }
+
     @Test(arguments: [
         ("", "command is missing"), ("git u", "did you mean get"), ("get", "needs a URL"), ("get a b", "one URL"),
         ("get --fial u", "did you mean --fail"), ("get -d x u", "post"), ("head --json x u", "post"),
@@ -136,7 +155,13 @@ struct InvocationTests {
         ("call m a:={", "not JSON"), ("call m a=1 a=2", "twice"), ("call m - a=1", "standard input"),
         ("call m a=1 -", "stands for all"), ("daemon", "start, stop"), ("daemon fly", "not 'fly'"),
         ("daemon start stop", "not 'stop'"), ("doctor who", "takes no 'who'"), ("help gte", "did you mean get"),
-        ("--socket", "needs a value"), ("--nothing get u", "unknown option"),
+        ("watch --scope me", "mine, all or session:NAME"), ("watch --scope session:", "session:NAME"),
+        ("watch --count 0", "above 0"), ("watch --count +1", "above 0"),
+        ("watch --since a.1 --state f", "where to begin"),
+        ("watch --state=", "name of a file"), ("watch --timeout x", "seconds"), ("reachability a b", "one host"),
+        ("reachability --fresh --watch", "beside it"), ("wait-online --watch", "reachability do"),
+        ("wait-onlin", "did you mean wait-online"), ("--socket", "needs a value"),
+        ("--nothing get u", "unknown option"),
     ])
     func mistakesAreNamed(_ line: String, _ words: String) {
         let error = #expect(throws: UsageError.self) { try Invocation.parse(self.words(line)) }

@@ -66,7 +66,7 @@ package enum Command: String, CaseIterable {
         case .call: "call a method of the daemon and print its result"
         case .watch: "print what happens to all requests, while it happens"
         case .reachability: "say whether packets can leave this machine, or reach a host"
-        case .waitOnline: "wait until they can"
+        case .waitOnline: "wait until packets can leave, or reach a host"
         case .daemon: "start, stop or look at the daemon"
         case .doctor: "check the installation and say what to do"
         case .openrpc: "print the description of all methods (OpenRPC)"
@@ -112,8 +112,8 @@ package enum Command: String, CaseIterable {
             """
         case .waitOnline:
             """
-            Ends as soon as packets can leave, or reach HOST; nothing is sent there. Exits with 4 if they still
-            cannot after --timeout.
+            Ends as soon as the kernel has a way for them; nothing is sent to HOST, a name or an address. Exits
+            with 4 if there is still none after --timeout.
             """
         case .daemon:
             """

@@ -3,6 +3,7 @@
 import importlib
 import typing
 
+from ._events import Event, HostReachability, Reachability
 from ._exceptions import (
     AccessError,
     AdaptationError,
@@ -34,10 +35,12 @@ from ._models import Headers, Progress, Response, ServerSentEvent
 from ._options import CallbackOptions, RedirectOptions, RequestOptions, RetryPolicy, SerializeOptions
 from ._rpc import Notification
 from ._sync.client import Client
+from ._sync.events import EventStream
 from ._sync.stream import Stream
 
 if typing.TYPE_CHECKING:
     from ._async.client import AsyncClient
+    from ._async.events import AsyncEventStream
     from ._async.stream import AsyncStream
     from ._calls import (
         AdaptCall,
@@ -61,6 +64,7 @@ __all__ = [
     "AdaptCall",
     "AdaptationError",
     "AsyncClient",
+    "AsyncEventStream",
     "AsyncStream",
     "BodyCall",
     "CallCancelledError",
@@ -76,9 +80,12 @@ __all__ = [
     "DaemonUnreachableError",
     "DecodingError",
     "DestinationCall",
+    "Event",
+    "EventStream",
     "FileAccessError",
     "HTTPStatusError",
     "Headers",
+    "HostReachability",
     "InvalidParamsError",
     "MethodNotFoundError",
     "Notification",
@@ -88,6 +95,7 @@ __all__ = [
     "ProtocolError",
     "QuotaError",
     "RPCError",
+    "Reachability",
     "RedirectCall",
     "RedirectOptions",
     "RefreshCall",
@@ -113,7 +121,11 @@ __all__ = [
 ]
 
 
-_LATER = {"AsyncClient": "._async.client", "AsyncStream": "._async.stream"} | dict.fromkeys(
+_LATER = {
+    "AsyncClient": "._async.client",
+    "AsyncEventStream": "._async.events",
+    "AsyncStream": "._async.stream",
+} | dict.fromkeys(
     (
         "AdaptCall",
         "BodyCall",

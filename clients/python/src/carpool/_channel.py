@@ -72,7 +72,11 @@ class _Link:
 class Channel:
     """A connection that is made at the first call, and made anew at the next call after it was lost."""
 
+    may_start: bool
+    """Whether a daemon is started where there is none."""
+
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.may_start = True
         self._path = path
         self._link: _Link | None = None
         self._notifications: deque[Notification] = deque()
@@ -88,6 +92,15 @@ class Channel:
         if not self._notifications:
             self._advance_until(deadline, lambda: len(self._notifications) > 0)
         return self._notifications.popleft() if self._notifications else None
+
+    def feed(self) -> Channel:
+        """Give another channel to the same daemon, for events: they are read when they are asked for."""
+        return Channel(self._path)
+
+    @staticmethod
+    def pause(seconds: float) -> None:
+        """Let time pass."""
+        time.sleep(seconds)
 
     def serve(self, timeout: float | None) -> None:
         """Answer callbacks until `timeout` seconds have passed, else until the connection is lost."""
@@ -119,7 +132,7 @@ class Channel:
 
     def _connected(self) -> _Link:
         if self._link is None:
-            link = _Link(_socket.connect(self._path))
+            link = _Link(_socket.connect(self._path, may_start=self.may_start))
             self._link = link
             try:
                 self._announce(link)

@@ -7,7 +7,7 @@ import inspect
 import os
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from . import _socket
 from ._channel import keep
@@ -17,11 +17,14 @@ from ._models import read_file
 from ._operations import Gathering, pieces
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
+# How many events a feed reads ahead of its reader before it reads no more; what came with the last one comes on top.
+MAX_AHEAD: Final = 64
+
 
 class _Link(asyncio.Protocol):
     """One connection's life: bytes to events, events to the futures that wait for them, questions to their handlers."""
 
-    def __init__(self, callbacks: Callbacks) -> None:
+    def __init__(self, callbacks: Callbacks, *, is_feed: bool) -> None:
         self.rpc = RPCConnection()
         self.transport: asyncio.Transport | None = None
         self.calls: dict[int, asyncio.Future[Any]] = {}
@@ -34,6 +37,7 @@ class _Link(asyncio.Protocol):
         self.handling: set[asyncio.Task[None]] = set()
         self.told: list[str] = []
         self._callbacks = callbacks
+        self._is_feed = is_feed
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101, for the type checker: a stream socket has one
@@ -85,7 +89,7 @@ class _Link(asyncio.Protocol):
     def _deliver(self, event: Result | Failure | Notification | Question) -> None:
         match event:
             case Notification():
-                keep(self.notifications, event)
+                self._keep(event)
                 self.arrival.set()
             case Question() if len(self.handling) >= MAX_QUESTIONS:
                 self.write(self._callbacks.too_many(self.rpc, event))
@@ -105,6 +109,22 @@ class _Link(asyncio.Protocol):
                 # Nobody can tell which call it answers.
                 self.end(rpc_error(error))
 
+    def take(self) -> Notification:
+        """Give the oldest notification."""
+        notification = self.notifications.popleft()
+        if self._is_feed and not self.notifications and self.transport is not None:
+            self.transport.resume_reading()
+        return notification
+
+    def _keep(self, notification: Notification) -> None:
+        if not self._is_feed:
+            keep(self.notifications, notification)
+            return
+        # Nobody waits for an answer here, so the daemon may wait until there is room again.
+        self.notifications.append(notification)
+        if len(self.notifications) >= MAX_AHEAD and self.transport is not None:
+            self.transport.pause_reading()
+
     async def _handle(self, question: Question) -> None:
         asking = self._callbacks.asking(question)
         try:
@@ -122,8 +142,13 @@ class _Link(asyncio.Protocol):
 class AsyncChannel:
     """A connection that is made at the first call, and made anew at the next call after it was lost."""
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    may_start: bool
+    """Whether a daemon is started where there is none."""
+
+    def __init__(self, path: str | os.PathLike[str] | None, *, is_feed: bool = False) -> None:
+        self.may_start = True
         self._path = path
+        self._is_feed = is_feed
         self._link: _Link | None = None
         self._connecting = asyncio.Lock()
         self._callbacks = Callbacks(allow_async=True)
@@ -134,7 +159,8 @@ class AsyncChannel:
 
     async def notification(self, timeout: float | None) -> Notification | None:
         """Wait for the next notification, at most `timeout` seconds; None when none came."""
-        link = await self._connected()
+        # What a connection has brought before it was lost is still given, and that it was lost is told after it.
+        link = self._link or await self._connected()
         while not link.notifications:
             if link.ended is not None:
                 raise link.ended
@@ -143,7 +169,16 @@ class AsyncChannel:
                 await asyncio.wait_for(link.arrival.wait(), timeout)
             except asyncio.TimeoutError:
                 return None
-        return link.notifications.popleft()
+        return link.take()
+
+    def feed(self) -> AsyncChannel:
+        """Give another channel to the same daemon, for events: they are read little sooner than asked for."""
+        return AsyncChannel(self._path, is_feed=True)
+
+    @staticmethod
+    async def pause(seconds: float) -> None:
+        """Let time pass."""
+        await asyncio.sleep(seconds)
 
     async def serve(self, timeout: float | None) -> None:
         """Stay for `timeout` seconds, else until the connection is lost; callbacks are answered all the while."""
@@ -191,10 +226,10 @@ class AsyncChannel:
     async def _connected(self) -> _Link:
         async with self._connecting:
             if self._link is None or self._link.ended is not None:
-                connection = await asyncio.to_thread(_socket.connect, self._path)
+                connection = await asyncio.to_thread(_socket.connect, self._path, may_start=self.may_start)
                 try:
                     _, link = await asyncio.get_running_loop().create_unix_connection(
-                        lambda: _Link(self._callbacks), sock=connection
+                        lambda: _Link(self._callbacks, is_feed=self._is_feed), sock=connection
                     )
                 except OSError as error:
                     connection.close()

@@ -30,8 +30,8 @@ _SUPERVISION: Final = frozenset(
 )
 
 
-def connect(explicit: str | os.PathLike[str] | None = None) -> socket.socket:
-    """Give a connected socket; starts the daemon if none answers and no socket was named explicitly.
+def connect(explicit: str | os.PathLike[str] | None = None, *, may_start: bool = True) -> socket.socket:
+    """Give a connected socket; may start the daemon if none answers and no socket was named explicitly.
 
     Raises DaemonUnreachableError.
     """
@@ -40,6 +40,8 @@ def connect(explicit: str | os.PathLike[str] | None = None) -> socket.socket:
     for path in _candidates():
         with contextlib.suppress(DaemonUnreachableError):
             return _connect_to(path)
+    if not may_start:
+        raise DaemonUnreachableError(f"no daemon at {default_path()}")
     return _start()
 
 

@@ -10,11 +10,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import _operations as operations
-from .._channel_async import AsyncChannel
 from .._exceptions import CarpoolError, ObjectError, RPCError
 from .._models import Progress, Response
 from .._options import RequestOptions, Serialize, Upload
-from .._rpc import Notification
+from .observer import AsyncObserver
 from .stream import AsyncStream
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def _until_disconnect(options: RequestOptions) -> RequestOptions:
     return {"on_disconnect": "cancel", **options}
 
 
-class AsyncClient:
+class AsyncClient(AsyncObserver):
     """One connection to carpoold, for one event loop: any number of its tasks may use it at the same time.
 
     `socket` names the daemon's socket; without it the daemon is found, and started if there is none. `session` is the
@@ -54,7 +53,7 @@ class AsyncClient:
     """
 
     def __init__(self, socket: str | os.PathLike[str] | None = None, *, session: str | None = None) -> None:
-        self._channel = AsyncChannel(socket)
+        super().__init__(socket)
         self._session = session
 
     async def __aenter__(self) -> AsyncClient:
@@ -272,26 +271,6 @@ class AsyncClient:
     async def serve(self, timeout: float | None = None) -> None:
         """Answer callbacks for `timeout` seconds, without one until the connection is lost: ConnectionLostError."""
         await self._channel.serve(timeout)
-
-    async def subscribe(self, types: Sequence[str] = ("*",), scope: str = "mine") -> str:
-        """Ask for events whose type matches one of the globs; gives the subscription's name.
-
-        `scope` is "mine", "all" or "session:NAME". The events come out of `notifications`.
-        """
-        answer = await self._channel.call("events.subscribe", {"types": list(types), "scope": scope})
-        return str(answer["sub"])
-
-    async def unsubscribe(self, subscription: str) -> None:
-        """End a subscription: none of its events comes after this, but those that were received are still given."""
-        await self._channel.call("events.unsubscribe", {"sub": subscription})
-
-    async def notifications(self, timeout: float | None = None) -> AsyncIterator[Notification]:
-        """Iterate over what the daemon sends by itself; ends when nothing came for `timeout` seconds, or when closed.
-
-        At most 10,000 wait to be read; then they are replaced by one event of the type `lagged`.
-        """
-        while (notification := await self._channel.notification(timeout)) is not None:
-            yield notification
 
     async def _make(self, call: str, method: str, url: str, options: RequestOptions) -> Any:
         """Call what makes a request; a body that is too large for a message goes as a file, which the daemon opens."""

@@ -1,0 +1,129 @@
+"""The events of one subscription."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from types import TracebackType
+from typing import Any
+
+from .._channel_async import AsyncChannel
+from .._events import Event, told_at_first
+from .._exceptions import DaemonUnreachableError
+from .._operations import deadline, present
+
+# How long to wait before another look at a daemon that has gone, in seconds: it is soon there when it was restarted,
+# and each look costs a failed connect.
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 1.0
+
+
+class AsyncEventStream:
+    """Events one after the other, on a connection of their own, which is closed at the end of a `with` block.
+
+    The daemon is told at the beginning of such a block, else when the first event is asked for. Nothing is lost in
+    silence: what was, `gap` and `lagged` say. Whoever reads slowly makes the daemon wait, and then drop, and not this
+    program's memory grow.
+    """
+
+    cursor: str | None
+    """Where the last event stands that was given; `since` goes on behind it."""
+
+    def __init__(
+        self,
+        channel: AsyncChannel,
+        method: str,
+        params: dict[str, Any],
+        *,
+        since: str | None = None,
+        reconnect: bool = True,
+        timeout: float | None = None,
+        until: float | None = None,
+    ) -> None:
+        self.cursor = since
+        self._timeout = timeout
+        self._until = until
+        self._channel = channel
+        self._method = method
+        self._params = params
+        self._is_resumable = method == "events.subscribe"
+        self._reconnect = reconnect
+        self._has_begun = False
+        self._is_closed = False
+        self._told: deque[dict[str, Any]] = deque()
+
+    async def __aenter__(self) -> AsyncEventStream:
+        await self._begin()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __aiter__(self) -> AsyncEventStream:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._is_closed:
+            event = await self._next()
+            if event is None:
+                break
+            if event.cursor is not None:
+                self.cursor = event.cursor
+            # A bookmark says nothing but how far we have read.
+            if event.type != "bookmark":
+                return event
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """End the subscription; the iteration ends too."""
+        self._is_closed = True
+        await self._channel.close()
+
+    async def _next(self) -> Event | None:
+        """Wait for the next event; None when none came in time."""
+        idle = deadline(self._timeout)
+        ends = [end for end in (idle, self._until) if end is not None]
+        end = min(ends, default=None)
+        while not self._told:
+            try:
+                if not self._has_begun:
+                    await self._begin()
+                    continue
+                left = None if end is None else max(0.0, end - time.monotonic())
+                notification = await self._channel.notification(left)
+            except DaemonUnreachableError:
+                if self._is_closed or not (self._reconnect and self._has_begun):
+                    raise
+                if not await self._wait_for_the_daemon(end):
+                    return None
+                continue
+            if notification is None:
+                return None
+            self._told.append(notification.params)
+        return Event(self._told.popleft())
+
+    async def _begin(self) -> None:
+        """Subscribe, from where we are."""
+        since = self.cursor if self._is_resumable else None
+        answer = await self._channel.call(self._method, present({**self._params, "since": since}))
+        self._has_begun = True
+        # Whoever ends the daemon on purpose does not want it started because somebody watched.
+        self._channel.may_start = False
+        self._told.extend(told_at_first(answer, since))
+        if self.cursor is None:
+            self.cursor = answer["cursor"]
+
+    async def _wait_for_the_daemon(self, end: float | None) -> bool:
+        """Subscribe again as soon as there is a daemon; False when there was none in time."""
+        pause = _FIRST_PAUSE
+        while end is None or time.monotonic() + pause < end:
+            await self._channel.pause(pause)
+            try:
+                await self._begin()
+            except DaemonUnreachableError:
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            else:
+                return True
+        return False

@@ -1,0 +1,119 @@
+"""The part of the client that looks on: events, and the network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Sequence
+
+from .._channel_async import AsyncChannel
+from .._events import HostReachability, Reachability, event_params
+from .._operations import deadline, present
+from .._rpc import Notification
+from .events import AsyncEventStream
+
+
+class AsyncObserver:
+    """What a client can learn without making requests."""
+
+    def __init__(self, socket: str | os.PathLike[str] | None) -> None:
+        self._channel = AsyncChannel(socket)
+
+    def events(
+        self,
+        types: str | Sequence[str] = "*",
+        *,
+        scope: str = "mine",
+        since: str | None = None,
+        snapshot: bool | None = None,
+        progress_interval: float | None = None,
+        reconnect: bool = True,
+        timeout: float | None = None,
+    ) -> AsyncEventStream:
+        """Give the events whose type matches one of the globs, as they happen.
+
+        `scope` is "mine", "all" or "session:NAME". `since` is the cursor of an earlier event: what has happened since
+        then comes first. With `snapshot` the first event says how things stand. `progress_interval` is the least time
+        in seconds between two steps of one request's progress. A daemon that is restarted is waited for, and events
+        go on from the last one that was given; without `reconnect` its end raises ConnectionLostError. The iteration
+        ends when nothing came for `timeout` seconds.
+        """
+        wanted = types if isinstance(types, str) else list(types)
+        params = event_params(wanted, scope, snapshot=snapshot, progress_interval=progress_interval)
+        feed = self._channel.feed()
+        return AsyncEventStream(feed, "events.subscribe", params, since=since, reconnect=reconnect, timeout=timeout)
+
+    async def subscribe(self, types: Sequence[str] = ("*",), scope: str = "mine") -> str:
+        """Ask for events on this connection; gives the subscription's name. `events` does more, and is simpler.
+
+        `scope` is "mine", "all" or "session:NAME". The events come out of `notifications`.
+        """
+        answer = await self._channel.call("events.subscribe", {"types": list(types), "scope": scope})
+        return str(answer["sub"])
+
+    async def unsubscribe(self, subscription: str) -> None:
+        """End a subscription: none of its events comes after this, but those that were received are still given."""
+        await self._channel.call("events.unsubscribe", {"sub": subscription})
+
+    async def notifications(self, timeout: float | None = None) -> AsyncIterator[Notification]:
+        """Iterate over what the daemon sends by itself; ends when nothing came for `timeout` seconds, or when closed.
+
+        At most 10,000 wait to be read; then they are replaced by one event of the type `lagged`.
+        """
+        while (notification := await self._channel.notification(timeout)) is not None:
+            yield notification
+
+    async def reachability(self, host: str | None = None, *, fresh: bool = False) -> Reachability:
+        """Tell whether packets can leave, and which way they would go to a host. Nothing is sent anywhere.
+
+        `fresh` asks the interfaces first, and looks again.
+        """
+        params = present({"host": host, "fresh": fresh or None})
+        record = await self._channel.call("reachability.get", params)
+        ways = record.pop("host", None)
+        return Reachability(record, {} if ways is None else {ways["host"]: HostReachability(ways)})
+
+    async def watch_reachability(
+        self,
+        *hosts: str,
+        minor: bool = False,
+        lost_after: float | None = None,
+        back_after: float | None = None,
+        min_interval: float | None = None,
+        reconnect: bool = True,
+    ) -> AsyncIterator[Reachability]:
+        """Iterate over how the network stands: now, and after every change of it or of the ways to the hosts.
+
+        `minor` changes are those that concern no connection. A loss is told when it has lasted for `lost_after`
+        seconds, a return when for `back_after`, and no two changes come within `min_interval`; what is None is as the
+        daemon has it. `reconnect` is as in `events`.
+        """
+        params = present(
+            {
+                "hosts": list(hosts) or None,
+                "level": "minor" if minor else None,
+                "lost_after_ms": None if lost_after is None else round(lost_after * 1000),
+                "back_after_ms": None if back_after is None else round(back_after * 1000),
+                "min_interval_ms": None if min_interval is None else round(min_interval * 1000),
+            }
+        )
+        feed = AsyncEventStream(self._channel.feed(), "reachability.watch", params, reconnect=reconnect)
+        async with feed as changes:
+            known: dict[str, HostReachability] = {}
+            async for change in changes:
+                if "reachability" in change.data:
+                    known |= {ways["host"]: HostReachability(ways) for ways in change.data.get("hosts", ())}
+                    yield Reachability(change.data["reachability"], dict(known))
+
+    async def wait_online(self, host: str | None = None, *, timeout: float | None = None) -> Reachability:
+        """Wait until packets can leave, to a host if one is named. Raises TimeoutError after `timeout` seconds."""
+        params = present({"hosts": None if host is None else [host], "lost_after_ms": 0, "min_interval_ms": 0})
+        feed = AsyncEventStream(self._channel.feed(), "reachability.watch", params, until=deadline(timeout))
+        async with feed as changes:
+            ways: HostReachability | None = None
+            async for change in changes:
+                for record in change.data.get("hosts", ()):
+                    ways = HostReachability(record)
+                state = Reachability(change.data["reachability"], {} if ways is None else {ways.host: ways})
+                if state.is_usable if host is None else ways is not None and ways.is_usable:
+                    return state
+        raise TimeoutError(f"no way to {host or 'the world'}")

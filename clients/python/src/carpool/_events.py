@@ -1,0 +1,146 @@
+"""What the daemon tells by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that has happened; the types are those of the daemon's `event`.
+
+    Three tell of a hole in the story: `gap` (events are missing, `data["since"]` is where they begin), `snapshot` (how
+    things stand, in `data`) and `lagged` (`data["dropped"]` events were not read in time).
+    """
+
+    record: dict[str, Any]
+    """The daemon's record of it, as it came."""
+
+    @property
+    def type(self) -> str:
+        """What has happened."""
+        return str(self.record["type"])
+
+    @property
+    def cursor(self) -> str | None:
+        """Where it stands in the stream of events: `since` goes on behind it."""
+        return self.record.get("cursor")
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the type has to tell."""
+        data: dict[str, Any] = self.record.get("data", {})
+        return data
+
+    @property
+    def time(self) -> datetime | None:
+        """When it happened; None for `gap` and `snapshot`."""
+        if "time" not in self.record:
+            return None
+        # Few programs need it, and it takes a while to import.
+        from datetime import datetime  # noqa: PLC0415
+
+        # Before 3.11 fromisoformat does not know the Z of RFC 3339.
+        return datetime.fromisoformat(self.record["time"].replace("Z", "+00:00"))
+
+    @property
+    def session(self) -> str | None:
+        """The name of the session that it is about."""
+        return self.record.get("session")
+
+    @property
+    def request_id(self) -> str | None:
+        """The id of the request that it is about."""
+        return self.record.get("request")
+
+    @property
+    def client(self) -> str | None:
+        """The daemon's name of the connection that made the request."""
+        return self.record.get("client")
+
+    @property
+    def attempt(self) -> int | None:
+        """Which attempt of the request it is about, from 1."""
+        return self.record.get("attempt")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Whether packets can leave, for the world or to a host, by the daemon's record of it."""
+
+    record: dict[str, Any]
+    """The daemon's record of it, as it came."""
+
+    @property
+    def status(self) -> str:
+        """One of `satisfied`, `unsatisfied`, `requires_connection` and `unknown`."""
+        return str(self.record["status"])
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether requests are worth a try: packets can leave, or the daemon cannot know."""
+        return self.status in {"satisfied", "unknown"}
+
+
+@dataclass(frozen=True, slots=True)
+class HostReachability(Way):
+    """The ways to one host."""
+
+    @property
+    def host(self) -> str:
+        """The host as it was named."""
+        return str(self.record["host"])
+
+    @property
+    def addresses(self) -> list[dict[str, Any]]:
+        """Its addresses, each with its own `status`, `interface`, `gateway` and `source`."""
+        return list(self.record["addresses"])
+
+
+@dataclass(frozen=True, slots=True)
+class Reachability(Way):
+    """How the network stands."""
+
+    hosts: Mapping[str, HostReachability] = field(default_factory=dict)
+    """The ways to the hosts that were asked for, by name, as far as they are known."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why packets cannot leave, such as `no_carrier`; None if they can."""
+        return self.record.get("unsatisfied_reason")
+
+    @property
+    def interface(self) -> str | None:
+        """The interface that traffic to the world leaves by."""
+        return self.record.get("interface")
+
+
+def event_params(
+    types: str | list[str], scope: str, *, snapshot: bool | None, progress_interval: float | None
+) -> dict[str, Any]:
+    """Make the params of `events.subscribe`, without the cursor. Times are in seconds here, and on the wire not."""
+    params: dict[str, Any] = {"types": [types] if isinstance(types, str) else types, "scope": scope}
+    if snapshot is not None:
+        params["snapshot"] = snapshot
+    if progress_interval is not None:
+        params["progress_interval_ms"] = round(progress_interval * 1000)
+    return params
+
+
+def told_at_first(answer: dict[str, Any], since: str | None) -> list[dict[str, Any]]:
+    """Give what the answer of a subscription says, in the shape of events, because that is what its readers read."""
+    common = {"sub": answer["sub"], "cursor": answer["cursor"]}
+    told = []
+    if answer.get("gap"):
+        told.append({**common, "type": "gap", "data": {"since": since}})
+    snapshot = answer.get("snapshot")
+    if "reachability" in answer:
+        snapshot = {name: answer[name] for name in ("reachability", "hosts") if name in answer}
+    if snapshot is not None:
+        told.append({**common, "type": "snapshot", "data": snapshot})
+    return told
