@@ -90,7 +90,7 @@ def test_a_daemon_that_was_never_there_is_not_waited_for(connect: Connect, tmp_p
 
 
 def test_a_feed_reads_little_ahead(start: Start) -> None:
-    many = 20_000
+    many = 6_000
     daemon = start(Script([begun(0), *(event(number) for number in range(1, many + 1))]))
 
     async def read() -> tuple[list[str | None], int]:
