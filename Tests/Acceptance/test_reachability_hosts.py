@@ -10,6 +10,7 @@ import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.namespaces import Machine
+from harness.waiting import eventually
 from harness.watcher import Watcher
 
 SLACK = 5
@@ -84,6 +85,22 @@ def test_a9_names(online: Daemon) -> None:
         assert all(address["is_local_address"] for address in found["addresses"])
         unknown = client.call("reachability.get", host="localhost", resolve=False)["host"]
         assert (unknown["status"], unknown["addresses"]) == ("unknown", [])
+
+
+def test_a9_a_name_is_looked_up_when_there_is_a_network(machine: Machine, online: Daemon) -> None:
+    machine.ip("link set eth0 down")
+    with online.client() as client:
+        eventually(lambda: client.call("reachability.get")["status"] == "unsatisfied")
+    with Watcher(online, hosts=["localhost"]) as watcher:
+        assert [host["status"] for host in watcher.answer["hosts"]] == ["unknown"]
+        machine.ip("link set eth0 up")
+        machine.settle()
+        machine.ip(f"route add default via {machine.PEER}")
+        statuses: list[str] = []
+        while statuses != ["satisfied"]:
+            data = watcher.next()
+            statuses = [host["status"] for host in data.get("hosts", [])]
+        assert data["hosts"][0]["addresses"][0]["is_local_address"]
 
 
 def test_a9_a_host_is_watched(machine: Machine, online: Daemon) -> None:

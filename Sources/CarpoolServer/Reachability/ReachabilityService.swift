@@ -10,6 +10,8 @@ final class ReachabilityService {
     private(set) var settings: ReachabilitySettings
     /// Told of what subscribers to `reachability.changed` are to hear.
     var onChange: (ReachabilityChange) -> Void = { _ in }
+    /// The newest reading that was told.
+    var encoded: EncodedReading?
     private var stream: ReachabilityListener?
     /// Live watches of all clients.
     private(set) var watchCount = 0
@@ -39,6 +41,7 @@ final class ReachabilityService {
 
     /// Takes over another configuration.
     func reconfigure(_ new: ReachabilitySettings) {
+        encoded = nil
         let isNewListener = new.listener != settings.listener
         settings = new
         manager.reconfigure(new.manager)

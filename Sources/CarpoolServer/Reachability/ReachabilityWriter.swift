@@ -4,8 +4,9 @@ internal import CarpoolSystem
 
 /// Writes how the network stands, as far as a line has room for it.
 struct ReachabilityWriter {
-    let configuration: ReachabilityConfiguration
-    let statistics: ReachabilityStatistics
+    private let service: ReachabilityService
+    private let configuration: ReachabilityConfiguration
+    private let statistics: ReachabilityStatistics
     /// The most bytes that the list of interfaces may take.
     let interfaceBytes: Int
 
@@ -13,6 +14,7 @@ struct ReachabilityWriter {
     static let usualInterfaceBytes = 24_576
 
     init(_ service: ReachabilityService, interfaceBytes: Int = ReachabilityWriter.usualInterfaceBytes) {
+        self.service = service
         configuration = service.manager.configuration
         statistics = service.manager.statistics
         self.interfaceBytes = interfaceBytes
@@ -20,11 +22,18 @@ struct ReachabilityWriter {
 
     // MARK: A reading
 
-    /// An object with the whole reading.
+    /// An object with the whole reading, encoded once for all who are told of it.
     func write(_ reading: ReachabilityReading, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writeMembers(reading, to: &writer)
-        writer.endObject()
+        let key = EncodedReading.Key(
+            time: reading.time, evaluations: statistics.evaluations, interfaceBytes: interfaceBytes)
+        if let known = service.encoded, known.key == key { return writer.raw(known.bytes) }
+        var own = JSONWriter()
+        own.beginObject()
+        writeMembers(reading, to: &own)
+        own.endObject()
+        let encoded = EncodedReading(key: key, bytes: own.bytes)
+        service.encoded = encoded
+        writer.raw(encoded.bytes)
     }
 
     /// The members of that object.
@@ -243,4 +252,17 @@ struct ReachabilityWriter {
         for host in hosts { write(host, to: &writer) }
         writer.endArray()
     }
+}
+
+/// A reading as it is told: a change has as many listeners as there are watches.
+struct EncodedReading {
+    /// What the text depends on.
+    struct Key: Equatable {
+        let time: MonotonicTime
+        let evaluations: Int
+        let interfaceBytes: Int
+    }
+
+    let key: Key
+    let bytes: [UInt8]
 }
