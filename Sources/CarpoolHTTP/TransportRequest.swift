@@ -19,6 +19,8 @@ public struct TransportRequest {
     /// Whether it takes long by its nature, as downloads and streams do: it gets a connection that it shares with nobody meanwhile, counted apart
     /// from others, and a larger buffer.
     public var isLong = false
+    /// Whether it must not use a connection that stands already: what was a way once may not be one now, and only connecting tells.
+    public var needsFreshConnection = false
     /// The longest time without any byte in either direction, in milliseconds. Time spent in a pause of our own does not count.
     public var idleTimeoutMilliseconds = 60_000
     /// The longest time from start to end, the admission queue included.

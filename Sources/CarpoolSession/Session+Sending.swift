@@ -109,10 +109,13 @@ extension Session {
         send(urlRequest, for: request)
     }
 
-    /// Hands one hop to the transport, to be sent when there is a way if the request waits for one.
+    /// Hands one hop to the transport, to be sent when there is a way to its host if the request waits for one.
     func send(_ hop: TransportRequest, for request: Request) {
-        let transfer = begin(hop, for: request)
-        holdBack(transfer, of: request)
+        guard let path = missingPath(for: hop, of: request) else {
+            _ = begin(hop, for: request)
+            return
+        }
+        sendWithoutPath(hop, for: request, path)
     }
 
     /// Hands one hop to the transport.

@@ -86,6 +86,8 @@ def test_a12_em_08_a_request_waits_for_the_network(link: Link, far: ScriptedOrig
 def test_a12_nr_12_without_waiting_it_fails_at_once(
     link: Link, far: ScriptedOrigin, near: Daemon, heard: Story
 ) -> None:
+    # A connection that stands hears nothing of it, and must not be waited at.
+    assert heard.perform(far.url)["response"]["status"] == 200
     lose(link, near)
     request = heard.submit(far.url)
     error = error_of(heard.wait(request))
@@ -96,6 +98,10 @@ def test_a12_nr_12_without_waiting_it_fails_at_once(
     state = error["details"]["reachability"]
     assert state["status"] == "unsatisfied" and state["reason"]
     assert state["supports_ipv4"] is False and state["lost_meanwhile"] is False
+    link.up()
+    eventually(lambda: near.call("reachability.get")["status"] == "satisfied")
+    assert heard.perform(far.url)["response"]["status"] == 200
+    assert far.connections == 1, "it was kept for when there is a way"
 
 
 def test_a12_the_session_can_say_so_and_the_request_otherwise(link: Link, far: ScriptedOrigin, near: Daemon) -> None:

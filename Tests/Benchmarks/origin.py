@@ -35,7 +35,7 @@ http {{
     server {{
         listen {address}:{http_port};
         listen {address}:{https_port} ssl http2;
-        ssl_protocols TLSv1.2 TLSv1.3;
+        ssl_protocols {protocols};
         ssl_certificate {directory}/origin.pem;
         ssl_certificate_key {directory}/origin.key;
         location / {{ return 200 "{body}"; }}
@@ -97,7 +97,13 @@ def make_certificates(directory: Path, names: str) -> Path:
 class Origin:
     """A running nginx; `prefix` starts it elsewhere, in a network namespace for example."""
 
-    def __init__(self, directory: Path, address: str = "127.0.0.1", prefix: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        address: str = "127.0.0.1",
+        prefix: tuple[str, ...] = (),
+        protocols: str = "TLSv1.2 TLSv1.3",
+    ) -> None:
         """Start nginx in `directory`, which must be new, and wait until it answers."""
         directory.mkdir(parents=True)
         (directory / "put").mkdir()
@@ -110,6 +116,7 @@ class Origin:
             user="user root;",
             directory=directory,
             address=address,
+            protocols=protocols,
             body=BODY,
             json=JSON,
             http_port=http_port,

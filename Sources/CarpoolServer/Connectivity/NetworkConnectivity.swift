@@ -6,6 +6,7 @@ internal import CarpoolSystem
 /// What the daemon's sessions know of the network, and what its connections are told of it. It goes by what is so now: hysteresis is for
 /// people who watch.
 final class NetworkConnectivity: Connectivity {
+    private(set) var isOffline = false
     private(set) var losses = 0
     private(set) var changes = 0
     private let manager: NetworkReachabilityManager
@@ -17,12 +18,14 @@ final class NetworkConnectivity: Connectivity {
     private var hasNews = false
     /// How many of the kernel's messages there were when they were last told.
     private var messagesTold = 0
-    /// What was answered while observers are told of one change: thousands may wait for a few hosts.
-    private var answers: [String: NetworkPath]?
+    /// What was answered since the last look: thousands of requests may ask for a few hosts.
+    private var answers: [String: NetworkPath] = [:]
     private var lastRefresh: MonotonicTime?
 
     /// Failures come in bundles; the devices are asked once for all within so many milliseconds.
     private static let refreshMilliseconds = 20
+    /// The most answers that are kept.
+    private static let maximumAnswers = 256
 
     init(manager: NetworkReachabilityManager, transport: CurlTransport, loop: EventLoop) {
         self.manager = manager
@@ -33,7 +36,7 @@ final class NetworkConnectivity: Connectivity {
     /// Begins to tell the transport of changes, and of how things stand.
     func start() {
         observation = manager.observe(
-            { [unowned self] in networkDidChange($0) }, onLook: { [unowned self] in tellObservers() })
+            { [unowned self] in networkDidChange($0) }, onLook: { [unowned self] in didLook() })
         tellTransport(manager.snapshot)
     }
 
@@ -44,9 +47,9 @@ final class NetworkConnectivity: Connectivity {
 
     func path(to host: String, isFresh: Bool) -> NetworkPath {
         if isFresh { refresh() }
-        if let known = answers?[host] { return known }
+        if let known = answers[host] { return known }
         let path = look(at: host)
-        answers?[host] = path
+        if observation != nil, answers.count < NetworkConnectivity.maximumAnswers { answers[host] = path }
         return path
     }
 
@@ -88,20 +91,19 @@ final class NetworkConnectivity: Connectivity {
         }
     }
 
-    /// After each look: the way to one host may be another one, although that to the world is the same. Not after one that nothing has caused:
-    /// whoever goes in vain has the network looked at, and would send the others after him.
-    private func tellObservers() {
+    /// The way to one host may be another one, although that to the world is the same.
+    private func didLook() {
+        answers = [:]
+        // Not after a look that nothing has caused: whoever goes in vain has the network looked at, and would send the others after him.
         let messages = manager.statistics.datagrams &+ manager.statistics.resyncs
         guard hasNews || messages != messagesTold else { return }
         hasNews = false
         messagesTold = messages
-        guard observers.count > 0 else { return }
-        answers = [:]
         for number in observers.numbers { observers[number]?() }
-        answers = nil
     }
 
     private func tellTransport(_ snapshot: ReachabilitySnapshot) {
+        isOffline = !snapshot.canTry
         // Whoever cannot see the interfaces has not seen them go either.
         if !snapshot.interfaces.isEmpty {
             transport.localAddressesDidChange(to: Set(snapshot.localAddresses.map(\.description)))

@@ -8,6 +8,9 @@ public protocol Connectivity: AnyObject {
     ///   - isFresh: whether devices are asked anew, for what the kernel has not told yet; else what is known is good enough.
     func path(to host: String, isFresh: Bool) -> NetworkPath
 
+    /// Whether there is no way to the world, so that there may be none to a host; asked for every request.
+    var isOffline: Bool { get }
+
     /// How often something was lost since the start: the way out of the machine, or one of its addresses.
     var losses: Int { get }
 

@@ -14,13 +14,24 @@ extension Session {
 
     // MARK: Waiting
 
-    /// Holds a hop back that was just given to the transport, if it shall wait and there is no way to its host. Meanwhile the transport counts the
-    /// resource's time alone, as with everything that is held up, and lets it through its queue like any other when it goes.
-    func holdBack(_ transfer: Transfer, of request: Request) {
-        guard waitsForConnectivity(request), let connectivity else { return }
-        let path = connectivity.path(to: transfer.request.url.origin.host, isFresh: false)
-        guard !path.isWorthTrying else { return }
-        wait(with: transfer, of: request, path)
+    /// The way to a hop's host, if there is none. While there is one to the world, who does not wait is not held up by looking.
+    func missingPath(for hop: TransportRequest, of request: Request) -> NetworkPath? {
+        guard let connectivity, connectivity.isOffline || waitsForConnectivity(request) else { return nil }
+        let path = connectivity.path(to: hop.url.origin.host, isFresh: false)
+        return path.isWorthTrying ? nil : path
+    }
+
+    /// Holds a hop back if it shall wait: the transport then counts the resource's time alone, as with everything that is held up, and lets it
+    /// through its queue like any other when it goes. Else it is sent all the same, to hear from the kernel that there is no way: over a
+    /// pooled connection, which stays for when there is one, it would hear nothing.
+    func sendWithoutPath(_ hop: TransportRequest, for request: Request, _ path: NetworkPath) {
+        guard waitsForConnectivity(request) else {
+            var hop = hop
+            hop.needsFreshConnection = true
+            _ = begin(hop, for: request)
+            return
+        }
+        wait(with: begin(hop, for: request), of: request, path)
     }
 
     private func wait(with transfer: Transfer, of request: Request, _ path: NetworkPath) {

@@ -2,6 +2,7 @@ import CarpoolSession
 
 /// A network of which nobody knows anything.
 final class UnknownConnectivity: Connectivity {
+    let isOffline = false
     let losses = 0
     let changes = 0
 

@@ -2,6 +2,7 @@ import CarpoolSession
 
 /// A network that is as a test says.
 final class ScriptedConnectivity: Connectivity {
+    var isOffline: Bool { !usual.isUsable }
     private(set) var losses = 0
     private(set) var changes = 0
     private var observers = ConnectivityObservers()
