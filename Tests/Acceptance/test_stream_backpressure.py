@@ -127,6 +127,24 @@ def test_st_01_gigabytes_pass_through_a_flat_daemon(daemon: Daemon, wire: Wire, 
     assert daemon.memory_kib() - before < 4_096
 
 
+@pytest.mark.parametrize(("serializer", "content"), [("lines", b"x"), ("json_lines", b"\r\n"), ("sse", b": ping\n\n")])
+def test_what_makes_no_record_is_not_kept(
+    daemon: Daemon, wire: Wire, origin: ScriptedOrigin, serializer: str, content: bytes
+) -> None:
+    """A line without end, blank lines, and the comments that keep an event stream alive."""
+    piece = content * (len(PIECE) // len(content))
+
+    def serve(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        for _ in range(500):
+            exchange.send(piece)
+
+    before = daemon.memory_kib()
+    reader = Reader(wire, submit(wire, origin.on("/nothing", serve)), serializer)
+    assert reader.complete()["size_bytes"] == 500 * len(piece)
+    assert daemon.memory_kib() - before < 8_192
+
+
 def test_a_dead_reader_is_not_waited_for(daemon: Daemon, wire: Wire, nginx: Nginx) -> None:
     request = str(wire.call("request.submit", url=f"{nginx.http}/16m.bin", kind="stream", start="manual")["request"])
     with daemon.wire() as other:

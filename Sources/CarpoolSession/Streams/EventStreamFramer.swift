@@ -9,11 +9,17 @@ struct EventStreamFramer: StreamFramer {
     private var lastID = ""
     private var retryMilliseconds: Int?
     private var taken = 0
+    private(set) var unfinishedBytes = 0
+    /// Whether a line has said something of the event; comments do not.
+    private var hasFields = false
     private var isAtBeginning = true
     /// Whether the line before ended with CR, so that an LF belongs to it.
     private var hasReturned = false
     /// Whether an event that is too long is passed over.
     private var isSkipping = false
+
+    /// How many times the limit an event's lines may have: their names and ends are no part of it, but lines without end are an attack.
+    private static let overhead = 8
 
     init(limit: Int) { self.limit = limit }
 
@@ -23,18 +29,22 @@ struct EventStreamFramer: StreamFramer {
             if hasReturned, bytes[start] == UInt8(ascii: "\n") {
                 hasReturned = false
                 start &+= 1
+                if unfinishedBytes > 0 { unfinishedBytes &+= 1 }
                 continue
             }
             hasReturned = false
             let rest = bytes[start...]
             let end = rest.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             add(bytes[start..<(end ?? bytes.count)])
-            start = end.map { $0 &+ 1 } ?? bytes.count
+            let next = end.map { $0 &+ 1 } ?? bytes.count
+            unfinishedBytes &+= next &- start
+            start = next
             if let end {
                 hasReturned = bytes[end] == UInt8(ascii: "\r")
                 if let record = endLine(taken: start) { return (start, record) }
             }
             if let record = passOverIfTooLong(taken: start) { return (start, record) }
+            if isSkipping || !hasFields && line.isEmpty { unfinishedBytes = 0 }
         }
         taken &+= start
         return (start, nil)
@@ -77,7 +87,10 @@ struct EventStreamFramer: StreamFramer {
         } else if name.elementsEqual("retry".utf8) {
             let isNumber = !value.isEmpty && value.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             if isNumber { retryMilliseconds = Int(String(decoding: value, as: UTF8.self)) ?? .max }
+        } else {
+            return
         }
+        hasFields = true
     }
 
     // MARK: Events
@@ -85,7 +98,8 @@ struct EventStreamFramer: StreamFramer {
     private mutating func dispatch(taken: Int) -> StreamRecord? {
         defer {
             (data, hasData, type) = ([], false, "")
-            isSkipping = false
+            (hasFields, isSkipping) = (false, false)
+            unfinishedBytes = 0
         }
         guard hasData, !isSkipping else { return nil }
         let event = ServerSentEvent(
@@ -100,8 +114,10 @@ struct EventStreamFramer: StreamFramer {
     }
 
     private mutating func passOverIfTooLong(taken: Int) -> StreamRecord? {
-        guard !isSkipping, line.count &+ data.count > limit else { return nil }
+        let isTooLong = line.count &+ data.count > limit || unfinishedBytes / EventStreamFramer.overhead > limit
+        guard !isSkipping, isTooLong else { return nil }
         isSkipping = true
+        unfinishedBytes = 0
         // One byte is enough to know that the line is not blank.
         line = Array(line.prefix(1))
         data = []

@@ -6,6 +6,8 @@ struct JSONLineFramer: StreamFramer {
 
     init(limit: Int) { splitter = LineSplitter(limit: limit) }
 
+    var unfinishedBytes: Int { splitter.unfinishedBytes }
+
     mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?) {
         let (taken, line) = splitter.take(bytes)
         return (taken, line.flatMap { makeRecord($0) })

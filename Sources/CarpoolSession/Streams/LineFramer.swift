@@ -4,6 +4,8 @@ struct LineFramer: StreamFramer {
 
     init(limit: Int) { splitter = LineSplitter(limit: limit) }
 
+    var unfinishedBytes: Int { splitter.unfinishedBytes }
+
     mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?) {
         let (taken, line) = splitter.take(bytes)
         return (taken, line.map { makeRecord($0) })

@@ -17,6 +17,9 @@ struct LineSplitter {
 
     init(limit: Int) { self.limit = limit }
 
+    /// How many bytes of a line are there whose end has not come.
+    var unfinishedBytes: Int { line.count }
+
     /// The bytes of the next record are counted from here.
     mutating func begin() { taken = 0 }
 

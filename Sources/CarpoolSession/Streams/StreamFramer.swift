@@ -5,6 +5,9 @@ protocol StreamFramer {
     ///   - bytes: what comes next in the stream, at least one.
     ///   - room: the most bytes that a piece is to have, where pieces may be cut anywhere.
     mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?)
+    /// How many of the last bytes that it took are of a record that is not whole: whoever reads in its place would need them again. What is passed
+    /// over is of no use to anybody, however much that is.
+    var unfinishedBytes: Int { get }
     /// The stream is over. Gives what its end makes a record.
     mutating func finish() -> StreamRecord?
 }
@@ -21,6 +24,8 @@ struct BytesFramer: StreamFramer {
         guard count > 0 else { return (0, nil) }
         return (count, StreamRecord(.bytes(Array(bytes[..<count])), sizeBytes: count))
     }
+
+    var unfinishedBytes: Int { 0 }
 
     mutating func finish() -> StreamRecord? { nil }
 }

@@ -21,8 +21,8 @@ public final class StreamReader {
     private var kept: StreamRecord?
     /// Where the bytes stand that the framer has not seen.
     private(set) var position: Int64
-    /// Where the bytes stand that are in no message yet.
-    private(set) var given: Int64
+    /// Where the bytes stand that are in no message yet, and can still be in one.
+    var given: Int64 { position &- Int64(framer.unfinishedBytes &+ (kept?.sizeBytes ?? 0)) }
 
     init(
         _ stream: ResponseStream, _ serializer: StreamSerializer, messageBytes: Int, isWaitedFor: Bool,
@@ -33,7 +33,6 @@ public final class StreamReader {
         self.serializer = serializer
         self.messageBytes = messageBytes
         self.position = position
-        given = position
         framer = serializer.makeFramer(recordBytes: messageBytes)
     }
 
@@ -107,7 +106,6 @@ public final class StreamReader {
 
     private func give(_ content: StreamMessage.Content, sizeBytes: Int) -> StreamMessage {
         credit &-= sizeBytes
-        given &+= Int64(sizeBytes)
         return make(content, sizeBytes: sizeBytes)
     }
 
@@ -140,9 +138,7 @@ public final class StreamReader {
 
     /// Gives what the end of an attempt makes a record; what it makes none of is passed over.
     private func endAttempt() -> StreamRecord? {
-        let record = framer.finish()
-        framer = serializer.makeFramer(recordBytes: messageBytes)
-        if record == nil { given = position }
-        return record
+        defer { framer = serializer.makeFramer(recordBytes: messageBytes) }
+        return framer.finish()
     }
 }

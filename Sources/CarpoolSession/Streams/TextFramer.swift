@@ -6,8 +6,11 @@ struct TextFramer: StreamFramer {
 
     init(limit: Int) { self.limit = limit }
 
+    var unfinishedBytes: Int { pending.count }
+
     mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?) {
-        var count = min(bytes.count, room, limit)
+        // What is pending counts too; but a character that is larger than the room would never be given.
+        var count = min(bytes.count, max(1, room &- pending.count), limit)
         while count > 0 {
             var joined = pending
             joined.append(contentsOf: bytes[..<count])

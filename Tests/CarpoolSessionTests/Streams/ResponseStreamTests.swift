@@ -183,6 +183,20 @@ struct ResponseStreamTests {
         #expect(request.error == nil)
     }
 
+    @Test("What no record comes of is let go of", arguments: [StreamSerializer.events, .jsonLines, .lines])
+    func nothingOfUse(_ serializer: StreamSerializer) throws {
+        let stage = try stage()
+        let (_, stream) = try send(stage)
+        let reader = stream.attach(serializer, messageBytes: 1_024)
+        reader.grant(.max)
+        reader.onReady = { while reader.give(to: { _ in }) {} }
+        stage.transport.receive(200)
+        let text = serializer == .events ? ": ping\n\n" : serializer == .jsonLines ? "\n" : "x"
+        let piece = Array(String(repeating: text, count: 10_000 / text.utf8.count).utf8)
+        for _ in 0..<20 { #expect(stage.transport.receive(piece) == .accept) }
+        #expect(memory.heldBytes <= 1_025)
+    }
+
     @Test("Credit is exact for pieces, and one record may exceed it")
     func credit() throws {
         let stage = try stage()

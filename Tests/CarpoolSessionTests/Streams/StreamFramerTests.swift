@@ -44,6 +44,65 @@ struct StreamFramerTests {
         #expect(record?.sizeBytes == 10)
     }
 
+    @Test("What was cut off inside of a character counts as well")
+    func roomForTheRest() {
+        var framer = TextFramer(limit: 1_000)
+        let bytes = Array("éé".utf8)
+        let first = bytes[..<3].withUnsafeBytes { framer.take($0, room: 3) }
+        #expect(first.record?.sizeBytes == 2)
+        let second = Array("éé".utf8.dropFirst()).withUnsafeBytes { framer.take($0, room: 3) }
+        #expect(second.taken == 2)
+        #expect(second.record?.sizeBytes == 2)
+    }
+
+    @Test(
+        "Of what makes no record nothing is kept",
+        arguments: [
+            (StreamSerializer.events, ": ping\n\n"), (.events, ": ping\r\n"), (.events, "unknown: 1\r"), (.lines, "x"),
+            (.jsonLines, " \r\n"), (.jsonLines, "1"), (.text, "x"), (.bytes, "x"),
+        ])
+    func passedOver(_ serializer: StreamSerializer, _ text: String) {
+        var framer = serializer.makeFramer(recordBytes: StreamFramerTests.recordBytes)
+        for _ in 0..<20_000 {
+            var rest = Array(text.utf8)
+            while !rest.isEmpty {
+                rest.removeFirst(rest.withUnsafeBytes { framer.take($0, room: .max) }.taken)
+            }
+            guard framer.unfinishedBytes <= StreamFramerTests.recordBytes + 1 else { break }
+        }
+        #expect(framer.unfinishedBytes <= StreamFramerTests.recordBytes + 1)
+    }
+
+    @Test("An event that never ends is passed over, whatever its lines are")
+    func endlessEvent() {
+        var framer = EventStreamFramer(limit: StreamFramerTests.recordBytes)
+        let records = (0..<10_000).compactMap { index in
+            Array((index == 0 ? "data: x\n" : ": ping\n").utf8).withUnsafeBytes { framer.take($0, room: .max) }.record
+        }
+        #expect(records.count == 1)
+        guard case .failure = records.first?.result else { return #expect(Bool(false), "a failure") }
+        #expect(framer.unfinishedBytes == 0)
+    }
+
+    @Test("A record that is not whole begins so many bytes back", arguments: [1, 3, 100])
+    func unfinished(_ size: Int) {
+        for (serializer, whole, begun) in [
+            (StreamSerializer.lines, "one\r\n", "two"),
+            (.events, ": ping\r\n\r\n: x\r\n", "id: 1\r\n: c\r\ndata: x\r\n"),
+            (.text, "é", "\u{10FFFF}"),
+        ] {
+            var framer = serializer.makeFramer(recordBytes: StreamFramerTests.recordBytes)
+            let bytes = Array((whole + begun).utf8).dropLast(serializer == .text ? 1 : 0)
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                var rest = Array(bytes[start..<min(bytes.count, start + size)])
+                while !rest.isEmpty {
+                    rest.removeFirst(rest.withUnsafeBytes { framer.take($0, room: .max) }.taken)
+                }
+            }
+            #expect(framer.unfinishedBytes == begun.utf8.count - (serializer == .text ? 1 : 0), "\(serializer)")
+        }
+    }
+
     // MARK: Parts
 
     private static func records(
