@@ -7,6 +7,8 @@ import hashlib
 import random
 import socket
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -168,6 +170,27 @@ def test_writing_waits_for_a_peer_that_does_not_read(wire: Wire, peer: StartPeer
     assert [wire.result(call)["accepted_bytes"] for call in calls[:3]] == [1, 1, 1]
     assert over.wait(PATIENCE_SECONDS)
     assert digests == [sent.digest()]
+
+
+def test_what_was_sent_is_not_kept(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
+    """Of a client that always has something more to send than the peer has taken."""
+
+    def talk(connection: socket.socket) -> None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+        while connection.recv(32_768):
+            time.sleep(0.001)
+
+    stream = wire.call("stream.open", **peer(talk))["stream"]
+    piece = base64.b64encode(bytes(600_000)).decode()
+    before = daemon.memory_kib()
+    calls: deque[Any] = deque()
+    for _ in range(80):
+        calls.append(wire.request("stream.write", stream=stream, base64=piece))
+        if len(calls) == 4:
+            wire.answer(calls.popleft())
+    for call in calls:
+        assert "result" in wire.answer(call)
+    assert daemon.memory_kib() - before < 20_000
 
 
 @both

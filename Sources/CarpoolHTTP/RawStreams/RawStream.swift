@@ -203,6 +203,11 @@ public final class RawStream: ReadinessHandler {
         piece.copyBytes(from: pending[given..<given + count])
         pieceRange = 0..<count
         given += count
+        // A client that never lets it run dry must not have all that it ever sent kept.
+        if given >= RawStream.pendingLimitBytes {
+            pending.removeFirst(given)
+            given = 0
+        }
         return true
     }
 
