@@ -73,10 +73,7 @@ extension RequestReader {
     /// A regular file of a caller who is the daemon's own user; whoever else asks would read with the daemon's rights.
     private func open(_ path: String, at place: String) throws(RPCError) -> CallerFile {
         guard client.uid == owner else { throw .notOwner(path: path) }
-        guard path.hasPrefix("/") else {
-            throw .invalidParams(
-                path: place, message: "the path is relative: \(path.prefix(200))", expected: "an absolute path")
-        }
+        try AbsolutePath.check(path, at: place)
         do throws(SystemError) {
             return try CallerFile.open(path)
         } catch {

@@ -89,6 +89,10 @@ struct RequestReader {
                 path: "params.serialize", message: "the body of a stream is not kept",
                 expected: "a serializer for each reader: see request.read and request.attach")
         }
+        guard params["sha256"]?.bool != true else {
+            throw .invalidParams(
+                path: "params.sha256", message: "the body of a stream is not kept", expected: "false, or another kind")
+        }
     }
 
     private func readTransfer(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {

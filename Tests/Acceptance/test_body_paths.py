@@ -134,6 +134,23 @@ def test_paths_are_absolute(wire: Wire, origin: ScriptedOrigin, url: str, path: 
     assert origin.requests == []
 
 
+def test_what_stands_behind_a_nul_is_not_cut_off(wire: Wire, origin: ScriptedOrigin, url: str, place: Path) -> None:
+    """To the kernel a path ends there: another file than the one that was named would be read or written."""
+    path = f"{place / 'file'}\0.txt"
+    for params, parameter in (
+        ({"kind": "upload", "body": {"file": path}}, "params.body.file"),
+        ({"kind": "download", "destination": path}, "params.destination"),
+        ({"kind": "download", "destination": {"directory": f"{place}\0"}}, "params.destination.directory"),
+        ({"trust": {"ca_file": path}}, "params.trust.ca_file"),
+    ):
+        error = ask(wire, url, **params)["error"]
+        assert (error["code"], error["data"]["path"]) == (-32602, parameter)
+        assert "NUL" in error["message"]
+    part = ask(wire, url, body={"multipart": [{"name": "f", "file": path, "file_name": "a.txt"}]})
+    assert part["result"]["outcome"]["error"]["name"] == f"{FORM}_url_invalid"
+    assert origin.requests == []
+
+
 # Other users
 
 
@@ -162,6 +179,10 @@ def test_files_of_another_owner(start: StartDaemon, origin: ScriptedOrigin, url:
     assert error["name"] == f"{FORM}_input_stream_creation_failed"
     assert error["details"]["errno"] == errno.EACCES
     assert len(origin.requests) == 1
+
+    place = {"path": str(shared / "new/deep/file"), "create_directories": True}
+    error = ask_nobody(kind="download", destination=place)["result"]["outcome"]["error"]
+    assert (error["name"], error["details"]["errno"], "hint" in error) == (MOVE_FAILED, errno.EACCES, False)
 
     replaced = {"path": str(shared / "secret"), "remove_previous": True}
     for mode in (0o755, 0o1777):

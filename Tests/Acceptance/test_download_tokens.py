@@ -70,6 +70,21 @@ def test_only_partial_files_of_ours_are_gone_on_with(
     assert answer["error"]["code"] == 1301, answer
 
 
+@pytest.mark.parametrize("where", ["relative", "", "/tmp/nul\0name", "/tmp/", "/dev/null", "/proc/self/fd"])
+def test_a_token_is_believed_no_more_than_other_parameters(
+    wire: Wire, origin: ScriptedOrigin, url: str, resource: Resource, folder: Path, where: str
+) -> None:
+    content = opened(broken(wire, url, resource, folder / "a"))
+    asked = len(origin.requests)
+    token = sealed(content | {"destination": where})
+    error = wire.answer(wire.request("request.perform", url=url, kind="download", resume_data=token))["error"]
+    kernels = where.startswith(("/dev", "/proc"))
+    assert error["code"] == (1301 if kernels else -32602)
+    assert error["data"]["path"] == (where if kernels else "params.resume_data")
+    assert len(origin.requests) == asked
+    assert is_whole(download(wire, url, str(folder / "a"), resume_data=token), resource, folder / "a")
+
+
 @pytest.mark.parametrize("case", ["gone", "too short", "too long"])
 def test_a_partial_file_that_is_lost_starts_anew(
     wire: Wire, url: str, resource: Resource, folder: Path, case: str

@@ -47,17 +47,22 @@ final class CallbackUpload: Uploadable {
     }
 
     private static func file(_ path: String, _ json: JSON, _ mayOpenFiles: Bool) throws(JSONError) -> RequestBody {
-        guard mayOpenFiles, path.hasPrefix("/") else {
+        guard mayOpenFiles, path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw .refused("may not be opened", path: "result.file", expected: "an absolute path of the daemon's user")
         }
+        let file: CallerFile
         do throws(SystemError) {
-            let file = try CallerFile.open(path)
-            let (real, size) = (file.path, file.size)
-            let offset = min(size, json["offset"]?.integer ?? 0)
-            let length = min(size - offset, json["length_bytes"]?.integer ?? .max)
-            return .file(BodyFile(file.descriptor, path: real, sizeBytes: size), offset: offset, length: length)
+            file = try CallerFile.open(path)
         } catch {
             throw .refused(error.reason, path: "result.file", expected: "a regular file")
         }
+        let (real, size) = (file.path, file.size)
+        let (offset, length) = (json["offset"]?.integer ?? 0, json["length_bytes"]?.integer)
+        guard offset <= size, length ?? 0 <= size - offset else {
+            throw .refused(
+                "the file has only \(size) bytes", path: "result.file", expected: "offset and length_bytes within them")
+        }
+        let body = BodyFile(file.descriptor, path: real, sizeBytes: size)
+        return .file(body, offset: offset, length: length ?? size - offset)
     }
 }

@@ -17,12 +17,8 @@ struct DestinationReader {
         var download = DownloadParameters()
         download.index = index
         if let token = params["resume_data"]?.string { download.resumePoint = try resumePoint(token) }
-        if let known = download.resumePoint?.destination { download.destination = .file(known) }
         guard let json = params["destination"] else {
-            guard download.resumePoint == nil || download.resumePoint?.destination != nil else {
-                throw .invalidParams(
-                    path: "params.destination", message: "the token does not know it", expected: "where the file goes")
-            }
+            if let point = download.resumePoint { download.destination = try DestinationReader.destination(of: point) }
             return download
         }
         let place = "params.destination"
@@ -54,6 +50,15 @@ struct DestinationReader {
         return options
     }
 
+    /// Where the token's file was to go. A token comes from a client, and is believed no more than other parameters.
+    private static func destination(of point: ResumePoint) throws(RPCError) -> DownloadDestination {
+        guard let path = point.destination else {
+            throw .invalidParams(
+                path: "params.destination", message: "the token does not know it", expected: "where the file goes")
+        }
+        return .file(try file(path, at: "params.resume_data"))
+    }
+
     private func resumePoint(_ token: String) throws(RPCError) -> ResumePoint {
         guard isOwner else { throw .notOwner(path: "params.resume_data") }
         do throws(ResumePoint.Refusal) {
@@ -77,7 +82,7 @@ struct DestinationReader {
 
     /// The place of a file that need not be there, with all symbolic links resolved: its own too, so that what it leads to is replaced.
     static func file(_ path: String, at place: String) throws(RPCError) -> String {
-        try checkForm(path, at: place)
+        try AbsolutePath.check(path, at: place)
         guard !path.hasSuffix("/") else {
             throw .invalidParams(path: place, message: "the path ends with a /", expected: "the path of a file")
         }
@@ -94,19 +99,12 @@ struct DestinationReader {
     }
 
     private static func directory(_ path: String, at place: String) throws(RPCError) -> String {
-        try checkForm(path, at: place)
+        try AbsolutePath.check(path, at: place)
         guard let real = try resolve(path) else { return path }
         var status = stat()
         guard stat(real, &status) == 0 else { throw cannotOpen(path, errno) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw cannotOpen(path, ENOTDIR) }
         return real
-    }
-
-    private static func checkForm(_ path: String, at place: String) throws(RPCError) {
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-            throw .invalidParams(
-                path: place, message: "the path is relative: \(path.prefix(200))", expected: "an absolute path")
-        }
     }
 
     /// The path without symbolic links; `nil` if there is nothing of that name.

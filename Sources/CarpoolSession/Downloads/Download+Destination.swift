@@ -71,9 +71,11 @@ extension Download {
         for end in path.indices where path[end] == "/" && end != path.startIndex {
             let directory = String(path[..<end])
             let mode = 0o777 & ~options.umask
-            guard mkdir(directory, mode) == 0 || errno == EEXIST || errno == EROFS || errno == EACCES else {
-                throw .last("mkdir", directory)
-            }
+            guard mkdir(directory, mode) != 0, errno != EEXIST else { continue }
+            // Some file systems ask for the right to write before they look whether there is anything to be made.
+            let failure = SystemError.last("mkdir", directory)
+            var status = stat()
+            guard stat(directory, &status) == 0 else { throw failure }
         }
     }
 

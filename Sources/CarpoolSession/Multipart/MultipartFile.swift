@@ -12,7 +12,9 @@ struct MultipartFile {
     init(_ path: String, of part: MultipartPart) throws(SessionError) {
         self.path = path
         let last = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path
-        guard path.hasPrefix("/") else { throw .multipart("body_part_url_invalid", "is no absolute path", path) }
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw .multipart("body_part_url_invalid", "is no absolute path", path)
+        }
         name = part.fileName ?? last
         let type = FileType.of(name: name)
         if part.fileName == nil, part.contentType == nil {
@@ -52,7 +54,8 @@ struct MultipartFile {
         guard !descriptor.isInProc else {
             throw .multipart("body_part_file_size_not_available", "is a file of /proc, which tells no size", path)
         }
-        let left = max(0, Int64(status.st_size) - offset)
+        let left = Int64(status.st_size) - offset
+        guard left >= 0 else { throw .multipartLength(expected: offset, read: Int64(status.st_size), path) }
         guard length ?? 0 <= left else { throw .multipartLength(expected: length ?? 0, read: left, path) }
         let file = BodyFile(descriptor, path: String(cString: resolved), sizeBytes: Int64(status.st_size))
         return .file(file, offset: offset, length: length ?? left)

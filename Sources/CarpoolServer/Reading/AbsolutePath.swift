@@ -1,0 +1,13 @@
+internal import CarpoolRPC
+
+/// What a caller's path has to be before anything is looked up: to C a NUL is its end, and a relative one begins at the daemon's directory.
+enum AbsolutePath {
+    /// Refuses whatever is none, naming the parameter.
+    static func check(_ path: String, at place: String) throws(RPCError) {
+        let isWhole = !path.utf8.contains(0)
+        guard path.hasPrefix("/"), isWhole else {
+            let fault = isWhole ? path.isEmpty ? "is empty" : "is relative: \(path.prefix(200))" : "has a NUL"
+            throw .invalidParams(path: place, message: "the path \(fault)", expected: "an absolute path")
+        }
+    }
+}
