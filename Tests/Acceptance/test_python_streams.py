@@ -79,6 +79,18 @@ def test_a_stream_is_read_as(
     assert found == expected
 
 
+def test_what_is_read_while_it_is_sent_cannot_wait_for_the_head(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    """Nobody would send it meanwhile."""
+    with (
+        pytest.raises(ValueError, match="waits for the head"),
+        client.stream("POST", origin.url, data=iter([b"a"])),
+    ):
+        pass
+    with pytest.raises(ValueError, match="waits for the head"):
+        client.post(origin.url, data=iter([b"a"]), hold_for_headers=True)
+    assert origin.requests == []
+
+
 def test_a_stream_that_breaks_raises(client: carpool.Client, origin: ScriptedOrigin) -> None:
     def broken(exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")

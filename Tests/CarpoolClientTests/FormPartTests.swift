@@ -1,3 +1,4 @@
+import CarpoolJSON
 import Testing
 
 @testable import CarpoolClient
@@ -20,6 +21,14 @@ struct FormPartTests {
         #expect(full.content == .file("a.jpg"))
         #expect(full.type == "image/jpeg" && full.fileName == "b.jpg")
         for wrong in ["a=@", "a=@-"] { #expect(throws: UsageError.self) { try part(wrong) } }
+    }
+
+    @Test func aFileIsCalledAsItIs() throws {
+        for (text, name) in [("a=@dir/LICENSE", "LICENSE"), ("a=@LICENSE", "LICENSE"), ("a=@b;filename=c", "c")] {
+            var writer = JSONWriter()
+            try part(text).write(to: &writer)
+            #expect(try JSON.parse(writer.bytes)["file_name"]?.string == name)
+        }
     }
 
     @Test func textMayHaveSemicolons() throws {

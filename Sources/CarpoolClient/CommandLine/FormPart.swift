@@ -47,6 +47,12 @@ package struct FormPart: Equatable {
         return nil
     }
 
+    /// The daemon makes a file's name of its path only where that has an extension.
+    private var ownName: String? {
+        guard case .file(let path) = content else { return nil }
+        return path.split(separator: "/").last.map(String.init)
+    }
+
     /// Writes it as the daemon takes it.
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -55,7 +61,7 @@ package struct FormPart: Equatable {
         case .text(let text): writer.member("text", text)
         case .file(let path): writer.member("file", SocketLocation.absolute(path))
         }
-        writer.member("file_name", fileName)
+        writer.member("file_name", fileName ?? ownName)
         writer.member("content_type", type)
         writer.endObject()
     }

@@ -21,6 +21,11 @@ def params(session: str | None = None, **options: Any) -> dict[str, Any]:
     return made
 
 
+def test_a_part_of_a_form_is_called_as_its_file() -> None:
+    parts = params(multipart={"text": Path("dir/LICENSE")})["body"]["multipart"]
+    assert parts == [{"name": "text", "file": str(Path("dir/LICENSE").absolute()), "file_name": "LICENSE"}]
+
+
 def test_only_what_was_asked_for_is_sent() -> None:
     nothing = dict.fromkeys(("headers", "data", "timeout", "session", "retry", "parameters", "tags", "validate"))
     assert params() == params(**nothing) == params(verify=True, retry=False) == {"url": "http://a/", "method": "GET"}

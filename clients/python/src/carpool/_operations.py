@@ -128,8 +128,18 @@ def _take_body(options: dict[str, Any]) -> tuple[Upload | None, str | None]:
     return text, "application/json"
 
 
-def is_streamed(data: object) -> bool:
-    """Whether a body is read while it is sent."""
+def is_streamed(options: RequestOptions) -> bool:
+    """Whether a body is read while it is sent.
+
+    Raises ValueError if the request is held until its head is there: nobody waits for that and sends at the same time.
+    """
+    is_streamed = _is_source(options.get("data"))
+    if is_streamed and options.get("hold_for_headers"):
+        raise ValueError("who waits for the head sends text, bytes or the path of a file, not what is read meanwhile")
+    return is_streamed
+
+
+def _is_source(data: object) -> bool:
     return data is not None and not isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike))
 
 
@@ -147,7 +157,9 @@ def _part(content: object) -> dict[str, Any]:
         return {"text": content}
     if isinstance(content, (bytes, bytearray, memoryview)):
         return {"base64": base64.b64encode(content).decode()}
-    return {"file": os.path.abspath(cast("os.PathLike[str]", content))}  # noqa: PTH100, as above
+    path = os.path.abspath(cast("os.PathLike[str]", content))  # noqa: PTH100, as above
+    # The daemon takes no name without an extension for a file's own unless it is told to.
+    return {"file": path, "file_name": os.path.basename(path)}  # noqa: PTH119
 
 
 def destination(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -217,7 +229,7 @@ def _encode_body(params: dict[str, Any], body: tuple[Upload | None, str | None])
     if isinstance(data, os.PathLike):
         params["body"] = {"file": os.path.abspath(data)}  # noqa: PTH100, as above
         return None
-    if is_streamed(data):
+    if _is_source(data):
         params["body"] = {"stream": True}
         return None
     whole = cast("str | bytes", data)

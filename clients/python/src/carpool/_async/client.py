@@ -83,7 +83,7 @@ class AsyncClient(AsyncObserver):
         `request.perform` as they stand. Raises RequestError and RPCError; an answer with an error status is returned,
         unless `validate` is there to refuse it.
         """
-        if operations.is_streamed(options.get("data")):
+        if operations.is_streamed(options):
             request = await self.submit(method, url, **_until_disconnect(options))
             return (await self._finish(request)).raise_for_outcome()
         record = await self._make("request.perform", method, url, options)
@@ -118,10 +118,10 @@ class AsyncClient(AsyncObserver):
 
         What is sent as it is read is read first, unless the request is over before.
         """
+        is_streamed = operations.is_streamed(options)
         request = str((await self._make("request.submit", method, url, options))["request"])
-        data = options.get("data")
-        if operations.is_streamed(data):
-            await self._feed(request, data)
+        if is_streamed:
+            await self._feed(request, options.get("data"))
         return request
 
     async def upload(
@@ -173,10 +173,11 @@ class AsyncClient(AsyncObserver):
     ) -> AsyncIterator[AsyncStream]:
         """Make a request whose body is read while it comes: `async with client.stream("GET", url) as stream`.
 
-        `credit_bytes` is the most of the body that is asked for at a time. The other arguments are those of `request`.
-        The request ends with the block.
+        `credit_bytes` is the most of the body that is asked for at a time. The other arguments are those of `request`,
+        but for `data` that is read while it is sent, which raises ValueError. The request ends with the block.
         """
         given = cast("RequestOptions", {**options, "kind": "stream", "hold_for_headers": True})
+        operations.is_streamed(given)
         record = await self._make("request.perform", method, url, given)
         stream = AsyncStream(self._channel, Response(record).raise_for_outcome().record, credit_bytes)
         try:

@@ -84,7 +84,7 @@ class Client(Observer):
         `request.perform` as they stand. Raises RequestError and RPCError; an answer with an error status is returned,
         unless `validate` is there to refuse it.
         """
-        if operations.is_streamed(options.get("data")):
+        if operations.is_streamed(options):
             request = self.submit(method, url, **_until_disconnect(options))
             return (self._finish(request)).raise_for_outcome()
         record = self._make("request.perform", method, url, options)
@@ -119,10 +119,10 @@ class Client(Observer):
 
         What is sent as it is read is read first, unless the request is over before.
         """
+        is_streamed = operations.is_streamed(options)
         request = str((self._make("request.submit", method, url, options))["request"])
-        data = options.get("data")
-        if operations.is_streamed(data):
-            self._feed(request, data)
+        if is_streamed:
+            self._feed(request, options.get("data"))
         return request
 
     def upload(
@@ -174,10 +174,11 @@ class Client(Observer):
     ) -> Iterator[Stream]:
         """Make a request whose body is read while it comes: `with client.stream("GET", url) as stream`.
 
-        `credit_bytes` is the most of the body that is asked for at a time. The other arguments are those of `request`.
-        The request ends with the block.
+        `credit_bytes` is the most of the body that is asked for at a time. The other arguments are those of `request`,
+        but for `data` that is read while it is sent, which raises ValueError. The request ends with the block.
         """
         given = cast("RequestOptions", {**options, "kind": "stream", "hold_for_headers": True})
+        operations.is_streamed(given)
         record = self._make("request.perform", method, url, given)
         stream = Stream(self._channel, Response(record).raise_for_outcome().record, credit_bytes)
         try:
