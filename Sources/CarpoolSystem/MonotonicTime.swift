@@ -48,8 +48,17 @@ extension MonotonicTime {
     /// Waits for several descriptors, and for the readers of others to go; gives the first one of which that is so, and `nil` if this point of
     /// time comes first.
     public func waitForInput(_ inputs: [Int32], orLossOf outputs: [Int32]) -> Int32? {
-        var entries = inputs.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        entries += outputs.map { pollfd(fd: $0, events: 0, revents: 0) }
+        wait(inputs.map { ($0, POLLIN) } + outputs.map { ($0, 0) })
+    }
+
+    /// Waits until something can be written to a descriptor, or its reader has gone, or one of the inputs can be read; gives which, the inputs
+    /// first, and `nil` if this point of time comes first.
+    public func waitForOutput(_ fd: Int32, or inputs: [Int32]) -> Int32? {
+        wait(inputs.map { ($0, POLLIN) } + [(fd, POLLOUT)])
+    }
+
+    private func wait(_ interests: [(fd: Int32, events: Int32)]) -> Int32? {
+        var entries = interests.map { pollfd(fd: $0.fd, events: Int16($0.events), revents: 0) }
         while true {
             let now = MonotonicTime.read().nanoseconds
             let left = nanoseconds > now ? (nanoseconds - now) / 1_000_000 + 1 : 0

@@ -18,6 +18,9 @@ final class Follower {
         case timedOut
     }
 
+    /// What a pipe takes without waiting when poll(2) says that it takes something (pipe(7), PIPE_BUF).
+    private static let pieceBytes = 4_096
+
     /// The subscription.
     let feed: EventFeed
     private let interruption = Interruption()
@@ -57,6 +60,19 @@ final class Follower {
                 if now >= deadline { return .timedOut }
                 if now >= point { return .due }
             }
+        }
+    }
+
+    /// Prints to standard output. A reader that does not read keeps neither a signal waiting nor the end of the time.
+    func print(_ bytes: [UInt8]) throws(Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let ready = deadline.waitForOutput(STDOUT_FILENO, or: [signals.raw])
+            if let signal = interruption.signal { throw .ended(by: signal) }
+            guard ready != nil else { throw Failure(.timedOut, "nobody reads standard output") }
+            let piece = rest.prefix(Follower.pieceBytes)
+            try Terminal.print(Array(piece))
+            rest = rest.dropFirst(piece.count)
         }
     }
 

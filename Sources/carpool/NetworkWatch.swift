@@ -17,7 +17,8 @@ final class NetworkWatch {
         let isKnown: Bool
     }
 
-    private let follower: Follower
+    /// The subscription, on which this command waits.
+    let follower: Follower
     private let hasHost: Bool
     /// The last that was told of it: events tell of a host only when the ways to it have changed.
     private var host: JSON?

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
+import json
 import signal
 import subprocess
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +172,40 @@ def test_a_reader_that_leaves_ends_it_before_the_next_event(daemon: Daemon, vari
     assert '"snapshot"' in snapshot
     assert (int(code), done.stderr) == (128 + signal.SIGPIPE, "")
     eventually(lambda: daemon.stats()["events"]["subscriptions"] == 0)
+
+
+def test_a_reader_that_does_not_read_is_told_of_what_it_has_lost(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start(config={"limits": {"unread_event_bytes": 65_536}})
+    variables = {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
+    command = [CARPOOL, "watch", "--snapshot"]
+    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with daemon.client() as client:
+            while daemon.stats()["events"]["dropped"] == 0:
+                for _ in range(20):
+                    client.get(f"{origin.url}/{'x' * 4_000}")
+        lines = (json.loads(line) for line in process.stdout)
+        assert next(line for line in lines if line["type"] == "lagged")["data"]["dropped"] > 0
+        process.terminate()
+        assert process.wait(PATIENCE_SECONDS) == -signal.SIGTERM
+
+
+def test_a_reader_that_does_not_read_keeps_no_signal_waiting(
+    daemon: Daemon, variables: dict[str, str], origin: ScriptedOrigin
+) -> None:
+    with subprocess.Popen([CARPOOL, "watch", "--snapshot"], env=variables, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        pipe = process.stdout.fileno()
+        process.stdout.readline()
+        with daemon.client() as client:
+            for _ in range(20):
+                client.get(f"{origin.url}/{'x' * 4_000}")
+        # 20 requests tell of more than a pipe holds, whose pages need not be full.
+        held = array.array("i", [0])
+        eventually(lambda: not fcntl.ioctl(pipe, termios.FIONREAD, held) and held[0] > 30_000)
+        process.terminate()
+        assert process.wait(PATIENCE_SECONDS) == -signal.SIGTERM
 
 
 def test_signals_end_it_while_the_daemon_hangs_and_those_ignored_do_not(

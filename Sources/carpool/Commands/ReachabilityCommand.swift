@@ -31,11 +31,11 @@ struct ReachabilityCommand {
 
     /// Prints the state, then each change, until a signal ends it.
     private func watch() throws(Failure) -> ExitCode {
-        let output = EventOutput(isPretty: false)
         let network = try NetworkWatch(reachability)
+        let output = EventOutput(network.follower, isPretty: false)
         while let change = try network.next() {
             guard isJSON else {
-                try Terminal.print("\(change.report.summary)\n")
+                try output.line(change.report.summary)
                 continue
             }
             switch change.cause {

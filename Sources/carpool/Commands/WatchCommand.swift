@@ -7,11 +7,9 @@ final class WatchCommand {
     private let watch: WatchInvocation
     private var state: CursorFile?
     private var printed = 0
-    private let output: EventOutput
 
     init(_ watch: WatchInvocation) {
         self.watch = watch
-        output = EventOutput(isPretty: watch.isPretty)
         state = watch.stateFile.map(CursorFile.init)
     }
 
@@ -44,11 +42,12 @@ final class WatchCommand {
     }
 
     private func follow(_ follower: Follower) throws(Failure) -> ExitCode {
+        let output = EventOutput(follower, isPretty: watch.isPretty)
         while true {
             switch try follower.next(before: state?.due ?? MonotonicTime(nanoseconds: .max)) {
-            case .begun(let answer): try begin(answer, follower.feed)
+            case .begun(let answer): try begin(answer, follower.feed, output)
             case .event(let event):
-                try take(event, follower.feed)
+                try take(event, follower.feed, output)
                 if let count = watch.count, printed >= count { return .success }
             case .lost: Terminal.complain("carpool: the daemon has gone; waiting for it")
             case .due: try state?.save()
@@ -58,7 +57,7 @@ final class WatchCommand {
     }
 
     /// A subscription stands. What was missed meanwhile is told as an event of ours, because that is what our readers read.
-    private func begin(_ answer: JSON, _ feed: EventFeed) throws(Failure) {
+    private func begin(_ answer: JSON, _ feed: EventFeed, _ output: EventOutput) throws(Failure) {
         if answer["gap"]?.bool == true {
             Terminal.complain("carpool: events are missing: the daemon no longer has what came after the last one")
             let since = feed.cursor
@@ -76,7 +75,7 @@ final class WatchCommand {
         try state?.save()
     }
 
-    private func take(_ event: JSON, _ feed: EventFeed) throws(Failure) {
+    private func take(_ event: JSON, _ feed: EventFeed, _ output: EventOutput) throws(Failure) {
         // A bookmark only says how far we have read.
         if event["type"]?.isString("bookmark") != true {
             try output.write(event)

@@ -95,6 +95,7 @@ class RequestOptions(TypedDict, total=False):
     setup: Literal["lazy", "eager"] | None
     hold_for_headers: bool | None
     key: str | None
+    events: Mapping[str, Any] | None
     tags: Mapping[str, str] | None
     on_disconnect: Literal["cancel", "detach"] | None
     kind: Literal["data", "upload", "stream", "download"] | None
