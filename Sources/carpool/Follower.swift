@@ -68,8 +68,8 @@ final class Follower {
         var rest = bytes[...]
         while !rest.isEmpty {
             let ready = deadline.waitForOutput(STDOUT_FILENO, or: [signals.raw])
-            if let signal = interruption.signal { throw .ended(by: signal) }
             guard ready != nil else { throw Failure(.timedOut, "nobody reads standard output") }
+            if ready == signals.raw, let signal = interruption.signal { throw .ended(by: signal) }
             let piece = rest.prefix(Follower.pieceBytes)
             try Terminal.print(Array(piece))
             rest = rest.dropFirst(piece.count)

@@ -155,3 +155,18 @@ def test_changes_of_the_network(machine: Machine, start: StartDaemon) -> None:
         assert state.interface == "eth0"
         machine.ip("link set eth0 down")
         assert not next(state for state in changes if state.status == "unsatisfied").is_usable
+
+
+def test_requests_that_wait_for_the_network(machine: Machine, start: StartDaemon) -> None:
+    daemon = machine.run(start)
+    url = f"http://{machine.PEER}:1/"
+    with daemon.client() as client, client.events(timeout=PATIENCE_SECONDS) as events:
+        with pytest.raises(carpool.RequestError) as failure:
+            client.get(url)
+        assert failure.value.name == "session_task_failed.not_connected_to_internet"
+        name = client.submit("GET", url, waits_for_connectivity=True)
+        waiting = next(event for event in events if event.type == "task.is_waiting_for_connectivity")
+        assert waiting.request_id == name
+        machine.connect()
+        with pytest.raises(carpool.ConnectError):
+            client.wait(name, timeout=PATIENCE_SECONDS).raise_for_outcome()
