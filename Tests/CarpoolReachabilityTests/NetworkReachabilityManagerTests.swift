@@ -72,26 +72,3 @@ struct NetworkReachabilityManagerTests {
         withExtendedLifetime(observation) {}
     }
 }
-
-/// A folder that is gone after the test.
-private struct TemporaryFolder {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/reachability-XXXXXX".utf8CString)
-        path = try template.withUnsafeMutableBufferPointer { buffer in
-            try #require(buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) })
-        }
-    }
-
-    func write(_ name: String, _ text: String) throws {
-        let fd = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        let file = FileDescriptor(owning: fd)
-        try Array(text.utf8).withUnsafeBytes { try Bytes.writeAll(file.raw, $0) }
-    }
-
-    func remove() {
-        for name in ["resolv.conf", "other"] { unlink("\(path)/\(name)") }
-        rmdir(path)
-    }
-}
