@@ -269,9 +269,12 @@ def test_a_detached_lease_outlives_its_client(daemon: Daemon, nginx: Nginx, wire
 
 def test_a_submitted_request_keeps_its_body(daemon: Daemon, nginx: Nginx, wire: Wire) -> None:
     with daemon.wire() as gone:
+        gone.call("client.hello", name="gone")
         request = gone.call("request.submit", url=nginx.http + LARGE)["request"]
         record = gone.call("request.wait", request=request)
+        leased = gone.call("request.perform", url=nginx.http + LARGE)
     eventually(lambda: len(wire.call("client.list")["clients"]) == 1)
+    eventually(lambda: not Path(leased["body"]["file"]).exists())
     assert Path(record["body"]["file"]).exists()
     wire.call("request.dismiss", request=request)
     assert daemon.spooled() == []

@@ -318,3 +318,13 @@ def test_sha256_of_a_body_that_is_kept(wire: Wire, nginx: Nginx) -> None:
     for name in ["empty.txt", "200.bin", "1m.bin", "gzip/words.txt"]:
         record = wire.call("request.perform", url=f"{nginx.http}/{name}", sha256=True)
         assert record["body"]["sha256"] == nginx.hashes[name.removeprefix("gzip/")]
+
+
+def test_a_refused_body_leaves_nothing_to_go_on_with(wire: Wire, origin: ScriptedOrigin, folder: Path) -> None:
+    """All of it has come, and it can be asked for in ranges: to go on would lead to the same refusal."""
+    headers = [("ETag", '"1"'), ("Content-Type", "text/html")]
+    url = origin.on("/page", lambda exchange: exchange.reply(body=BODY, headers=headers))
+    record = download(wire, url, folder / "a", validate=[{"content_type": ["image/png"]}])
+    assert error(record)["name"] == "response_validation_failed.unacceptable_content_type"
+    assert "resume_data" not in record
+    assert names(folder) == []

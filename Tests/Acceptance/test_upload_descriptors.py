@@ -86,6 +86,21 @@ def test_up_01_a_pipe_that_ends_too_soon(wire: Wire, origin: ScriptedOrigin, url
     os.close(read)
 
 
+@pytest.mark.parametrize("kind", ["whole", "part"])
+def test_up_05_a_pipe_that_was_read_is_not_sent_again(wire: Wire, origin: ScriptedOrigin, url: str, kind: str) -> None:
+    old = origin.on("/old", lambda exchange: exchange.reply(307, headers=[("Location", "/")]))
+    read, write = os.pipe()
+    os.write(write, b"abc")
+    os.close(write)
+    body: dict[str, Any] = {"fd": 0, "length_bytes": 3}
+    if kind == "part":
+        body = {"multipart": [{"name": "a", **body}]}
+    error = call(wire, body, [read], url=old)["result"]["outcome"]["error"]
+    assert error["name"] == "session_task_failed.request_body_stream_exhausted"
+    assert [request.target for request in origin.requests] == ["/old"]
+    os.close(read)
+
+
 def test_mp_08_parts_from_descriptors(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"0123456789")
     read, write = os.pipe()
