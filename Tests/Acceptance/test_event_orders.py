@@ -39,18 +39,11 @@ def validating(status: int, *, body: bool = True, refused: bool = False) -> list
         if refused
         else ["request.did_validate(status, ok)", "request.did_validate(content_type, ok)"]
     )
-    return [
-        *receiving(status, body=body),
-        *METRICS,
-        "task.did_complete(None)",
-        *judged,
-        "request.did_complete_task(None)",
-    ]
+    heard = [*receiving(status, body=body), *METRICS, "task.did_complete(None)"]
+    return [*heard, *judged, "request.did_complete_task(None)"]
 
 
 # A request that goes well (§2.1)
-
-
 def test_2_1_em_a_get_tells_each_step(story: Story, origin: ScriptedOrigin) -> None:
     assert story.perform(origin.url)["outcome"]["ok"]
     assert story.words() == [*BEGINNING, *receiving(200), *COMPLETING, *ending()]
@@ -79,8 +72,6 @@ def test_2_rule_6_any_interceptor_makes_an_adapted_request(story: Story, origin:
 
 
 # Retries (§2.2, §2.3)
-
-
 @pytest.mark.parametrize("last", [200, 500])
 def test_2_2_rl_12_two_failures_and_the_last_attempt(story: Story, origin: ScriptedOrigin, last: int) -> None:
     url = origin.on("/flaky", statuses(500, 500, last, body=b"x"))
@@ -112,8 +103,6 @@ def test_2_3_rl_16_a_serializer_s_failure_has_it_sent_again(story: Story, origin
 
 
 # Cancellation (§2.4)
-
-
 @pytest.mark.parametrize("headed", [False, True])
 def test_2_4_a_cancelled_in_flight(story: Story, origin: ScriptedOrigin, headed: bool) -> None:
     def handler(exchange: Exchange) -> None:
@@ -195,8 +184,6 @@ def test_2_4_g_a_hundred_cancellations_are_one(story: Story, origin: ScriptedOri
 
 
 # Suspending (§2.5)
-
-
 def test_2_5_suspended_and_resumed_in_flight(story: Story, origin: ScriptedOrigin) -> None:
     gate = origin.hold("/held")
     request = story.submit(f"{origin.url}/held")
@@ -262,8 +249,6 @@ def test_2_8_a_stream_has_no_value_at_its_end(story: Story, origin: ScriptedOrig
 
 
 # Redirects (§2.9)
-
-
 def test_2_9_a_redirect_that_is_followed_is_no_attempt(story: Story, origin: ScriptedOrigin) -> None:
     url = origin.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", "/")]))
     story.perform(url)
@@ -279,8 +264,6 @@ def test_2_9_a_redirect_that_is_not_followed_is_the_response(story: Story, origi
 
 
 # Challenges (§2.10, §2.11)
-
-
 @pytest.mark.parametrize(("headers", "failures"), [({}, 0), ({"Authorization": "Basic eDp5"}, 1)])
 def test_2_10_em_02_a_response_that_asks_who_it_is(
     story: Story, origin: ScriptedOrigin, headers: dict[str, str], failures: int
@@ -329,8 +312,6 @@ def test_2_11_em_22_a_certificate_that_nobody_vouches_for(
 
 
 # Failures before a task exists (§2.12)
-
-
 @pytest.mark.parametrize(
     ("params", "name"),
     [
@@ -370,8 +351,6 @@ def test_2_12_rl_09_an_adapter_that_fails_once_with_a_retrier(story: Story, orig
 
 
 # Failures of the network (§2.13)
-
-
 def test_2_13_refused(story: Story) -> None:
     story.perform("http://127.0.0.1:1/")
     code = "cannot_connect_to_host"
@@ -398,8 +377,6 @@ def test_2_13_timed_out(story: Story, origin: ScriptedOrigin) -> None:
 
 
 # The end of a session (§2.14)
-
-
 def test_2_14_em_01_a_session_that_ends_takes_its_requests_with_it(story: Story, origin: ScriptedOrigin) -> None:
     """Nobody is said to have cancelled them, and the session's end is its last event."""
     origin.hold("/held")
