@@ -176,6 +176,18 @@ def test_a_name_waits_too_while_there_is_no_way_to_the_world(
         assert story.wait(request)["response"]["status"] == 200
 
 
+def test_nr_12_the_configuration_can_say_that_it_is_gone(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start(config={"reachability": {"override": "unsatisfied"}})
+    with daemon.wire() as wire:
+        story = Story(wire)
+        request = story.submit(origin.url, waits_for_connectivity=True)
+        story.until(WAITING, request)
+        assert story.perform(origin.url)["response"]["status"] == 200, "whoever does not wait is served"
+        daemon.configure({})
+        story.call("daemon.config_reload")
+        assert story.wait(request)["response"]["status"] == 200
+
+
 def test_names_that_lead_nowhere_wait_in_peace(link: Link, start: StartDaemon, tmp_path: Path) -> None:
     # Without a way to the world a name may stand for a neighbour, so it is tried; but only when something has changed.
     link.ip("route delete default")
