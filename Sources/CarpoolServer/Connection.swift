@@ -159,6 +159,8 @@ final class Connection: ReadinessHandler, TurnObserver {
 
     /// The one line that queues what a client gets.
     private func send(message: UnsafeRawBufferPointer) {
+        // What has happened before it is told before it: no answer, question or piece overtakes an event.
+        takeEvents()
         guard !isClosed else { return }
         output.append { framer.frame(message, into: &$0) }
         flushAfterTurn()
@@ -290,8 +292,6 @@ extension Connection: Client {
         guard let id = call.id else { return }
         // A call that was refused because its id is in use is not the one that uses it.
         if calls[id] === call { calls[id] = nil }
-        // What has happened before the answer is told before it.
-        takeEvents()
         if let batch = call.batch {
             batch.complete { Reply.write(id: id, result, to: &$0) }
         } else {
