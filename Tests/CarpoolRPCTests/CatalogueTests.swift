@@ -52,6 +52,13 @@ import Testing
         try JSONSchema.object(type.data).validate(try #require(example["params"]?["data"]), path: "data")
     }
 
+    @Test(arguments: EventType.all.indices)
+    func hasAnExampleOfEachEvent(_ index: Int) throws {
+        let type = EventType.all[index]
+        try JSONSchema.object(type.data).validate(try parse(type.example), path: type.name.description)
+        #expect(type.data.isEmpty || !type.data.contains { $0.required } || type.example != "{}")
+    }
+
     @Test func takesParametersInOrderOrByName() throws {
         let perform = try #require(Catalogue.carpool["request.perform"])
         let byName = try Catalogue.carpool.bind(params: try parse(#"{"method":"PUT","url":"u"}"#), of: perform)

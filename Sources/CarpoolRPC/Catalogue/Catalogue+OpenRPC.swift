@@ -155,6 +155,9 @@ extension EventType {
         writer.member("summary", summary)
         writer.key("data")
         JSONSchema.object(data, additional: .later).write(to: &writer)
+        writer.member("model", model)
+        writer.key("example")
+        writer.raw(Array(example.utf8))
         writer.endObject()
     }
 }

@@ -8,11 +8,16 @@ public struct EventType: Sendable {
     public let summary: String
     /// The members of `data`.
     public let data: [JSONSchema.Member]
+    /// Its number in the session model, or its numbers; `nil` for what the model does not have.
+    public let model: String?
+    /// What `data` may be, as JSON.
+    public let example: String
 
     init(_ name: StaticString, _ summary: String, _ data: [JSONSchema.Member] = []) {
         self.name = name
         self.summary = summary
         self.data = data
+        (model, example) = EventExamples.all[name.description] ?? (nil, "{}")
     }
 
     private static let target: [JSONSchema.Member] = [

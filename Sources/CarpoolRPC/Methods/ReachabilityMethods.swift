@@ -4,7 +4,7 @@ internal import CarpoolJSON
 enum ReachabilityMethods {
     static let all: [Method] = [get, watch, unwatch]
 
-    private static let snapshot = #"""
+    static let snapshot = #"""
         "seq":1,"generation":0,"time":"2026-09-30T10:00:00.123456Z","monotonic_ns":2432902352558,"status":"satisfied",\#
         "model_status":{"status":"reachable","connection_type":"ethernet_or_wifi"},"flags":["reachable"],\#
         "interface":"eth0","interfaces":[{"name":"eth0","index":2,"type":"wired_ethernet","virtual":false,"on_path":true,\#

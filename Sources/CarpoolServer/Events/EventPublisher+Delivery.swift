@@ -19,7 +19,8 @@ extension EventPublisher {
         for subscription in subscriptions where subscription.heard.contains(type) {
             guard subscription.filter.follows(subject) else { continue }
             switch subscription.queue.add(sequence, bytes: size, limitBytes: limits.unreadEventBytes) {
-            case .waits: subscription.sink.eventsAreWaiting()
+            // Of those that wait already the sink knows.
+            case .waits: if subscription.queue.waiting == 1 { subscription.sink.eventsAreWaiting() }
             case .overflows:
                 dropped &+= subscription.queue.loss?.dropped ?? 0
                 hasLagged = true
@@ -80,6 +81,8 @@ extension EventPublisher {
     private func deliver(_ subscription: Subscription) {
         let sink = subscription.sink
         if let loss = subscription.queue.takeLoss(upTo: journal.last) {
+            // Among the dropped ones may be the ends of what it holds.
+            subscription.pace?.forgetAll()
             tell("lagged", to: subscription) { writer in
                 writer.member("dropped", loss.dropped)
                 writer.member("resume", cursor(at: loss.resume))

@@ -51,6 +51,9 @@ struct ProgressThinner {
             .sorted()
     }
 
+    /// Begins anew.
+    mutating func forgetAll() { states = [:] }
+
     /// When the next one that waits may be told.
     var next: MonotonicTime? {
         states.values.filter { $0.held != nil }.map { $0.toldAt.advanced(milliseconds: intervalMilliseconds) }

@@ -1,0 +1,133 @@
+@testable import CarpoolServer
+import Testing
+
+struct EventJournalTests {
+    private let me = ClientIdentity(uid: 1, name: "me")
+    private let other = ClientIdentity(uid: 1, name: "other")
+
+    private func append(_ text: String, full: String? = nil, type: Int = 0, to journal: inout EventJournal) {
+        let subject = EventSubject(session: "s", request: "r", client: me)
+        Array(text.utf8).withUnsafeBytes { open in
+            guard let full else { return journal.append(open, full: nil, type: type, subject: subject) }
+            Array(full.utf8).withUnsafeBytes { journal.append(open, full: $0, type: type, subject: subject) }
+        }
+    }
+
+    private func texts(_ journal: EventJournal, after sequence: Int, for reader: ClientIdentity? = nil) -> [String] {
+        var texts: [String] = []
+        journal.read(after: sequence) { event in
+            texts.append(String(decoding: event.text(for: reader ?? other), as: UTF8.self))
+            return true
+        }
+        return texts
+    }
+
+    @Test("Events are read from any place on, in order, until the reader has enough")
+    func reading() {
+        var journal = EventJournal(after: 5, limitBytes: 1 << 20)
+        #expect(texts(journal, after: 0).isEmpty)
+        for number in 6...9 { append("event \(number)", to: &journal) }
+        #expect((journal.floor, journal.last, journal.count, journal.lastSize) == (5, 9, 4, 7))
+        #expect(texts(journal, after: 5) == ["event 6", "event 7", "event 8", "event 9"])
+        #expect(texts(journal, after: 8) == ["event 9"])
+        #expect(texts(journal, after: 9).isEmpty)
+        #expect((4...10).map { journal.reaches(backTo: $0) } == [false, true, true, true, true, true, false])
+        var seen: [Int] = []
+        journal.read(after: 5) { event in
+            seen.append(event.sequence)
+            return event.sequence < 7
+        }
+        #expect(seen == [6, 7])
+    }
+
+    @Test("Secrets are for their owner alone")
+    func secrets() {
+        var journal = EventJournal(after: 0, limitBytes: 1 << 20)
+        append("(hidden)", full: "secret", to: &journal)
+        append("plain", to: &journal)
+        #expect(texts(journal, after: 0, for: me) == ["secret", "plain"])
+        #expect(texts(journal, after: 0, for: other) == ["(hidden)", "plain"])
+    }
+
+    @Test("It never holds more than its bound, and says beforehand what will go", arguments: [1, 100, 9_000, 70_000])
+    func bound(_ size: Int) {
+        let limit = 65_536
+        var journal = EventJournal(after: 0, limitBytes: limit)
+        let text = String(repeating: "x", count: size)
+        for number in 1...3_000 {
+            let goes = journal.lastToGo(adding: size)
+            let before = journal.floor
+            append(text, to: &journal)
+            #expect(journal.floor == goes ?? before)
+            #expect(journal.last == number)
+            if size < limit { #expect(journal.size <= limit) }
+            #expect(journal.count >= 1)
+        }
+        #expect(texts(journal, after: journal.floor).count == journal.count)
+        #expect(!journal.reaches(backTo: 0))
+    }
+
+    @Test("Every place is found, whatever segment it lies in")
+    func places() {
+        var journal = EventJournal(after: 100, limitBytes: 65_536)
+        for number in 101...2_000 { append("\(number)", to: &journal) }
+        for sequence in stride(from: journal.floor, to: journal.last, by: 7) {
+            #expect(texts(journal, after: sequence).first == "\(sequence + 1)")
+        }
+    }
+}
+
+struct EventQueueTests {
+    /// Compares a step, which changes the queue and so cannot be taken inside of the macro.
+    private func expect(_ step: EventQueue.Step, _ expected: EventQueue.Step) { #expect(step == expected) }
+
+    @Test("What waits is counted until it is sent")
+    func waiting() {
+        var queue = EventQueue(position: 10, last: 10)
+        #expect(!queue.hasMore)
+        expect(queue.add(15, bytes: 100, limitBytes: 1_000), .waits)
+        expect(queue.add(17, bytes: 100, limitBytes: 1_000), .waits)
+        #expect((queue.position, queue.waiting, queue.waitingBytes) == (14, 2, 200))
+        queue.didSend(15, bytes: 100)
+        #expect(queue.hasMore)
+        queue.didSend(17, bytes: 100)
+        #expect((queue.position, queue.waiting, queue.waitingBytes) == (17, 0, 0))
+        #expect(!queue.hasMore)
+    }
+
+    @Test("What is too much is dropped whole, counted until it is told, and what comes then is complete again")
+    func overflow() {
+        var queue = EventQueue(position: 0, last: 0)
+        expect(queue.add(1, bytes: 60, limitBytes: 100), .waits)
+        expect(queue.add(2, bytes: 60, limitBytes: 100), .overflows)
+        expect(queue.add(3, bytes: 60, limitBytes: 100), .isLost)
+        #expect(queue.hasMore)
+        let losses = [queue.takeLoss(upTo: 7), queue.takeLoss(upTo: 7)]
+        #expect(losses == [EventQueue.Loss(dropped: 3, resume: 0), nil])
+        #expect((queue.position, queue.hasMore) == (7, false))
+        expect(queue.add(8, bytes: 60, limitBytes: 100), .waits)
+    }
+
+    @Test("A replay is bounded by the journal alone, and what happens meanwhile waits behind it")
+    func replay() {
+        var queue = EventQueue(position: 3, last: 9)
+        #expect(queue.hasMore)
+        expect(queue.add(10, bytes: 500, limitBytes: 100), .waits)
+        queue.didSend(4, bytes: 80)
+        queue.pass(8)
+        #expect((queue.position, queue.waiting) == (8, 1))
+        queue.didSend(10, bytes: 500)
+        queue.catchUp(with: 10)
+        #expect((queue.position, queue.waiting, queue.waitingBytes, queue.hasMore) == (10, 0, 0, false))
+    }
+}
+
+struct EventCursorTests {
+    @Test("Only what some daemon gives is a cursor", arguments: ["k3f9.10450", "0.0", "zzzzzz.1"])
+    func valid(_ text: String) { #expect(EventCursor(text)?.text == text) }
+
+    @Test(
+        "Anything else is none",
+        arguments: ["", ".", "k3f9", "k3f9.", ".1", "k3f9.-1", "k3f9.+1", "K.1", "a.1.2", "a.99999999999999999999"])
+    func invalid(_ text: String) { #expect(EventCursor(text) == nil) }
+}

@@ -1,0 +1,49 @@
+@testable import CarpoolServer
+import CarpoolSystem
+import Testing
+
+struct ProgressThinnerTests {
+    private let first = EventSubject(session: "s", request: "a")
+    private let second = EventSubject(session: "s", request: "b")
+
+    private func at(_ milliseconds: Int) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 0).advanced(milliseconds: milliseconds)
+    }
+
+    @Test("Of the steps that come too early the newest is told when its time has come")
+    func newest() {
+        var thinner = ProgressThinner(intervalMilliseconds: 100)
+        #expect(thinner.admits(1, 0, of: first, at: at(0)))
+        #expect(thinner.next == nil)
+        #expect(!thinner.admits(2, 0, of: first, at: at(10)))
+        #expect(!thinner.admits(3, 0, of: first, at: at(20)))
+        #expect(thinner.next == at(100))
+        #expect(thinner.due(at: at(99)).isEmpty)
+        #expect(thinner.due(at: at(100)) == [3])
+        #expect(thinner.next == nil)
+        #expect(!thinner.admits(4, 0, of: first, at: at(150)))
+        #expect(thinner.admits(5, 0, of: first, at: at(200)))
+        #expect(thinner.next == nil, "a newer one was told")
+    }
+
+    @Test("Requests and types do not hold each other up")
+    func apart() {
+        var thinner = ProgressThinner(intervalMilliseconds: 100)
+        #expect(thinner.admits(1, 0, of: first, at: at(0)))
+        #expect(thinner.admits(2, 0, of: second, at: at(1)))
+        #expect(thinner.admits(3, 1, of: first, at: at(2)))
+        #expect(!thinner.admits(4, 0, of: first, at: at(3)))
+        #expect(!thinner.admits(5, 0, of: second, at: at(4)))
+        #expect(thinner.due(at: at(500)) == [4, 5])
+    }
+
+    @Test("What waits when the attempt ends is its last step, and nothing of it is remembered")
+    func ending() {
+        var thinner = ProgressThinner(intervalMilliseconds: 100)
+        _ = thinner.admits(1, 0, of: first, at: at(0))
+        _ = thinner.admits(2, 0, of: first, at: at(1))
+        #expect(thinner.finish(first, types: [0, 1]) == [2])
+        #expect(thinner.finish(first, types: [0, 1]).isEmpty)
+        #expect(thinner.admits(3, 0, of: first, at: at(2)), "the next attempt begins anew")
+    }
+}
