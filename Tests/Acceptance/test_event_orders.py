@@ -18,8 +18,6 @@ from harness.story import (
     ending,
     failing,
 )
-from origins.authority import Authority
-from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin, statuses
 
 UNACCEPTABLE = "response_validation_failed.unacceptable_status_code"
@@ -261,54 +259,6 @@ def test_2_9_a_redirect_that_is_not_followed_is_the_response(story: Story, origi
     assert story.words() == [
         *BEGINNING, "task.will_redirect(302)", *validating(302, refused=True), *ending(UNACCEPTABLE),
     ]  # fmt: skip
-
-
-# Challenges (§2.10, §2.11)
-@pytest.mark.parametrize(("headers", "failures"), [({}, 0), ({"Authorization": "Basic eDp5"}, 1)])
-def test_2_10_em_02_a_response_that_asks_who_it_is(
-    story: Story, origin: ScriptedOrigin, headers: dict[str, str], failures: int
-) -> None:
-    """Credentials go with the request, so that the challenge is the end and not the beginning of it."""
-    asks = [("WWW-Authenticate", 'Basic realm="the vault"')]
-    url = origin.on("/vault", lambda exchange: exchange.reply(401, b"no", asks))
-    story.perform(url, headers=headers, validate=True)
-    assert story.words() == [
-        *BEGINNING, f"task.did_receive_challenge(HTTPBasic, {failures})", *validating(401, refused=True),
-        *ending(UNACCEPTABLE),
-    ]  # fmt: skip
-    challenge = next(event["data"] for event in story.events if "challenge" in event["type"])
-    port = int(origin.url.rpartition(":")[2])
-    assert (challenge["host"], challenge["port"], challenge["realm"]) == ("127.0.0.1", port, "the vault")
-
-
-def test_2_10_em_02_a_certificate_is_judged_once_for_each_connection(
-    story: Story, nginx: Nginx, authority: Authority
-) -> None:
-    url, trust = f"{nginx.https}/hello.txt", {"ca_file": str(authority.ca_file)}
-    story.perform(url, trust=trust)
-    assert story.words() == [
-        *BEGINNING, "task.did_receive_challenge(ServerTrust, 0)", *receiving(200), *COMPLETING, *ending(),
-    ]  # fmt: skip
-    story.forget()
-    story.perform(url, trust=trust)
-    assert story.words() == [*BEGINNING, *receiving(200), *COMPLETING, *ending()]
-
-
-@pytest.mark.parametrize("configured", [False, True])
-def test_2_11_em_22_a_certificate_that_nobody_vouches_for(
-    story: Story, nginx: Nginx, tmp_path: Path, configured: bool
-) -> None:
-    """The task fails early by the word of `trust`; the system's store alone makes it a failure of the network."""
-    trust = {"ca_file": str(Authority(tmp_path / "other", "Somebody else").ca_file)} if configured else "system"
-    story.perform(f"{nginx.https}/hello.txt", trust=trust, validate=True)
-    words = story.words()
-    code = words[-1].partition("session_task_failed.")[2].removesuffix(")")
-    early = [f"request.did_fail_task_early(session_task_failed.{code})"] if configured else []
-    assert words == [
-        *BEGINNING, "task.did_receive_challenge(ServerTrust, 0)", *early, *failing(code),
-        *ending(f"session_task_failed.{code}"),
-    ]  # fmt: skip
-    assert code.startswith("server_certificate_")
 
 
 # Failures before a task exists (§2.12)

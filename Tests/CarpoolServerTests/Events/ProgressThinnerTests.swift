@@ -10,31 +10,34 @@ struct ProgressThinnerTests {
         MonotonicTime(nanoseconds: 0).advanced(milliseconds: milliseconds)
     }
 
+    /// Compares what a step gives; it changes the value, and so cannot be taken inside of the macro.
+    private func expect<Value: Equatable>(_ given: Value, _ expected: Value) { #expect(given == expected) }
+
     @Test("Of the steps that come too early the newest is told when its time has come")
     func newest() {
         var thinner = ProgressThinner(intervalMilliseconds: 100)
-        #expect(thinner.admits(1, 0, of: first, at: at(0)))
+        expect(thinner.admits(1, 0, of: first, at: at(0)), true)
         #expect(thinner.next == nil)
-        #expect(!thinner.admits(2, 0, of: first, at: at(10)))
-        #expect(!thinner.admits(3, 0, of: first, at: at(20)))
+        expect(thinner.admits(2, 0, of: first, at: at(10)), false)
+        expect(thinner.admits(3, 0, of: first, at: at(20)), false)
         #expect(thinner.next == at(100))
-        #expect(thinner.due(at: at(99)).isEmpty)
-        #expect(thinner.due(at: at(100)) == [3])
+        expect(thinner.due(at: at(99)), [])
+        expect(thinner.due(at: at(100)), [3])
         #expect(thinner.next == nil)
-        #expect(!thinner.admits(4, 0, of: first, at: at(150)))
-        #expect(thinner.admits(5, 0, of: first, at: at(200)))
+        expect(thinner.admits(4, 0, of: first, at: at(150)), false)
+        expect(thinner.admits(5, 0, of: first, at: at(200)), true)
         #expect(thinner.next == nil, "a newer one was told")
     }
 
     @Test("Requests and types do not hold each other up")
     func apart() {
         var thinner = ProgressThinner(intervalMilliseconds: 100)
-        #expect(thinner.admits(1, 0, of: first, at: at(0)))
-        #expect(thinner.admits(2, 0, of: second, at: at(1)))
-        #expect(thinner.admits(3, 1, of: first, at: at(2)))
-        #expect(!thinner.admits(4, 0, of: first, at: at(3)))
-        #expect(!thinner.admits(5, 0, of: second, at: at(4)))
-        #expect(thinner.due(at: at(500)) == [4, 5])
+        expect(thinner.admits(1, 0, of: first, at: at(0)), true)
+        expect(thinner.admits(2, 0, of: second, at: at(1)), true)
+        expect(thinner.admits(3, 1, of: first, at: at(2)), true)
+        expect(thinner.admits(4, 0, of: first, at: at(3)), false)
+        expect(thinner.admits(5, 0, of: second, at: at(4)), false)
+        expect(thinner.due(at: at(500)), [4, 5])
     }
 
     @Test("What waits when the attempt ends is its last step, and nothing of it is remembered")
@@ -42,8 +45,8 @@ struct ProgressThinnerTests {
         var thinner = ProgressThinner(intervalMilliseconds: 100)
         _ = thinner.admits(1, 0, of: first, at: at(0))
         _ = thinner.admits(2, 0, of: first, at: at(1))
-        #expect(thinner.finish(first, types: [0, 1]) == [2])
-        #expect(thinner.finish(first, types: [0, 1]).isEmpty)
-        #expect(thinner.admits(3, 0, of: first, at: at(2)), "the next attempt begins anew")
+        expect(thinner.finish(first, types: [0, 1]), [2])
+        expect(thinner.finish(first, types: [0, 1]), [])
+        expect(thinner.admits(3, 0, of: first, at: at(2)), true)  // the next attempt begins anew
     }
 }
