@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import random
 import socket
@@ -178,27 +179,27 @@ def test_every_size_is_sent_whole_to_nginx(
     assert version(record) == ("h2" if is_http2 else "http/1.1")
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("source", ["file", "descriptor", "stream", "chunks"])
 def test_every_size_is_echoed_whole_by_nghttpd(
-    wire: Wire, nghttpd: Nghttpd, options: dict[str, Any], multiplexes: bool, folder: Path, size: int, source: str
+    wire: Wire, nghttpd: Nghttpd, options: dict[str, Any], multiplexes: bool, folder: Path
 ) -> None:
-    """Both ways at a time over HTTP/2, which is all that this server speaks."""
-    if not multiplexes and not fits_first_window(source, size):
-        pytest.skip("this library sends such bodies over HTTP/1.1")
-    record = send(
-        wire,
-        source,
-        content(size),
-        folder,
-        url=f"{nghttpd.https}/",
-        method="POST",
-        http_version="2",
-        sha256=True,
-        **options,
-    )
-    assert version(record) == "h2"
-    assert record["body"]["sha256"] == digest(content(size))
+    """Both ways at a time over HTTP/2, which is all that this server speaks; the older library sends no large body that way."""
+    sources = ["file", "descriptor", "stream", "chunks"]
+    for source, size in itertools.product(sources, SIZES):
+        if not multiplexes and not fits_first_window(source, size):
+            continue
+        record = send(
+            wire,
+            source,
+            content(size),
+            folder,
+            url=f"{nghttpd.https}/",
+            method="POST",
+            http_version="2",
+            sha256=True,
+            **options,
+        )
+        assert version(record) == "h2"
+        assert record["body"]["sha256"] == digest(content(size)), (source, size)
 
 
 @pytest.mark.parametrize("size", SIZES)
