@@ -182,7 +182,7 @@ def test_every_size_is_sent_whole_to_nginx(
 def test_every_size_is_echoed_whole_by_nghttpd(
     wire: Wire, nghttpd: Nghttpd, options: dict[str, Any], multiplexes: bool, folder: Path
 ) -> None:
-    """Both ways at a time over HTTP/2, which is all that this server speaks; the older library sends no large body that way."""
+    """Both ways at a time over HTTP/2, which is all that this server speaks; of the older library the small bodies."""
     sources = ["file", "descriptor", "stream", "chunks"]
     for source, size in itertools.product(sources, SIZES):
         if not multiplexes and not fits_first_window(source, size):
