@@ -19,8 +19,8 @@ CPU_AIMS = {1: 1.5, 10: 4.0}
 RATE = 1_000
 DELAY_AIMS_US = {"p50_us": 300.0, "p99_us": 3_000.0}
 CROWD, CROWD_RATE, CROWD_AIM = 100, 200, 1.5
-MEMORY_AIM_MB = 64.0 + CROWD * 0.5
-"""The journal, and what so many connections may hold besides."""
+MEMORY_AIM_MB = 64.0 + CROWD * 0.5 + 32.0
+"""The journal, what so many connections may hold, and the daemon itself."""
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -85,11 +85,11 @@ def _delay(bench: Bench, run: Run) -> list[Row]:
 def _crowd(bench: Bench, daemon: Daemon, run: Run) -> list[Row]:
     """Let one of a hundred subscribers stop reading."""
     count = CROWD_RATE * (15 if bench.quick else 60)
-    before = daemon.begin_peak()
+    daemon.begin_peak()
     reading = run(CROWD_RATE, count, CROWD)["p99_us"]
     stopped = run(CROWD_RATE, count, CROWD, 1)["p99_us"]
     what = f"events, {CROWD} subscribers, one of them stopped for {count // CROWD_RATE} s"
     return [
         ratio_row(f"{what}: delay of the others, p99", "us", [stopped], [reading], CROWD_AIM),
-        limit_row(f"{what}: memory", (daemon.peak() - before) / 1024, "MB", MEMORY_AIM_MB),
+        limit_row(f"{what}: memory of the daemon", daemon.peak() / 1024, "MB", MEMORY_AIM_MB),
     ]
