@@ -102,6 +102,16 @@ def test_it_goes_on_from_its_state(
     assert [path.name for path in state.parent.iterdir()] == [state.name]
 
 
+def test_it_begins_behind_a_cursor(run: Run, wire: Wire, origin: ScriptedOrigin) -> None:
+    cursor = wire.call("events.subscribe", types=[FINISH])["cursor"]
+    made = [wire.call("request.perform", url=origin.url)["request"] for _ in range(2)]
+    done = run("watch", "--since", cursor, "--count", "2", FINISH)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["request"] for line in lines] == made
+    done = run("watch", "--since", lines[0]["cursor"], "--count", "1", FINISH)
+    assert json.loads(done.stdout)["request"] == made[1]
+
+
 def test_a_killed_watcher_misses_nothing(
     daemon: Daemon, variables: dict[str, str], origin: ScriptedOrigin, state: Path
 ) -> None:
