@@ -31,6 +31,9 @@ struct LineBuffer {
     /// An empty buffer; tests choose a smaller limit.
     init(limit: Int = maximumBytes) { self.limit = limit }
 
+    /// The memory that it has, in bytes.
+    var capacityBytes: Int { bytes.count }
+
     /// Lets the closure write behind what is there.
     mutating func fill(_ read: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult {
         makeRoom()
@@ -48,6 +51,15 @@ struct LineBuffer {
             (start, end, searched) = (0, 0, 0)
         }
         guard end == bytes.count else { return }
+        if start > 0 {
+            // A stream of lines hardly ever ends with one: what was taken out makes room for what comes.
+            let rest = start..<end
+            bytes.withUnsafeMutableBytes { buffer in
+                if let base = buffer.baseAddress { memmove(base, base + rest.lowerBound, rest.count) }
+            }
+            (start, end, searched) = (0, end &- start, searched &- start)
+            if end <= bytes.count / 2 { return }
+        }
         let count = bytes.isEmpty ? LineBuffer.firstBytes : bytes.count
         bytes.append(contentsOf: repeatElement(0, count: count))
     }

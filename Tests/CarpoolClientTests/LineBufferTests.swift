@@ -43,6 +43,23 @@ struct LineBufferTests {
         #expect(lines(&buffer) == ["y"])
     }
 
+    @Test func aStreamOfLinesTakesNoMoreMemoryHoweverLongItIs() {
+        var buffer = LineBuffer()
+        let line = [UInt8](repeating: UInt8(ascii: "x"), count: 999) + [UInt8(ascii: "\n")]
+        var count = 0
+        // Each piece ends amid a line, so that the buffer is never empty.
+        feed(&buffer, line[..<500])
+        for _ in 0..<1_000 {
+            feed(&buffer, line[500...] + line[..<500])
+            for found in lines(&buffer) {
+                #expect(found.utf8.count == 999)
+                count += 1
+            }
+        }
+        #expect(count == 1_000)
+        #expect(buffer.capacityBytes <= 32_768)
+    }
+
     @Test func aLineWithoutEndIsRefused() {
         var buffer = LineBuffer(limit: 100_000)
         feed(&buffer, [UInt8](repeating: UInt8(ascii: "x"), count: 100_001)[...])
