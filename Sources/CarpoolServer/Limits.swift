@@ -24,6 +24,10 @@ public struct Limits: Equatable, Sendable {
     public var queuedRequestsPerClient = 10_000
     /// Requests that are not over, of all clients.
     public var queuedRequests = 100_000
+    /// What the bodies of requests that are not over take of memory, of one client.
+    public var requestBodyBytesPerClient = 268_435_456
+    /// The same, of all clients.
+    public var requestBodyBytes = 1_073_741_824
     /// Sessions at a time.
     public var sessions = 1_000
     /// Finished requests that are kept for `request.get`.
@@ -110,6 +114,13 @@ public struct Limits: Equatable, Sendable {
         Field(
             "queued_requests", \.queuedRequests, 1...1_000_000,
             "requests of all clients that are not over: each costs some KiB"),
+        Field(
+            "request_body_bytes_per_client", \.requestBodyBytesPerClient, 1_048_576...1_099_511_627_776,
+            "bodies in memory of one client's requests that are not over: those that came with the call, and 1 MiB for each that is given piece by piece"
+        ),
+        Field(
+            "request_body_bytes", \.requestBodyBytes, 1_048_576...1_099_511_627_776,
+            "the same, of all clients: the daemon must not grow with what waits for its turn"),
         Field("sessions", \.sessions, 1...100_000, "sessions at a time: they live until they are invalidated"),
         Field("retained_requests", \.retainedRequests, 0...1_000_000, "finished requests kept for request.get"),
         Field("retention_ms", \.retentionMilliseconds, 0...2_592_000_000, "how long they are kept"),

@@ -21,6 +21,8 @@ final class RequestEntry {
     let fingerprint: UInt64
     /// The client's free labels, as JSON.
     let tags: [UInt8]?
+    /// What its body takes of the daemon's memory while it is under way.
+    let bodyBytes: Int
     /// Microseconds since 1970.
     let created: Int64
     var finished: Int64?
@@ -35,6 +37,7 @@ final class RequestEntry {
         fingerprint: UInt64, tags: [UInt8]?, created: Int64
     ) {
         self.request = request
+        bodyBytes = request.parameters.bodyMemoryBytes
         self.client = client
         self.connection = connection
         self.sequence = sequence
@@ -58,6 +61,8 @@ struct RequestRegistry {
     private var entries: [Int: RequestEntry] = [:]
     private var keys: [Key: RequestEntry] = [:]
     private var activeByClient: [ClientIdentity: Int] = [:]
+    private var bodyBytes = 0
+    private var bodyBytesByClient: [ClientIdentity: Int] = [:]
     private var retained = 0
     private var sequence = 0
     private(set) var active = 0
@@ -102,11 +107,22 @@ struct RequestRegistry {
         active < limits.queuedRequests && (activeByClient[client] ?? 0) < limits.queuedRequestsPerClient
     }
 
+    /// Whether there is memory for one more body of so many bytes.
+    func admits(bodyOf bytes: Int, _ client: ClientIdentity, _ limits: Limits) -> Bool {
+        bytes == 0
+            || bodyBytes &+ bytes <= limits.requestBodyBytes
+                && (bodyBytesByClient[client] ?? 0) &+ bytes <= limits.requestBodyBytesPerClient
+    }
+
     mutating func insert(_ entry: RequestEntry) {
         entries[entry.sequence] = entry
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = entry }
         active += 1
         activeByClient[entry.client, default: 0] += 1
+        if entry.bodyBytes > 0 {
+            bodyBytes += entry.bodyBytes
+            bodyBytesByClient[entry.client, default: 0] += entry.bodyBytes
+        }
     }
 
     /// Notes the end of a request. Gives those that must go because too many are kept now: those read first, then the oldest.
@@ -116,12 +132,20 @@ struct RequestRegistry {
         active -= 1
         let left = (activeByClient[entry.client] ?? 1) - 1
         activeByClient[entry.client] = left > 0 ? left : nil
+        forgetBody(of: entry)
         if entry.isDismissed { entries[entry.sequence] = nil }
         guard !entry.isDismissed, entry.isKept else { return [] }
         retained += 1
         // A tenth goes at once, so that the search is not repeated for every request.
         guard retained > limits.retainedRequests else { return [] }
         return Array(keptInOrderOfWorth().prefix(max(1, retained - limits.retainedRequests * 9 / 10)))
+    }
+
+    private mutating func forgetBody(of entry: RequestEntry) {
+        guard entry.bodyBytes > 0 else { return }
+        bodyBytes -= entry.bodyBytes
+        let left = (bodyBytesByClient[entry.client] ?? entry.bodyBytes) - entry.bodyBytes
+        bodyBytesByClient[entry.client] = left > 0 ? left : nil
     }
 
     /// Forgets a request: now if it is over, else when it is.

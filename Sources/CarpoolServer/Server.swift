@@ -154,6 +154,9 @@ final class Server {
         }
         let reader = reader(for: call.client)
         let parameters = try reader.parameters(call.params)
+        guard requests.admits(bodyOf: parameters.bodyMemoryBytes, call.client.identity, limits) else {
+            throw .bodiesFull(limitBytes: limits.requestBodyBytesPerClient)
+        }
         let tags = try reader.tags(call.params["tags"])
         let sequence = requests.nextSequence()
         let request = session.request(parameters, id: requestID(sequence))

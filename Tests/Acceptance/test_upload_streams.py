@@ -10,6 +10,7 @@ from typing import Any
 
 import carpool
 import pytest
+from conftest import StartDaemon
 from harness.story import Story
 from harness.wire import Wire
 from origins.nginx import Nginx
@@ -253,3 +254,28 @@ def test_up_05_a_client_that_has_none(story: Story, origin: ScriptedOrigin) -> N
     assert error["name"] == "create_uploadable_failed"
     assert error["details"]["underlying"]["message"] == "no tape"
     assert origin.requests == []
+
+
+def test_bodies_in_memory_have_an_end(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    """Those of requests that wait; when they are over, there is room again. A file takes none."""
+    daemon = start(config={"limits": {"request_body_bytes_per_client": 2_097_152, "request_body_bytes": 4_194_304}})
+    answer = origin.hold("/put")
+    text = "x" * 700_000
+    with daemon.client() as client, daemon.client() as other:
+        other.call("client.hello", name="another")
+        requests = [submit(client, origin.url + "/put")]
+        params: dict[str, Any] = {"url": origin.url + "/put", "method": "PUT"}
+        requests.append(client.call("request.submit", body={"text": text}, **params)["request"])
+        with pytest.raises(carpool.RPCError, match="queue_full") as refusal:
+            client.call("request.submit", body={"text": text}, **params)
+        assert refusal.value.data["limit_bytes"] == 2_097_152
+        part = {"name": "a", "text": text}
+        with pytest.raises(carpool.RPCError, match="queue_full"):
+            client.call("request.submit", body={"multipart": [part]}, **params)
+        requests.append(client.call("request.submit", body={"file": __file__}, **params)["request"])
+        requests.append(other.call("request.submit", body={"text": text}, **params)["request"])
+        answer.set()
+        put(client, requests[0], b"", end=True)
+        for request in requests:
+            other.call("request.wait", request=request)
+        assert client.call("request.perform", body={"text": text}, **params)["outcome"]["ok"]

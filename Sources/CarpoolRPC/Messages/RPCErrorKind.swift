@@ -166,8 +166,12 @@ extension RPCErrorKind {
     /// 1201
     public static let queueFull = RPCErrorKind(
         1201, "queue_full", isRetryable: true,
-        "There are as many requests, or sessions, as the client or all clients may have.",
-        "Wait for some to finish.", members: [.optional("limit", .integer, "How many there may be.")])
+        "There are as many requests, or sessions, or bytes of what requests send, as the client or all clients may have.",
+        "Wait for some to finish.",
+        members: [
+            .optional("limit", .integer, "How many there may be."),
+            .optional("limit_bytes", .integer, "How many bytes of memory their bodies may take, if that is why."),
+        ])
     /// 1202
     public static let spoolFull = RPCErrorKind(
         1202, "spool_full", isRetryable: true,

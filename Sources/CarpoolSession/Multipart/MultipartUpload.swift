@@ -6,7 +6,8 @@ public final class MultipartUpload: Uploadable {
     /// What stands between the parts.
     public let boundary: String
     private let parts: [MultipartPart]
-    private let memoryBytes: Int64
+    /// A form of fewer bytes is made in memory.
+    private let threshold: Int64
     private var made: CreatedUpload?
 
     /// Bodies of fewer bytes are made in memory unless somebody says otherwise: what a thousand such requests take is still no burden.
@@ -22,7 +23,7 @@ public final class MultipartUpload: Uploadable {
     ) {
         self.parts = parts
         self.boundary = boundary ?? MultipartUpload.randomBoundary()
-        self.memoryBytes = min(memoryBytes, MultipartUpload.maximumMemoryBytes)
+        threshold = min(memoryBytes, MultipartUpload.maximumMemoryBytes)
     }
 
     /// Whether a text can stand between parts, and in `Content-Type` without quotes (RFC 2046, section 5.1.1).
@@ -51,6 +52,13 @@ public final class MultipartUpload: Uploadable {
         return source.canRestart
     }
 
+    /// The parts that came with the form.
+    public var memoryBytes: Int {
+        parts.reduce(0) { sum, part in
+            if case .bytes(let bytes) = part.content { sum &+ bytes.count } else { sum }
+        }
+    }
+
     /// The form's type with the boundary, whatever the request says (MP-02).
     public var contentType: String? { "multipart/form-data; boundary=\(boundary)" }
 
@@ -65,7 +73,7 @@ public final class MultipartUpload: Uploadable {
         if let made { return made }
         let body = SegmentedBody(try segments())
         let upload: CreatedUpload
-        if let length = body.lengthBytes, length < memoryBytes, !body.mayWait {
+        if let length = body.lengthBytes, length < threshold, !body.mayWait {
             upload = CreatedUpload(body: .bytes(try body.contents()), kind: .data)
         } else {
             upload = CreatedUpload(body: .source(body), kind: body.mayWait ? .stream : .file)

@@ -4,10 +4,17 @@ public import CarpoolHTTP
 public protocol Uploadable: AnyObject {
     /// Whether it can make the body again, after one that was sent in part.
     var canRepeat: Bool { get }
+    /// How many bytes it keeps in memory to make the body of.
+    var memoryBytes: Int { get }
     /// What `Content-Type` says of the body, whatever the request says itself; `nil` to leave that to the request (MP-02).
     var contentType: String? { get }
     /// Makes the body; calls back once, now or later, on the session's loop.
     func makeBody(for request: Request, completion: @escaping (Result<CreatedUpload, SessionError>) -> Void)
+}
+
+extension Uploadable {
+    /// None, as where the body is asked for or read when it is sent.
+    public var memoryBytes: Int { 0 }
 }
 
 /// A body that is ready to be sent.
