@@ -51,6 +51,8 @@ public final class HTTPURL: CustomStringConvertible {
         guard let handle = base.map({ curl_url_dup($0.handle) }) ?? curl_url() else {
             throw TransportError(.unknown, "out of memory")
         }
+        // No part of what a reference leads to (RFC 3986, section 5.2.2); the older library puts a query behind it.
+        if isReference { curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0) }
         do throws(TransportError) {
             let repairs = isReference ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
             try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME | repairs)))
