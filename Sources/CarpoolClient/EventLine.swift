@@ -61,6 +61,8 @@ package struct EventLine {
             let over = value["interface"]?.string.map { " over \($0)" } ?? ""
             let reason = value["unsatisfied_reason"]?.string.map { ": \($0)" } ?? ""
             return plain((value["status"]?.string ?? "") + over + reason)
+        // A token is for programs, and as long as ten lines.
+        case ("resume_data", _): return nil
         case ("requests", .array): return "requests=\(value.count)"
         case (_, .string): return "\(plain(name))=\(plain(value.string ?? ""))"
         case (_, .integer): return value.integer.map { measure(name, $0) }

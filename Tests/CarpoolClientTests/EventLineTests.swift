@@ -23,7 +23,7 @@ struct EventLineTests {
         (#"{"error":{"name":"timed_out","message":"too slow","code":-1001}}"#, "timed_out: too slow"),
         (#"{"method":"GET","url":"http://a/","headers":[["A","b"]]}"#, "GET http://a/"),
         (#"{"response":{"status":404,"headers":[]}}"#, "status=404"), (#"{"duration_us":1234}"#, "duration=1.2ms"),
-        (#"{"error":"cancelled"}"#, "error=cancelled"), (#"{"requests":[{},{}]}"#, "requests=2"),
+        (#"{"error":"cancelled","resume_data":"eyJ2"}"#, "error=cancelled"), (#"{"requests":[{},{}]}"#, "requests=2"),
         (
             #"{"level":"major","reachability":{"status":"unsatisfied","unsatisfied_reason":"no_carrier"}}"#,
             "level=major unsatisfied: no_carrier"
