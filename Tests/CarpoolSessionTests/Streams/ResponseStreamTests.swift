@@ -110,6 +110,19 @@ struct ResponseStreamTests {
         #expect(request.body.count == 7)
     }
 
+    @Test("A reader that pulls is not waited for, and finds what is left when the request is over")
+    func pulling() throws {
+        let stage = try stage()
+        let (request, stream) = try send(stage)
+        let reader = stream.attach(.bytes, messageBytes: 45_000, isWaitedFor: false)
+        stage.transport.receive(200)
+        stage.transport.receive(piece(10))
+        stage.transport.complete()
+        #expect(request.isFinished)
+        reader.grant(.max)
+        #expect(read(reader) == "xxxxxxxxxx(complete)")
+    }
+
     @Test("A reader that goes away is not waited for")
     func leaving() throws {
         let stage = try stage()
