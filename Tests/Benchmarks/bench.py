@@ -19,6 +19,8 @@ class Bench:
     scratch: Path
     origin: Origin
     quick: bool
+    baseline: Path | None = None
+    """An older carpoold to compare with."""
 
     @property
     def rounds(self) -> int:

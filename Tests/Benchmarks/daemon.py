@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-CARPOOLD = ROOT / ".build/release/carpoold"
-CARPOOL = ROOT / ".build/release/carpool"
+CARPOOLD = Path(os.environ.get("CARPOOLD", ROOT / ".build/release/carpoold"))
+CARPOOL = Path(os.environ.get("CARPOOL_CLI", ROOT / ".build/release/carpool"))
 
 
 def environment(directory: Path) -> dict[str, str]:
@@ -28,20 +28,23 @@ def environment(directory: Path) -> dict[str, str]:
 class Daemon:
     """A running carpoold."""
 
-    def __init__(self, directory: Path, prefix: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, directory: Path, prefix: tuple[str, ...] = (), *, program: Path = CARPOOLD, patience_s: float = 10
+    ) -> None:
         """Start the daemon on a socket in `directory` and wait until it answers."""
         directory.mkdir(parents=True)
+        self.directory = directory
         self.socket_path = directory / "s"
         self.environment = environment(directory)
         self.log = (directory / "log").open("wb")
         self.process = subprocess.Popen(
-            [*prefix, str(CARPOOLD), "--socket", str(self.socket_path)],
+            [*prefix, str(program), "--socket", str(self.socket_path)],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=self.log,
             stderr=self.log,
         )
-        self._wait_for_socket(deadline=time.monotonic() + 10)
+        self._wait_for_socket(deadline=time.monotonic() + patience_s)
 
     @property
     def pid(self) -> int:
@@ -81,6 +84,19 @@ class Daemon:
                         raise RuntimeError(f"{method}: {answer['error']}")
                     results[answer["id"]] = answer["result"]
         return results
+
+    def call_in_turn(self, method: str, params: dict[str, Any], count: int) -> None:
+        """Make the same call again and again on one connection, each after the answer of the one before."""
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n"
+        with socket.socket(socket.AF_UNIX) as wire:
+            wire.settimeout(120)
+            wire.connect(str(self.socket_path))
+            with wire.makefile("rb") as stream:
+                for _ in range(count):
+                    wire.sendall(line)
+                    answer = json.loads(stream.readline())
+                    if "error" in answer or answer["result"].get("response", {}).get("status") != 200:
+                        raise RuntimeError(f"{method}: {answer}")
 
     def status(self, field: str) -> int:
         """Read a number from the process's status: memory in kB, or a count."""

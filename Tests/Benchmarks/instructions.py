@@ -1,0 +1,88 @@
+"""Instructions of the daemon for a bare request, counted by callgrind, beside those of an older build."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import Bench
+from daemon import CARPOOLD, ROOT, Daemon
+from report import Row, quantity
+
+AIM = 1.03
+WARM = 200
+START_S = 60
+
+
+@dataclass(frozen=True)
+class Count:
+    """Instructions for one request, in each of the rounds."""
+
+    rounds: list[float]
+
+    @property
+    def median(self) -> float:
+        """Return the middle one."""
+        return statistics.median(self.rounds)
+
+    def __str__(self) -> str:
+        """Return the median and the distance from the smallest to the largest count."""
+        spread = (max(self.rounds) - min(self.rounds)) / self.median
+        return f"{quantity(self.median, '')} (spread {spread:.2%})"
+
+
+def measure(bench: Bench) -> list[Row]:
+    """Count for the built daemon and, if one is given, for the older one, in turn."""
+    subprocess.run([str(ROOT / "clients/install"), "valgrind"], check=True)
+    programs = [CARPOOLD, *([bench.baseline] if bench.baseline else [])]
+    counts: dict[tuple[Path, str], list[float]] = {}
+    for number in range(3 if bench.quick else 5):
+        for place, program in enumerate(programs):
+            directory = bench.scratch / f"instructions-{number}-{place}"
+            for scheme, instructions in _count(bench, program, directory).items():
+                counts.setdefault((program, scheme), []).append(instructions)
+    return [_row(scheme, [Count(counts[program, scheme]) for program in programs]) for scheme in ("http", "https")]
+
+
+def _row(scheme: str, counts: list[Count]) -> Row:
+    what = f"instructions of a bare request, {scheme}"
+    if len(counts) == 1:
+        return Row(what, str(counts[0]), "", quantity(counts[0].median, ""), "", None)
+    ratio = counts[0].median / counts[1].median
+    return Row(what, str(counts[0]), str(counts[1]), f"{ratio:.4f}", f"at most {AIM:.2f}", ratio <= AIM)
+
+
+def _count(bench: Bench, program: Path, directory: Path) -> dict[str, float]:
+    """Start the program under callgrind and count both schemes, one request at a time."""
+    # A daemon that executes itself again stays under callgrind.
+    valgrind = ("valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={directory}/out")
+    daemon = Daemon(directory, valgrind, program=program, patience_s=START_S)
+    requests = 300 if bench.quick else 1000
+    try:
+        daemon.call("session.create", name="b", configuration={"trust": {"ca_file": str(bench.origin.ca_file)}})
+        found = {}
+        for scheme, url in (("http", bench.origin.http), ("https", bench.origin.https)):
+            params = {"url": url, "session": "b"}
+            daemon.call_in_turn("request.perform", params, WARM)
+            _dump(daemon, f"{scheme}-before")
+            daemon.call_in_turn("request.perform", params, requests)
+            found[scheme] = _dump(daemon, f"{scheme}-after") / requests
+        return found
+    finally:
+        daemon.stop()
+
+
+def _dump(daemon: Daemon, hint: str) -> int:
+    """Return the instructions since the last dump; callgrind begins to count at zero after each."""
+    before = set(daemon.directory.glob("out*"))
+    subprocess.run(
+        ["callgrind_control", f"--dump={hint}", str(daemon.pid)], check=True, capture_output=True, timeout=START_S
+    )
+    (made,) = set(daemon.directory.glob("out*")) - before
+    total = re.search(r"^(?:totals|summary): (\d+)", made.read_text(), re.MULTILINE)
+    if total is None:
+        raise RuntimeError(f"{made}: no totals")
+    return int(total[1])
