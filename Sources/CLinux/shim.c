@@ -8,6 +8,7 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -287,4 +288,40 @@ int CLinux_resolve_take(void *handle, uint8_t *lengths, uint8_t *bytes, int room
     if (lookup->request.ar_result) freeaddrinfo(lookup->request.ar_result);
     free(lookup);
     return error ? error : count;
+}
+
+struct thread_start {
+    void (*body)(void *context);
+    void *context;
+    char name[16];
+};
+
+static void *run_thread(void *argument) {
+    struct thread_start start = *(struct thread_start *)argument;
+    free(argument);
+    pthread_setname_np(pthread_self(), start.name);
+    start.body(start.context);
+    return NULL;
+}
+
+int CLinux_start_thread(const char *name, void (*body)(void *context), void *context) {
+    struct thread_start *start = calloc(1, sizeof *start);
+    if (!start) return ENOMEM;
+    start->body = body;
+    start->context = context;
+    strncpy(start->name, name, sizeof start->name - 1);
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error != 0) { free(start); return error; }
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    // A new thread inherits the signal mask: signals belong to the thread that reads them with signalfd(2).
+    sigset_t all, former;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &former);
+    pthread_t thread;
+    error = pthread_create(&thread, &attributes, run_thread, start);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    pthread_attr_destroy(&attributes);
+    if (error != 0) free(start);
+    return error;
 }

@@ -44,12 +44,16 @@ public actor Daemon {
     }
 
     /// Lets go of everything, so that the socket is closed before it is removed.
-    public func close() {
+    /// - Returns: whether work on files has not come back, such as a read from a disk that does not answer. It runs on: the process must end
+    ///   without destroying what it may use (_exit(2)).
+    public func close() -> Bool {
+        let hasJobs = server?.worker.isIdle == false
         listener?.close()
         listener = nil
         signals?.close()
         signals = nil
         server = nil
+        return hasJobs
     }
 }
 

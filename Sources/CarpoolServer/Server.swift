@@ -9,6 +9,8 @@ internal import Glibc
 /// Everything that the daemon owns, on its one loop: the connections, the sessions and their requests, the pool, the spool.
 final class Server {
     let loop: EventLoop
+    /// Calls on files and other work that may block.
+    let worker: Worker
     let log: Log
     let options: ServerOptions
     let transport: CurlTransport
@@ -67,6 +69,7 @@ final class Server {
 
     init(loop: EventLoop, options: ServerOptions, configuration: ServerConfiguration, log: Log) throws(ServerError) {
         self.loop = loop
+        worker = Worker(loop: loop)
         self.options = options
         self.configuration = configuration
         self.log = log

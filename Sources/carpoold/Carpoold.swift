@@ -34,8 +34,9 @@ struct Carpoold {
             try start(daemon, startup)
             status.reportReady()
             loop.run()
-            daemon.assumeIsolated { $0.close() }
+            let hasJobs = daemon.assumeIsolated { $0.close() }
             startup.removeSocket()
+            if hasJobs { _exit(0) }
             return 0
         } catch {
             complain(error.description)

@@ -87,4 +87,8 @@ void *CLinux_resolve(const char *name, int pipe);
 // returns how many there are, or a negative EAI_* of getaddrinfo(3).
 int CLinux_resolve_take(void *lookup, uint8_t *lengths, uint8_t *bytes, int room);
 
+// pthread_setname_np needs _GNU_SOURCE. Starts a detached thread with a name of at most 15 bytes and all signals blocked; it runs
+// `body(context)` and ends. 0, or the error number of pthread_create(3).
+int CLinux_start_thread(const char *name, void (*body)(void *context), void *context);
+
 #endif

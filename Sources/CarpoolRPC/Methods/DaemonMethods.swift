@@ -75,6 +75,13 @@ enum DaemonMethods {
                 """, ["watches", "evaluations", "changes", "datagrams", "resyncs", "failures"]),
             group("loop", "Turns of the event loop, and the longest, in microseconds.", ["turns", "longest_turn_us"]),
             group(
+                "worker",
+                """
+                Jobs on files: threads that exist, jobs that run, that run for more than a second, that wait, the most that waited, \
+                that were done, that were refused because too many waited, and the longest run, in microseconds.
+                """,
+                ["threads", "running", "stalled", "waiting", "most_waiting", "jobs", "refused", "longest_us"]),
+            group(
                 "callbacks",
                 "Questions to clients: waiting for an answer, asked, answered, failed, and answers that came too late or to none.",
                 ["waiting", "asked", "answered", "failed", "ignored"]),
@@ -89,7 +96,9 @@ enum DaemonMethods {
                     "spool":{"bodies":0,"size_bytes":0},"events":{"subscriptions":0,"waiting":0,"built":0,"dropped":0,\
                     "journal_events":0,"journal_bytes":0},\
                     "reachability":{"watches":0,"evaluations":1,"changes":1,"datagrams":0,"resyncs":0,"failures":0},\
-                    "loop":{"turns":512,"longest_turn_us":830},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
+                    "loop":{"turns":512,"longest_turn_us":830},\
+                    "worker":{"threads":1,"running":0,"stalled":0,"waiting":0,"most_waiting":1,"jobs":12,"refused":0,\
+                    "longest_us":140},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
                     "sessions":1}
                     """)
         ])

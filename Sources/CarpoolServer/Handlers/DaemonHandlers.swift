@@ -105,6 +105,8 @@ struct DaemonHandlers {
         writer.member("turns", server.loop.turns)
         writer.member("longest_turn_us", server.loop.longestTurnMicroseconds)
         writer.endObject()
+        writer.key("worker")
+        server.worker.statistics.write(to: &writer)
         let callbacks = server.callbacks.statistics
         writer.key("callbacks")
         writer.beginObject()
@@ -194,6 +196,22 @@ extension Limits {
     func write(to writer: inout JSONWriter) {
         writer.beginObject()
         for field in Limits.fields { writer.member(field.name, self[keyPath: field.path]) }
+        writer.endObject()
+    }
+}
+
+extension WorkerStatistics {
+    /// All of them, by name.
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("threads", threads)
+        writer.member("running", running)
+        writer.member("stalled", stalled)
+        writer.member("waiting", waiting)
+        writer.member("most_waiting", mostWaiting)
+        writer.member("jobs", jobs)
+        writer.member("refused", refused)
+        writer.member("longest_us", longestMicroseconds)
         writer.endObject()
     }
 }

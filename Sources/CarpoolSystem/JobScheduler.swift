@@ -1,0 +1,138 @@
+/// The order in which jobs of many shares run: round robin over the shares, each in order of arrival, with limits per share and per user, so
+/// that the jobs of one client, however many and however slow, leave threads for the others. A value: it knows tickets, not jobs.
+struct JobScheduler {
+    /// The maxima, each with its reason.
+    struct Limits: Sendable {
+        /// Jobs that run and have not stalled. File operations mostly wait for a disk: more of them at a time than this fill its queue and
+        /// gain nothing, fewer let one slow disk delay the files of another.
+        var running = 8
+        /// Jobs that run, stalled ones included: each holds a thread, and a file system that never answers never gives it back.
+        var threads = 32
+        /// Jobs of one share that run: one that waits for a disk, and one that does not.
+        var runningPerShare = 2
+        /// Jobs of one user that run and have not stalled; the rest of `running` is for other users and for the process.
+        var runningPerUser = 6
+        /// Jobs of one user that run, stalled ones included.
+        var threadsPerUser = 16
+        /// Jobs of one share that wait: as many as one client can have calls and transfers.
+        var waitingPerShare = 2_048
+        /// Jobs that wait.
+        var waiting = 16_384
+    }
+
+    private struct Share {
+        var waiting: [Int] = []
+        var first = 0
+        var running = 0
+        var count: Int { waiting.count - first }
+
+        mutating func takeFirst() -> Int {
+            let ticket = waiting[first]
+            first += 1
+            // The front is cut off now and then, so that taking stays O(1) and nothing grows.
+            if first == waiting.count || first > 64 && first * 2 > waiting.count {
+                waiting.removeFirst(first)
+                first = 0
+            }
+            return ticket
+        }
+    }
+
+    private struct User {
+        var running = 0
+        var stalled = 0
+    }
+
+    private struct Running {
+        let share: WorkerShare
+        let started: MonotonicTime
+        var isStalled = false
+    }
+
+    let limits: Limits
+    private var shares: [WorkerShare: Share] = [:]
+    /// Shares with waiting jobs that may have one more running, in the order of their next turns.
+    private var turns: [WorkerShare] = []
+    private var users: [UInt32: User] = [:]
+    private var runningJobs: [Int: Running] = [:]
+    private(set) var waiting = 0
+    /// Jobs that run and have not come back for long; see ``markStalled(before:)``.
+    private(set) var stalled = 0
+
+    init(limits: Limits = Limits()) { self.limits = limits }
+
+    /// Jobs that run, stalled ones included.
+    var running: Int { runningJobs.count }
+
+    /// Shares with jobs.
+    var knownShares: Int { shares.count }
+
+    /// When the job began that runs longest, of those that have not stalled.
+    var oldestStart: MonotonicTime? { runningJobs.values.lazy.filter { !$0.isStalled }.map(\.started).min() }
+
+    /// When the job began that runs longest of all.
+    var oldestStartOfAll: MonotonicTime? { runningJobs.values.lazy.map(\.started).min() }
+
+    /// Adds a job to the queue of its share; `false` if that queue or all of them are full and the job may be refused.
+    mutating func add(_ ticket: Int, to share: WorkerShare, mayBeRefused: Bool) -> Bool {
+        if mayBeRefused {
+            guard waiting < limits.waiting, (shares[share]?.count ?? 0) < limits.waitingPerShare else { return false }
+        }
+        let wasEligible = isEligible(share)
+        shares[share, default: Share()].waiting.append(ticket)
+        waiting += 1
+        if !wasEligible, isEligible(share) { turns.append(share) }
+        return true
+    }
+
+    /// Takes the job that runs next; `nil` if there is none that may.
+    mutating func next(at now: MonotonicTime) -> Int? {
+        guard running < limits.threads, running - stalled < limits.running else { return nil }
+        // A share whose user has all it may keeps its place.
+        guard let index = turns.firstIndex(where: { userMayRun($0.user) }) else { return nil }
+        let share = turns.remove(at: index)
+        guard let ticket = shares[share]?.takeFirst() else { return nil }
+        waiting -= 1
+        shares[share]?.running += 1
+        if let user = share.user { users[user, default: User()].running += 1 }
+        runningJobs[ticket] = Running(share: share, started: now)
+        if isEligible(share) { turns.append(share) }
+        return ticket
+    }
+
+    /// A job has ended.
+    mutating func finish(_ ticket: Int) {
+        guard let job = runningJobs.removeValue(forKey: ticket) else { return }
+        let wasEligible = isEligible(job.share)
+        shares[job.share]?.running -= 1
+        if let user = job.share.user { release(user, job) }
+        if job.isStalled { stalled -= 1 }
+        if !wasEligible, isEligible(job.share) { turns.append(job.share) }
+        if let share = shares[job.share], share.running == 0, share.count == 0 { shares[job.share] = nil }
+    }
+
+    /// Counts the jobs that began before a point of time as stalled: others may run in their place, up to the number of threads.
+    mutating func markStalled(before time: MonotonicTime) {
+        for (ticket, job) in runningJobs where !job.isStalled && job.started <= time {
+            runningJobs[ticket]?.isStalled = true
+            stalled += 1
+            if let user = job.share.user { users[user]?.stalled += 1 }
+        }
+    }
+
+    private mutating func release(_ user: UInt32, _ job: Running) {
+        users[user]?.running -= 1
+        if job.isStalled { users[user]?.stalled -= 1 }
+        if users[user]?.running == 0 { users[user] = nil }
+    }
+
+    private func isEligible(_ share: WorkerShare) -> Bool {
+        guard let share = shares[share] else { return false }
+        return share.count > 0 && share.running < limits.runningPerShare
+    }
+
+    private func userMayRun(_ user: UInt32?) -> Bool {
+        guard let user, let count = users[user] else { return true }
+        return count.running < limits.threadsPerUser && count.running - count.stalled < limits.runningPerUser
+    }
+}

@@ -1,0 +1,161 @@
+/// The place for work that may block or take long, above all calls on files: named threads ("carpool-file-1" ...) run it, and what it returns
+/// comes back through the loop's inbox.
+///
+/// Used on the loop only. What runs on a thread is a `@Sendable` closure; what follows runs on the loop and never leaves it. Jobs of
+/// different shares run in turns (``JobScheduler``), jobs of one share in any order: a ``WorkerQueue`` keeps an order.
+///
+/// Nothing waits for the threads: a job on a file system that never answers holds its thread, and neither the loop nor the end of the process.
+public final class Worker {
+    private struct Job {
+        let work: WorkerThreads.Job
+        let complete: () -> Void
+    }
+
+    let loop: EventLoop
+    private let threads: WorkerThreads
+    private var scheduler: JobScheduler
+    private var jobs: [Int: Job] = [:]
+    private var lastTicket = 0
+    private var counters = WorkerStatistics()
+    private let link: WorkerLink
+    private let stallTimer: Timer
+    private let threadTimer: Timer
+
+    /// A job that runs for longer than this does not hold back others any more: it gets a thread more than the maximum.
+    static let stallMilliseconds = 1_000
+    /// How long a thread waits for another job before it ends.
+    private static let idleMilliseconds = 10_000
+    /// When a thread is tried again that the system refused (RLIMIT_NPROC, memory).
+    private static let threadRetryMilliseconds = 100
+
+    /// Makes a worker without threads: they come with the jobs.
+    public convenience init(loop: EventLoop) {
+        self.init(loop: loop, limits: JobScheduler.Limits(), idleMilliseconds: Worker.idleMilliseconds)
+    }
+
+    init(loop: EventLoop, limits: JobScheduler.Limits, idleMilliseconds: Int) {
+        self.loop = loop
+        scheduler = JobScheduler(limits: limits)
+        threads = WorkerThreads(idleMilliseconds: idleMilliseconds)
+        let link = WorkerLink()
+        stallTimer = Timer { link.worker?.startNext() }
+        threadTimer = Timer { link.worker?.startMissingThreads() }
+        self.link = link
+        link.worker = self
+    }
+
+    deinit {
+        loop.cancel(stallTimer)
+        loop.cancel(threadTimer)
+    }
+
+    /// Runs `work` on a thread, and then `then` on the loop with what it returned; never before this call has returned.
+    /// - Throws: ``WorkerError`` if too many jobs wait; then nothing of this runs.
+    public func run<Value: Sendable>(
+        for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
+    ) throws(WorkerError) {
+        try add(work, then: then, share: share, mayBeRefused: true)
+    }
+
+    /// The same for a job that must not be refused, because it gives something back or continues what has begun. There may be one of them for
+    /// each descriptor or ``WorkerQueue``, so that their number is bounded by that of these.
+    func runAlways<Value: Sendable>(
+        for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
+    ) {
+        // Cannot fail: only a job that may be refused is.
+        try? add(work, then: then, share: share, mayBeRefused: false)
+    }
+
+    /// Closes a descriptor on a thread, since close(2) waits for some file systems.
+    public func close(_ descriptor: consuming FileDescriptor, for share: WorkerShare) {
+        let raw = descriptor.release()
+        runAlways(for: share, { _ = FileDescriptor(owning: raw) }, then: {})
+    }
+
+    /// What files need that close themselves through this worker, wherever their last reference goes.
+    public var closer: WorkerCloser { WorkerCloser(loop: loop, link: link) }
+
+    /// Figures for those who watch.
+    public var statistics: WorkerStatistics {
+        var result = counters
+        result.threads = threads.count
+        result.running = scheduler.running
+        result.stalled = scheduler.stalled
+        result.waiting = scheduler.waiting
+        if let start = scheduler.oldestStartOfAll {
+            result.longestMicroseconds = max(
+                result.longestMicroseconds, MonotonicTime.read().microseconds(since: start))
+        }
+        return result
+    }
+
+    /// Whether no job runs or waits.
+    public var isIdle: Bool { jobs.isEmpty }
+
+    private func add<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void, share: WorkerShare, mayBeRefused: Bool
+    ) throws(WorkerError) {
+        lastTicket += 1
+        let ticket = lastTicket
+        guard scheduler.add(ticket, to: share, mayBeRefused: mayBeRefused) else {
+            counters.refused += 1
+            throw WorkerError(waiting: scheduler.waiting)
+        }
+        counters.mostWaiting = max(counters.mostWaiting, scheduler.waiting)
+        let result = WorkerResult<Value>()
+        let (loop, link) = (loop, link)
+        jobs[ticket] = Job(
+            work: {
+                let start = MonotonicTime.read()
+                result.value = work()
+                let microseconds = MonotonicTime.read().microseconds(since: start)
+                loop.post { link.worker?.finish(ticket, microseconds) }
+            },
+            complete: {
+                if let value = result.value { then(value) }
+            })
+        startNext()
+    }
+
+    private func finish(_ ticket: Int, _ microseconds: Int) {
+        counters.jobs += 1
+        counters.longestMicroseconds = max(counters.longestMicroseconds, microseconds)
+        scheduler.finish(ticket)
+        let job = jobs.removeValue(forKey: ticket)
+        startNext()
+        job?.complete()
+    }
+
+    private func startNext() {
+        guard scheduler.waiting > 0 else { return }
+        let now = MonotonicTime.read()
+        if now.nanoseconds > UInt64(Worker.stallMilliseconds) * 1_000_000 {
+            scheduler.markStalled(
+                before: MonotonicTime(nanoseconds: now.nanoseconds - UInt64(Worker.stallMilliseconds) * 1_000_000))
+        }
+        while let ticket = scheduler.next(at: now) {
+            guard let work = jobs[ticket]?.work else { continue }
+            if !threads.run(work) { loop.arm(threadTimer, afterMilliseconds: Worker.threadRetryMilliseconds) }
+        }
+        guard scheduler.waiting > 0, let oldest = scheduler.oldestStart else { return }
+        loop.arm(stallTimer, at: oldest.advanced(milliseconds: Worker.stallMilliseconds))
+    }
+
+    private func startMissingThreads() {
+        if !threads.startMissing() { loop.arm(threadTimer, afterMilliseconds: Worker.threadRetryMilliseconds) }
+    }
+}
+
+/// What a job returns, on its way to the loop.
+///
+/// `@unchecked Sendable` because the job's thread writes it before it posts to the inbox, whose lock orders that before the loop's reading.
+private final class WorkerResult<Value: Sendable>: @unchecked Sendable {
+    var value: Value?
+}
+
+/// The way from a block in the loop's inbox to the worker, as long as there is one.
+///
+/// `@unchecked Sendable` because it is carried across threads and opened on the loop only.
+final class WorkerLink: @unchecked Sendable {
+    weak var worker: Worker?
+}

@@ -1,0 +1,30 @@
+/// Closes descriptors on a ``Worker``, from any thread; after the worker's end, where it is called.
+public struct WorkerCloser: Sendable {
+    let loop: EventLoop
+    let link: WorkerLink
+
+    /// Has the worker close a descriptor.
+    func close(_ descriptor: consuming FileDescriptor, for share: WorkerShare) {
+        let pending = PendingClose(descriptor.release())
+        loop.post { [link] in
+            guard let worker = link.worker else { return }
+            worker.runAlways(for: share, { pending.close() }, then: {})
+        }
+    }
+}
+
+/// A descriptor that is closed by a job, or with this object if the job never runs.
+///
+/// `@unchecked Sendable` because one thread at a time has it: who posts it, then the loop, then the job.
+private final class PendingClose: @unchecked Sendable {
+    private var raw: Int32?
+
+    init(_ raw: Int32) { self.raw = raw }
+
+    func close() {
+        if let raw { _ = FileDescriptor(owning: raw) }
+        raw = nil
+    }
+
+    deinit { close() }
+}

@@ -1,0 +1,121 @@
+internal import CLinux
+internal import Glibc
+
+/// The threads of a ``Worker``: they take jobs from a short list, run them, and end when there was nothing to do for a while. The list is
+/// what the threads and the loop share, behind its lock; which job comes next is decided before, on the loop.
+///
+/// `@unchecked Sendable` because everything mutable is touched with the lock held. The lock is pthread's: a thread waits on it with a
+/// condition and a time limit.
+final class WorkerThreads: @unchecked Sendable {
+    typealias Job = @Sendable () -> Void
+
+    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let idleMilliseconds: Int
+    private var ready: [Job] = []
+    private var idle = 0
+    private var threads = 0
+    /// Threads that were created and have not asked for a job yet.
+    private var starting = 0
+    private var started = 0
+
+    init(idleMilliseconds: Int) {
+        self.idleMilliseconds = idleMilliseconds
+        pthread_mutex_init(lock, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(arrived, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    // Every thread holds a reference, so that none of them can be waiting here any more.
+    deinit {
+        pthread_cond_destroy(arrived)
+        pthread_mutex_destroy(lock)
+        arrived.deallocate()
+        lock.deallocate()
+    }
+
+    /// How many threads there are.
+    var count: Int { withLock { threads } }
+
+    /// Hands over a job. `false` if it needs one more thread and the system gives none; the job waits for ``startMissing()`` or for a thread
+    /// that becomes free.
+    func run(_ job: @escaping Job) -> Bool {
+        withLock {
+            ready.append(job)
+            pthread_cond_signal(arrived)
+        }
+        return startMissing()
+    }
+
+    /// Starts as many threads as the jobs that are ready lack.
+    func startMissing() -> Bool {
+        while let name = withLock({ nameOfMissing() }) {
+            let context = Unmanaged.passRetained(self)
+            let error = CLinux_start_thread(name, WorkerThreads.body, context.toOpaque())
+            if error != 0 {
+                context.release()
+                withLock {
+                    threads -= 1
+                    starting -= 1
+                }
+                return false
+            }
+        }
+        return true
+    }
+
+    /// The name of one more thread, which counts from now on, if the idle ones are too few.
+    private func nameOfMissing() -> String? {
+        guard ready.count > idle + starting else { return nil }
+        threads += 1
+        starting += 1
+        started += 1
+        // The kernel keeps 15 bytes of a name.
+        return "carpool-file-\(started % 100)"
+    }
+
+    private static let body: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+        guard let context else { return }
+        Unmanaged<WorkerThreads>.fromOpaque(context).takeRetainedValue().serve()
+    }
+
+    private func serve() {
+        var isFirst = true
+        while let job = take(isFirst: isFirst) {
+            job()
+            isFirst = false
+        }
+    }
+
+    /// The next job; `nil` after a while without any, and the thread counts no more.
+    private func take(isFirst: Bool) -> Job? {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        if isFirst { starting -= 1 }
+        let deadline = WorkerThreads.time(afterMilliseconds: idleMilliseconds)
+        idle += 1
+        defer { idle -= 1 }
+        while ready.isEmpty {
+            var deadline = deadline
+            if pthread_cond_timedwait(arrived, lock, &deadline) == ETIMEDOUT, ready.isEmpty {
+                threads -= 1
+                return nil
+            }
+        }
+        return ready.removeFirst()
+    }
+
+    private static func time(afterMilliseconds milliseconds: Int) -> timespec {
+        let nanoseconds = MonotonicTime.read().advanced(milliseconds: milliseconds).nanoseconds
+        return timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    }
+
+    private func withLock<Result>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        return body()
+    }
+}

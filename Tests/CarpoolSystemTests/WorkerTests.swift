@@ -1,0 +1,173 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import CarpoolSystem
+
+@Suite(.timeLimit(.minutes(1))) struct WorkerTests {
+    /// Holds jobs until it is opened, as a disk that stalls does.
+    private final class Gate: Sendable {
+        private let semaphore = Mutex(false)
+        func open() { semaphore.withLock { $0 = true } }
+        func wait() {
+            while !semaphore.withLock({ $0 }) { usleep(1_000) }
+        }
+    }
+
+    private static func share(_ client: String) -> WorkerShare { WorkerShare(user: 1, client: client) }
+
+    private static func threadName() -> String {
+        let file = try? FileDescriptor.open("/proc/thread-self/comm", O_RDONLY)
+        guard let file, let text = try? Bytes.readAll(file.raw, atMost: 64, path: "") else { return "" }
+        return String(decoding: text.dropLast(), as: UTF8.self)
+    }
+
+    @Test func aJobRunsOnANamedThreadWithoutSignalsAndAnswersOnTheLoop() throws {
+        let loop = try EventLoop()
+        let worker = Worker(loop: loop)
+        let main = UInt(bitPattern: pthread_self().hashValue)
+        var answer: (name: String, blocked: Bool)?
+        try worker.run(for: .process) {
+            var set = sigset_t()
+            pthread_sigmask(SIG_BLOCK, nil, &set)
+            return (Self.threadName(), sigismember(&set, SIGTERM) == 1 && sigismember(&set, SIGUSR1) == 1)
+        } then: {
+            #expect(UInt(bitPattern: pthread_self().hashValue) == main)
+            answer = $0
+            loop.stop()
+        }
+        #expect(answer == nil)
+        loop.run()
+        #expect(answer?.name == "carpool-file-1")
+        #expect(answer?.blocked == true)
+        #expect(worker.isIdle)
+        #expect(worker.statistics.jobs == 1)
+    }
+
+    @Test func jobsOfOneClientThatStallDoNotHoldTheOthers() throws {
+        let loop = try EventLoop()
+        let worker = Worker(loop: loop)
+        let gate = Gate()
+        for _ in 0..<50 {
+            try worker.run(for: Self.share("stalled")) {
+                gate.wait()
+            } then: {
+            }
+        }
+        var done = 0
+        for client in 0..<20 {
+            try worker.run(for: Self.share("client \(client)")) {
+            } then: {
+                done += 1
+                if done == 20 { loop.stop() }
+            }
+        }
+        loop.run()
+        #expect(done == 20)
+        #expect(worker.statistics.running == 2)
+        #expect(worker.statistics.waiting == 48)
+        #expect(worker.statistics.threads <= 8)
+        gate.open()
+    }
+
+    @Test func aStalledDiskUnderManyClientsDoesNotHoldTheOthersForLong() throws {
+        let loop = try EventLoop()
+        let worker = Worker(loop: loop)
+        let gate = Gate()
+        for client in 0..<8 {
+            try worker.run(for: Self.share("stalled \(client)")) {
+                gate.wait()
+            } then: {
+            }
+        }
+        try worker.run(for: Self.share("other")) {
+        } then: {
+            loop.stop()
+        }
+        loop.run()
+        #expect(worker.statistics.stalled == 6)
+        gate.open()
+    }
+
+    @Test func threadsEndWhenThereIsNothingToDo() throws {
+        let loop = try EventLoop()
+        let worker = Worker(loop: loop, limits: .init(), idleMilliseconds: 10)
+        var look: Timer?
+        look = Timer {
+            if worker.statistics.threads == 0 { return loop.stop() }
+            look.map { loop.arm($0, afterMilliseconds: 5) }
+        }
+        try worker.run(for: .process) {
+        } then: {
+            #expect(worker.statistics.threads == 1)
+            look.map { loop.arm($0, afterMilliseconds: 5) }
+        }
+        loop.run()
+        #expect(worker.statistics.threads == 0)
+    }
+
+    @Test func aFullQueueIsAnError() throws {
+        let loop = try EventLoop()
+        let worker = Worker(loop: loop, limits: .init(waitingPerShare: 1), idleMilliseconds: 1_000)
+        let gate = Gate()
+        for _ in 0..<3 {
+            try worker.run(for: Self.share("a")) {
+                gate.wait()
+            } then: {
+            }
+        }
+        #expect(throws: WorkerError(waiting: 1)) {
+            try worker.run(for: Self.share("a")) {
+            } then: {
+            }
+        }
+        #expect(worker.statistics.refused == 1)
+        gate.open()
+    }
+
+    @Test func jobsOfAQueueRunInOrderAndOneAtATime() throws {
+        let loop = try EventLoop()
+        let worker = Worker(loop: loop)
+        let queue = WorkerQueue(worker: worker, share: Self.share("a"), limit: 100)
+        let order = Mutex<[Int]>([])
+        var answered: [Int] = []
+        for number in 0..<100 {
+            try queue.run {
+                order.withLock { $0.append(number) }
+                return number
+            } then: {
+                answered.append($0)
+            }
+        }
+        queue.runLast({}, then: { loop.stop() })
+        loop.run()
+        #expect(order.withLock { $0 } == Array(0..<100))
+        #expect(answered == Array(0..<100))
+        #expect(queue.isIdle)
+    }
+
+    @Test func aFileIsClosedWhenItsLastReferenceGoes() throws {
+        let loop = try EventLoop()
+        let worker = Worker(loop: loop)
+        var file: WorkerFile? = try WorkerFile(
+            FileDescriptor.open("/dev/null", O_RDONLY), share: .process, closer: worker.closer)
+        let raw = try #require(file?.raw)
+        let gate = Gate()
+        try worker.run(for: .process) { [file] in
+            gate.wait()
+            return file.map { fcntl($0.raw, F_GETFD) } ?? -1
+        } then: {
+            #expect($0 >= 0)
+        }
+        file = nil
+        gate.open()
+        var again: Timer?
+        again = Timer {
+            if fcntl(raw, F_GETFD) < 0 { return loop.stop() }
+            again.map { loop.arm($0, afterMilliseconds: 2) }
+        }
+        again.map { loop.arm($0, afterMilliseconds: 2) }
+        loop.run()
+        #expect(fcntl(raw, F_GETFD) < 0)
+    }
+}
