@@ -68,7 +68,8 @@ final class ConnectionTable {
             remove(connection)
             if connection.agreement != nil {
                 observer?.connectionDidClose(
-                    connection.id, origin: connection.pool.key.origin, transfers: connection.transfers)
+                    connection.id, origin: connection.pool.key.origin, user: connection.pool.user,
+                    transfers: connection.transfers)
             }
         }
         return Glibc.close(descriptor)
@@ -86,7 +87,7 @@ final class ConnectionTable {
     func establish(_ connection: Connection, _ agreement: Connection.Agreement) {
         established &+= 1
         connection.establish(id: established, agreement)
-        observer?.connectionDidOpen(connection.id, origin: connection.pool.key.origin)
+        observer?.connectionDidOpen(connection.id, origin: connection.pool.key.origin, user: connection.pool.user)
     }
 
     /// A transfer begins to use a connection.

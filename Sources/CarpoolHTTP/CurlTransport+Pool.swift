@@ -17,10 +17,11 @@ extension CurlTransport {
         return pool
     }
 
-    /// Without TLS there is nothing to trust and nothing to agree on.
+    /// Without TLS there is nothing to trust and nothing to agree on, so only the user separates connections.
     private func multiKey(for request: TransportRequest) -> MultiHandle.Key {
         guard request.url.origin.scheme == "https" else {
-            return MultiHandle.Key(partition: ConnectionPartition(), speech: .http1, isLong: request.isLong)
+            let partition = ConnectionPartition(user: request.partition.user)
+            return MultiHandle.Key(partition: partition, speech: .http1, isLong: request.isLong)
         }
         let speech: MultiHandle.Speech =
             switch (request.httpVersion, CurlLibrary.profile) {
@@ -182,7 +183,7 @@ extension CurlTransport {
         }
         connections.emptied.removeAll()
         // The common pools stay: they hold the system's authorities, parsed, which takes 17 ms to do again.
-        for (key, multi) in multis where key.partition.trust != .system && multi.transfers == 0 {
+        for (key, multi) in multis where key.partition != ConnectionPartition() && multi.transfers == 0 {
             if !pools.values.contains(where: { $0.multi === multi }) { multis[key] = nil }
         }
     }

@@ -28,6 +28,9 @@ final class OriginPool {
         self.lane = lane
     }
 
+    /// The user whose connections these are; `nil` for the process's own user.
+    var user: UInt32? { key.multi.partition.user }
+
     /// The connection with this local port. The addresses are asked for only when it is new.
     func connection(localPort: UInt16, ends: @autoclosure () -> Connection.Ends) -> Connection? {
         connections.first { $0.matches(ends(), localPort: localPort) }
@@ -40,7 +43,7 @@ final class OriginPool {
 
     /// Its share of the pool at this moment.
     func statistics(_ queue: AdmissionQueue<Transfer>) -> PoolStatistics.OriginStatistics {
-        var result = PoolStatistics.OriginStatistics(origin: key.origin)
+        var result = PoolStatistics.OriginStatistics(origin: key.origin, user: user)
         result.connections = connections.count { $0.agreement != nil && !$0.isShutDown }
         result.idle = connections.count { $0.isIdle }
         result.active = queue.active(in: lane)

@@ -76,18 +76,21 @@ public struct TransferCompletion {
 
 /// Whoever wants to know how many connections there are, and to where.
 public protocol ConnectionObserver: AnyObject {
-    /// A connection to an origin stands, TLS included. `id` names it in ``TransferMetrics/connection`` too.
-    func connectionDidOpen(_ id: Int, origin: Origin)
+    /// A connection to an origin stands, TLS included. `id` names it in ``TransferMetrics/connection`` too; `user` is that of its
+    /// ``ConnectionPartition``.
+    func connectionDidOpen(_ id: Int, origin: Origin, user: UInt32?)
     /// The connection was closed after so many transfers.
-    func connectionDidClose(_ id: Int, origin: Origin, transfers: Int)
+    func connectionDidClose(_ id: Int, origin: Origin, user: UInt32?, transfers: Int)
 }
 
 /// The pool at a moment.
 public struct PoolStatistics: Sendable {
     /// One origin's share.
     public struct OriginStatistics: Sendable {
-        /// The origin, and the partition if it is not the common one.
+        /// The origin.
         public var origin: Origin
+        /// The user whose connections these are; `nil` for the process's own user.
+        public var user: UInt32?
         /// Open connections.
         public var connections = 0
         /// How many of them no transfer uses.
@@ -100,7 +103,10 @@ public struct PoolStatistics: Sendable {
         public var httpVersion: String?
 
         /// Makes an empty record.
-        public init(origin: Origin) { self.origin = origin }
+        public init(origin: Origin, user: UInt32? = nil) {
+            self.origin = origin
+            self.user = user
+        }
     }
 
     /// Each origin that has a connection or a transfer.

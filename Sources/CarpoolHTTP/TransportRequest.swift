@@ -106,9 +106,15 @@ public struct ConnectionPartition: Hashable, Sendable {
 
     /// How the server's certificate is judged.
     public var trust: Trust = .system
+    /// The user for whom the connection is made; `nil` for the process's own user. Users share neither connections nor TLS sessions nor
+    /// looked-up names: each of the three would show one user what another does.
+    public var user: UInt32?
 
-    /// The common partition: the system's trust, nothing special.
-    public init(trust: Trust = .system) { self.trust = trust }
+    /// The common partition: the system's trust, the process's own user.
+    public init(trust: Trust = .system, user: UInt32? = nil) {
+        self.trust = trust
+        self.user = user
+    }
 }
 
 /// A place in the network that connections lead to.

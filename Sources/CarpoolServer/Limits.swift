@@ -28,7 +28,9 @@ public struct Limits: Equatable, Sendable {
     public var requestBodyBytesPerClient = 268_435_456
     /// The same, of all clients.
     public var requestBodyBytes = 1_073_741_824
-    /// Sessions at a time.
+    /// Sessions at a time that one user has created.
+    public var sessionsPerUser = 500
+    /// Sessions at a time that all users have created.
     public var sessions = 1_000
     /// Finished requests that are kept for `request.get`.
     public var retainedRequests = 10_000
@@ -121,7 +123,10 @@ public struct Limits: Equatable, Sendable {
         Field(
             "request_body_bytes", \.requestBodyBytes, 1_048_576...1_099_511_627_776,
             "the same, of all clients: the daemon must not grow with what waits for its turn"),
-        Field("sessions", \.sessions, 1...100_000, "sessions at a time: they live until they are invalidated"),
+        Field(
+            "sessions_per_user", \.sessionsPerUser, 1...100_000,
+            "sessions that one user has created: they live until they are invalidated"),
+        Field("sessions", \.sessions, 1...100_000, "sessions that all users have created"),
         Field("retained_requests", \.retainedRequests, 0...1_000_000, "finished requests kept for request.get"),
         Field("retention_ms", \.retentionMilliseconds, 0...2_592_000_000, "how long they are kept"),
         Field(

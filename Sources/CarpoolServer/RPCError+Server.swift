@@ -6,8 +6,8 @@ extension RPCError {
         RPCError(.tooManyInFlight, "more than \(limit) subscriptions on one connection")
     }
 
-    static func tooManySessions(limit: Int) -> RPCError {
-        RPCError(.queueFull, "more than \(limit) sessions; invalidate those that are no longer used")
+    static func tooManySessions(limit: Int, named name: StaticString) -> RPCError {
+        RPCError(.queueFull, "more than \(limit) sessions (limits.\(name)); invalidate those that are no longer used")
     }
 
     static var tooManyConnections: RPCError {
@@ -15,6 +15,8 @@ extension RPCError {
     }
 
     static var defaultSession: RPCError {
-        .wrongState(session: "default", state: "valid", expected: "a session of your own: default belongs to everybody")
+        .wrongState(
+            session: "default", state: "valid",
+            expected: "a session that you created; each user has one default session")
     }
 }

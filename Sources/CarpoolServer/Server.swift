@@ -29,9 +29,7 @@ final class Server {
     fileprivate(set) var access: AccessPolicy
     var lifecycle = Lifecycle()
     var requests = RequestRegistry()
-    var sessions: [String: Session] = [:]
-    /// The configurations of sessions as their creators gave them.
-    var configurations: [String: JSON] = [:]
+    var sessions = SessionTable()
     var connections: [Int: Connection] = [:]
     var connectionsByUser: [UInt32: Int] = [:]
     /// Peers that were refused and have not gone yet.
@@ -89,15 +87,13 @@ final class Server {
         partials = options.partialsDirectory.map { PartialFileIndex(directory: $0) }
         streamMemory = StreamMemory(
             streamBytes: configuration.limits.streamBytes, totalBytes: configuration.limits.totalStreamBytes)
-        publisher = EventPublisher(epoch: epoch, record: record, loop: loop, limits: configuration.limits)
+        publisher = EventPublisher(
+            epoch: epoch, owner: access.owner, record: record, loop: loop, limits: configuration.limits)
         reachability = ReachabilityService(loop: loop, settings: configuration.reachability, log: log)
         connectivity = NetworkConnectivity(manager: reachability.manager, transport: transport, loop: loop)
         reachability.onChange = { [unowned self] in publish($0) }
         transport.connectionObserver = publisher
         spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }
-        var shared = SessionConfiguration()
-        shared.languages = languages
-        sessions["default"] = makeSession(name: "default", shared)
         dispatcher = makeDispatcher()
     }
 
@@ -133,17 +129,29 @@ final class Server {
 
     // MARK: Sessions
 
-    func makeSession(name: String, _ configuration: SessionConfiguration) -> Session {
+    func makeSession(name: String, of uid: UInt32, _ configuration: SessionConfiguration) -> Session {
         Session(
-            name: name, configuration: configuration, transport: transport, scheduler: loop, spool: spool,
-            eventMonitor: publisher, streamMemory: streamMemory, connectivity: connectivity)
+            name: name, user: uid == access.owner ? nil : uid, configuration: configuration, transport: transport,
+            scheduler: loop, spool: spool, eventMonitor: publisher, streamMemory: streamMemory,
+            connectivity: connectivity)
     }
 
-    /// The session that a call names, `default` if it names none.
-    func session(_ json: JSON?) throws(RPCError) -> Session {
-        let name = json?.string ?? "default"
-        guard let session = sessions[name] else { throw .sessionNotFound(name) }
-        return session
+    /// The caller's session of that name, `default` if the call names none. Other users' sessions are as if they did not exist.
+    func session(_ json: JSON?, of client: any Client) throws(RPCError) -> Session {
+        let uid = client.uid
+        guard let json, !json.isString("default") else { return standardSession(of: uid) }
+        let name = json.string ?? ""
+        guard let entry = sessions.entry(name, of: uid) else { throw .sessionNotFound(name) }
+        return entry.session
+    }
+
+    /// A user's `default` session.
+    func standardSession(of uid: UInt32) -> Session {
+        sessions.standard(of: uid) {
+            var shared = SessionConfiguration()
+            shared.languages = languages
+            return makeSession(name: SessionTable.standardName, of: uid, shared)
+        }
     }
 
     // MARK: Requests
@@ -151,7 +159,7 @@ final class Server {
     /// Makes the request that a call asks for. Nothing has been sent yet, and nothing has happened if it throws.
     func makeRequest(_ call: Call, isKept: Bool, isDetached: Bool) throws(RPCError) -> RequestEntry {
         guard lifecycle.isServing else { throw .draining }
-        let session = try session(call.params["session"])
+        let session = try session(call.params["session"], of: call.client)
         guard requests.admits(call.client.identity, limits) else {
             throw .queueFull(limit: limits.queuedRequestsPerClient)
         }
@@ -164,7 +172,8 @@ final class Server {
         let sequence = requests.nextSequence()
         let request = session.request(parameters, id: requestID(sequence))
         request.context = EventSubject(
-            session: session.name, request: request.id, client: call.client.identity, connection: call.client.number)
+            session: session.name, uid: call.client.uid, request: request.id, client: call.client.identity,
+            connection: call.client.number)
         let entry = RequestEntry(
             request: request, client: call.client.identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
@@ -248,14 +257,19 @@ final class Server {
         body.goesWithClient = entry.cancelsOnDisconnect
     }
 
-    /// Whether a client may see what belongs to somebody.
-    func mayRead(_ owner: ClientIdentity, _ client: any Client) -> Bool {
-        owner.uid == client.uid || client.role == .admin
-    }
+    /// Whether a client may use and read what a client of the same or another user has made. No role opens what is another user's.
+    func mayRead(_ owner: ClientIdentity, _ client: any Client) -> Bool { owner.uid == client.uid }
 
-    /// The request that a call names, if the caller may see it.
+    /// The request that a call names, if the caller may use it.
     func entry(of call: Call) throws(RPCError) -> RequestEntry {
         try entry(call.params["request"]?.string ?? "", for: call.client)
+    }
+
+    /// The request that a call wants to end: an administrator may also end what another user has under way.
+    func entryToEnd(of call: Call) throws(RPCError) -> RequestEntry {
+        let id = call.params["request"]?.string ?? ""
+        guard call.client.role == .admin, let entry = requests[id] else { return try entry(id, for: call.client) }
+        return entry
     }
 
     func entry(_ id: String, for client: any Client) throws(RPCError) -> RequestEntry {

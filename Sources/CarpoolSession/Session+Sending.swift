@@ -148,7 +148,7 @@ extension Session {
         guard request.parameters.uploadable == nil || made.method != .get else { throw .bodyDataInGETRequest }
         try Session.check(made)
         made.isLong = request.parameters.kind.isLong
-        made.partition.trust = request.parameters.trust ?? configuration.trust
+        made.partition = ConnectionPartition(trust: request.parameters.trust ?? configuration.trust, user: user)
         made.httpVersion = request.parameters.httpVersion ?? configuration.httpVersion
         made.idleTimeoutMilliseconds =
             request.parameters.idleTimeoutMilliseconds ?? configuration.idleTimeoutMilliseconds

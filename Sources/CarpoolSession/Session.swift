@@ -3,8 +3,10 @@ internal import CarpoolSystem
 
 /// A named, immutable configuration and the requests made under it. All sessions of a transport share its pool of connections.
 public final class Session {
-    /// Its name, unique in the daemon.
+    /// Its name, unique among its user's.
     public let name: String
+    /// The user whose session it is, as in ``ConnectionPartition/user``; `nil` for the process's own user.
+    public let user: UInt32?
     /// What its requests have in common; never changes (SE-06).
     public let configuration: SessionConfiguration
     /// Requests that are not over yet.
@@ -35,11 +37,13 @@ public final class Session {
 
     /// Makes a session over a transport; the scheduler and whoever knows the network are of the transport's loop.
     public init(
-        name: String, configuration: SessionConfiguration, transport: any Transport, scheduler: any Scheduler,
-        spool: any BodySpool, eventMonitor: any EventMonitor, streamMemory: StreamMemory = StreamMemory(),
+        name: String, user: UInt32? = nil, configuration: SessionConfiguration, transport: any Transport,
+        scheduler: any Scheduler, spool: any BodySpool, eventMonitor: any EventMonitor,
+        streamMemory: StreamMemory = StreamMemory(),
         connectivity: (any Connectivity)? = nil
     ) {
         self.name = name
+        self.user = user
         self.configuration = configuration
         self.transport = transport
         self.scheduler = scheduler

@@ -8,7 +8,7 @@ struct RequestRegistryTests {
 
     init() throws {
         stage = try Stage()
-        session = try #require(stage.server.sessions["default"])
+        session = stage.server.standardSession(of: 1)
     }
 
     private func entry(

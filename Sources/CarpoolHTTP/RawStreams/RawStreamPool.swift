@@ -137,6 +137,8 @@ extension EasyHandle {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, timeoutMilliseconds), Int(Int32.max)))
+        // The handle serves all users: how fast a name is found must not tell one whether another has asked for it.
+        set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         guard url.origin.scheme == "https" else { return }
         setTrust(trust, configuration)
         // What is spoken inside is none of libcurl's business, and a session of another stream's trust none of this one's.

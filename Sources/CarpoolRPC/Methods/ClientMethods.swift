@@ -61,7 +61,10 @@ enum ClientMethods {
 
     private static let list = Method(
         "client.list", role: .observe, "Lists the connections to the daemon.",
-        "The first thing to look at when something floods the daemon or does not read its answers.",
+        """
+        The first thing to look at when something floods the daemon or does not read its answers. An administrator sees all of \
+        them, others those of their own user.
+        """,
         result: .answer([
             .required(
                 "clients",

@@ -30,7 +30,7 @@ extension JSONSchema {
                     of: .answer([
                         .required("session", .sessionName, "Its name."),
                         .required("active", .count, "Its requests that are not over."),
-                    ])), "The sessions, by name; at most 64."),
+                    ])), "The user's sessions, by name; at most 64."),
             .required(
                 "pool",
                 .answer([
@@ -38,7 +38,7 @@ extension JSONSchema {
                     .required("idle", .count, "Those that nobody uses."),
                     .required("active", .count, "Transfers under way."),
                     .required("queued", .count, "Transfers that wait."),
-                ]), "The pool, of all clients."),
+                ]), "The pool: connections of the user, or with scope `all`, for an administrator, of all users."),
             .optional("reachability", .reachability, "The network, as `reachability.get` tells it."),
         ]))
 }
@@ -55,7 +55,10 @@ extension JSONSchema.Member {
     /// Whose events are wanted.
     static let eventScope = JSONSchema.Member.optional(
         "scope", .string(maxBytes: 128),
-        "`mine`: requests of the same user and client name; `all`; or `session:NAME`.", absent: "\"mine\"")
+        """
+        `mine`: requests of the same client; `all`: those of the same user, and for an administrator those of all users; or \
+        `session:NAME`: those of one of the user's sessions.
+        """, absent: "\"mine\"")
 
     /// Where the caller has stopped reading.
     static let since = JSONSchema.Member.optional(

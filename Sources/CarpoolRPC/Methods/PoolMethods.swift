@@ -6,13 +6,18 @@ enum PoolMethods {
 
     private static let stats = Method(
         "pool.stats", role: .observe, "Counts connections and transfers, origin by origin.",
-        "`queued` above 0 for long means that the origin is slower than its callers, or `limits.host_connections` too small.",
+        """
+        `queued` above 0 for long means that the origin is slower than its callers, or `limits.host_connections` too small. \
+        Users share no connection. An administrator sees the connections of all users, others those of their own.
+        """,
         result: .answer([
             .required(
                 "origins",
                 .array(
                     of: .answer([
                         .required("origin", .string, "Scheme, host and port."),
+                        .optional(
+                            "uid", .count, "The user whose connections these are; absent: the daemon's own user."),
                         .required("connections", .count, "Open connections."),
                         .required("idle", .count, "Those that no transfer uses."),
                         .required("active", .count, "Transfers on the network."),
@@ -22,7 +27,9 @@ enum PoolMethods {
             .required("opened", .count, "Connections opened since the start."),
             .required("finished", .count, "Transfers finished since the start."),
             .required("reused", .count, "Those that went over a connection that was there already."),
-            .required("partitions", .count, "Pools that cannot share connections, because their trust differs."),
+            .required(
+                "partitions", .count,
+                "Pools that cannot share connections, because their trust or their user differs."),
         ]),
         examples: [
             .init(

@@ -35,7 +35,8 @@ extension RequestMethods {
         """
         Its outcome is then the error `explicitly_cancelled`. One that is over stays as it is. What a download has got so \
         far goes, unless `resume_data` is asked for. Whoever reads a stream and can do nothing with it says why in `error`: \
-        the outcome is then the error `response_serialization_failed.custom_serialization_failed`, with this as its cause.
+        the outcome is then the error `response_serialization_failed.custom_serialization_failed`, with this as its cause. \
+        An administrator may end the requests of all users, and learns nothing more of them.
         """,
         params: [
             .request,

@@ -97,6 +97,7 @@ enum RequestMethods {
             .required("client", .string, "Who made it."),
             .required("method", .string, "Its method."),
             .required("url", .string, "Its URL, without user and password; at most 2,048 bytes."),
+            .optional("uid", .count, "The user whose request it is; absent: the caller's own."),
             .optional("status", .integer, "The status of its response."),
             .optional("error", .string, "The name of its error."),
             .required("created", .time, "When it was made."),
@@ -106,7 +107,8 @@ enum RequestMethods {
     private static let list = Method(
         "request.list", role: .submit, "Lists requests, the oldest first.",
         """
-        Those under way and those that are kept. `mine` are those of the same user and client name. A page holds at most \
+        Those under way and those that are kept. `mine` are those of the same client; `all` are those of the same user, and for \
+        an administrator those of all users. A page holds at most \
         `limit` of them, and fewer where the line would be too long; while `next` is not null, call again with it.
         """,
         params: [

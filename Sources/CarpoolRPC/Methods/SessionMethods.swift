@@ -62,6 +62,7 @@ enum SessionMethods {
     private static let create = Method(
         "session.create", role: .submit, "Creates a session: a configuration with a name.",
         """
+        A name belongs to the user who creates the session: other users do not see it, and may have sessions of the same name. \
         The configuration never changes afterwards. The same call again answers `changed: false`; the same name with another \
         configuration is an error. A session lives until it is invalidated or the daemon ends. Sessions share connections \
         wherever everything that matters for a connection is equal.
@@ -85,8 +86,8 @@ enum SessionMethods {
     private static let cancelRequests = Method(
         "session.cancel_requests", role: .submit, "Cancels every request of a session that is under way.",
         """
-        Each of them ends with `explicitly_cancelled`, also those of other clients: whoever may use a session may clear \
-        it. New requests are welcome at once.
+        Each of them ends with `explicitly_cancelled`, also those of the user's other clients. New requests are welcome \
+        at once.
         """,
         params: [.optional("session", .sessionName, "Its name.", absent: "\"default\"")],
         result: .answer([.required("cancelled", .count, "How many were told to end.")]), errors: [.sessionNotFound],
@@ -111,20 +112,20 @@ enum SessionMethods {
 
     private static let get = Method(
         "session.get", role: .submit, "Tells a session's configuration.",
-        "Values of header fields that carry secrets are hidden: a session is shared.",
+        "Values of header fields that carry secrets are hidden: a session is shared by the user's clients.",
         params: [.optional("session", .sessionName, "The session's name.", absent: "\"default\"")],
-        result: record, errors: [.sessionNotFound], examples: [.init("the shared one", result: recordExample)])
+        result: record, errors: [.sessionNotFound], examples: [.init("the default one", result: recordExample)])
 
     private static let list = Method(
-        "session.list", role: .submit, "Lists the sessions.", "`default` is there from the start.",
+        "session.list", role: .submit, "Lists the user's sessions.", "Every user has `default`.",
         result: .answer([.required("sessions", .array(of: record), "In the order of their names.")]),
-        examples: [.init("only the shared one", result: "{\"sessions\":[\(recordExample)]}")])
+        examples: [.init("only the default one", result: "{\"sessions\":[\(recordExample)]}")])
 
     private static let invalidate = Method(
-        "session.invalidate", role: .admin, "Ends a session.",
+        "session.invalidate", role: .submit, "Ends a session.",
         """
-        It takes no more requests, and its name is free again. Those under way finish, or are cancelled. `default` belongs \
-        to everybody and cannot be invalidated.
+        It takes no more requests, and its name is free again. Those under way finish, or are cancelled. `default` cannot \
+        be invalidated.
         """,
         params: [
             .required("session", .sessionName, "The session's name."),

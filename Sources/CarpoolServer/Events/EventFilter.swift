@@ -4,12 +4,14 @@ struct EventFilter {
     enum Scope {
         /// The requests of the subscriber's own client.
         case mine(ClientIdentity)
-        /// Those of one session.
-        case session(String)
+        /// Those of one session of a user's.
+        case session(String, of: UInt32)
         /// One request.
         case request(EventSubject)
-        /// All.
-        case all
+        /// Those of one user.
+        case user(UInt32)
+        /// Those of all users.
+        case everyone
     }
 
     /// Types and patterns of types, as they were asked for.
@@ -28,14 +30,19 @@ struct EventFilter {
     @inline(__always)
     func wants(_ type: Int, about subject: EventSubject?) -> Bool { types.contains(type) && follows(subject) }
 
-    /// Whether the event is about something that the subscriber follows. An event that belongs to no request is for everybody, but for those
-    /// who follow a single request.
+    /// Whether the event is about something that the subscriber follows. An event without a subject, such as a change of the network, is for
+    /// all but those who follow a single request; an event of a user's that belongs to no client is for all clients of that user.
     func follows(_ subject: EventSubject?) -> Bool {
-        switch scope {
-        case .all: true
+        guard let subject else {
+            if case .request = scope { return false }
+            return true
+        }
+        return switch scope {
+        case .everyone: true
+        case .user(let uid): subject.uid == uid
         case .request(let request): subject === request
-        case .session(let name): subject.map { $0.session == name } ?? true
-        case .mine(let identity): subject?.client.map { $0 == identity } ?? true
+        case .session(let name, let uid): subject.uid == uid && (subject.session.map { $0 == name } ?? true)
+        case .mine(let identity): subject.client.map { $0 == identity } ?? (subject.uid == identity.uid)
         }
     }
 }

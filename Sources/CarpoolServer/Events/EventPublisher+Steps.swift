@@ -5,7 +5,8 @@ internal import CarpoolSession
 // The steps of tasks, what is done to requests, and the pool's connections.
 extension EventPublisher {
     func sessionDidBecomeInvalid(_ session: Session) {
-        publish("session.did_become_invalid", session: session.name)
+        publish(
+            "session.did_become_invalid", about: EventSubject(session: session.name, uid: session.user ?? owner))
     }
 
     func request(_ request: Request, taskDidReceive challenge: AuthenticationChallenge) {
@@ -96,15 +97,15 @@ extension EventPublisher {
 
     // MARK: The pool's steps
 
-    func connectionDidOpen(_ id: Int, origin: Origin) {
-        publish("pool.connection_opened") { writer in
+    func connectionDidOpen(_ id: Int, origin: Origin, user: UInt32?) {
+        publish("pool.connection_opened", about: EventSubject(session: nil, uid: user ?? owner)) { writer in
             writer.member("connection", id)
             writer.member("origin", origin.description)
         }
     }
 
-    func connectionDidClose(_ id: Int, origin: Origin, transfers: Int) {
-        publish("pool.connection_closed") { writer in
+    func connectionDidClose(_ id: Int, origin: Origin, user: UInt32?, transfers: Int) {
+        publish("pool.connection_closed", about: EventSubject(session: nil, uid: user ?? owner)) { writer in
             writer.member("connection", id)
             writer.member("origin", origin.description)
             writer.member("transfers", transfers)

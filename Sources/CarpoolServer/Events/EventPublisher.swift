@@ -10,6 +10,8 @@ internal import CarpoolSystem
 final class EventPublisher: EventMonitor, ConnectionObserver {
     let loop: EventLoop
     let epoch: String
+    /// The daemon's own user.
+    let owner: UInt32
     let record: RecordWriter
     /// The maxima in force.
     var limits: Limits
@@ -42,8 +44,9 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     /// Tells those for whom nothing has come for a while where the stream stands.
     private(set) lazy var bookmarks = Timer { [unowned self] in sendBookmarks(toThoseBehind: 1) }
 
-    init(epoch: String, record: RecordWriter, loop: EventLoop, limits: Limits) {
+    init(epoch: String, owner: UInt32, record: RecordWriter, loop: EventLoop, limits: Limits) {
         self.epoch = epoch
+        self.owner = owner
         self.record = record
         self.loop = loop
         self.limits = limits
@@ -67,19 +70,27 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     ///
     /// Inlined, so that without subscribers not even the body's captures are made.
     @inline(__always)
+    func publish(_ type: StaticString, request: Request? = nil, data: (inout JSONWriter) -> Void = { _ in }) {
+        guard isRecording else { return }
+        publish(type, request, request.map { subject(of: $0) }, data)
+    }
+
+    /// Tells of an event about a session, or about something else that belongs to one user.
     func publish(
-        _ type: StaticString, request: Request? = nil, session: String? = nil,
+        _ type: StaticString, about subject: @autoclosure () -> EventSubject,
         data: (inout JSONWriter) -> Void = { _ in }
     ) {
         guard isRecording else { return }
-        publish(type, request, session, data)
+        publish(type, nil, subject(), data)
     }
 
     /// Tells of a step under the name that notifications have for it, if anybody has asked for those.
     @inline(__always)
     func notify(_ type: StaticString, _ request: Request) {
         guard notificationsFloor != nil else { return }
-        publish(type, request, nil) { $0.member("description", EventPublisher.description(of: request)) }
+        publish(type, request, subject(of: request)) {
+            $0.member("description", EventPublisher.description(of: request))
+        }
     }
 
     /// Method, URL and status, as much as is known.
@@ -93,10 +104,9 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     private static let describedURLBytes = 2_045
 
     private func publish(
-        _ name: StaticString, _ request: Request?, _ session: String?, _ data: (inout JSONWriter) -> Void
+        _ name: StaticString, _ request: Request?, _ subject: EventSubject?, _ data: (inout JSONWriter) -> Void
     ) {
         guard let type = index.index(of: name) else { return }
-        let subject = request.map { self.subject(of: $0) } ?? session.map { EventSubject(session: $0) }
         let attempt = request.map { max(1, $0.attempts.count) }
         let time = WallClock.microseconds()
         built &+= 1
@@ -115,7 +125,8 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     private func subject(of request: Request) -> EventSubject {
         if let known = request.context as? EventSubject { return known }
         // One that nobody asked for, such as a request for a token.
-        let subject = EventSubject(session: request.session.name, request: request.id)
+        let subject = EventSubject(
+            session: request.session.name, uid: request.session.user ?? owner, request: request.id)
         request.context = subject
         return subject
     }

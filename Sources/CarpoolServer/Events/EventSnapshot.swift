@@ -7,6 +7,8 @@ internal import CarpoolSession
 struct EventSnapshot {
     unowned let server: Server
     let scope: EventFilter.Scope
+    /// The subscriber's user.
+    let uid: UInt32
     /// Bytes that it may take.
     let room: Int
 
@@ -21,14 +23,7 @@ struct EventSnapshot {
         writer.beginObject()
         writeRequests(to: &writer)
         writeSessions(to: &writer)
-        let pool = server.transport.statistics
-        writer.key("pool")
-        writer.beginObject()
-        writer.member("connections", pool.origins.reduce(0) { $0 + $1.connections })
-        writer.member("idle", pool.origins.reduce(0) { $0 + $1.idle })
-        writer.member("active", pool.origins.reduce(0) { $0 + $1.active })
-        writer.member("queued", pool.origins.reduce(0) { $0 + $1.queued })
-        writer.endObject()
+        writePool(to: &writer)
         writer.key("reachability")
         ReachabilityWriter(server.reachability, interfaceBytes: EventSnapshot.interfaceBytes)
             .write(server.reachability.manager.reading, to: &writer)
@@ -57,9 +52,10 @@ struct EventSnapshot {
 
     private func includes(_ entry: RequestEntry) -> Bool {
         switch scope {
-        case .all: true
+        case .everyone: true
+        case .user(let uid): entry.client.uid == uid
         case .mine(let identity): entry.client == identity
-        case .session(let name): entry.request.session.name == name
+        case .session(let name, let uid): entry.client.uid == uid && entry.request.session.name == name
         case .request(let subject): entry.request.context === subject
         }
     }
@@ -77,18 +73,32 @@ struct EventSnapshot {
     }
 
     private func writeSessions(to writer: inout JSONWriter) {
-        let sessions = server.sessions.values.filter { session in
-            if case .session(let name) = scope { return session.name == name }
+        let sessions = server.sessions.sessions(of: uid).filter { session in
+            if case .session(let name, _) = scope { return session.name == name }
             return true
         }
         writer.key("sessions")
         writer.beginArray()
-        for session in sessions.sorted(by: { $0.name < $1.name }).prefix(EventSnapshot.sessionCount) {
+        for session in sessions.prefix(EventSnapshot.sessionCount) {
             writer.beginObject()
             writer.member("session", session.name)
             writer.member("active", session.activeCount)
             writer.endObject()
         }
         writer.endArray()
+    }
+
+    /// The connections of the subscriber's user; those of all users for one who follows all.
+    private func writePool(to writer: inout JSONWriter) {
+        let owner = server.access.owner
+        let isForAll = if case .everyone = scope { true } else { false }
+        let origins = server.transport.statistics.origins.filter { isForAll || ($0.user ?? owner) == uid }
+        writer.key("pool")
+        writer.beginObject()
+        writer.member("connections", origins.reduce(0) { $0 + $1.connections })
+        writer.member("idle", origins.reduce(0) { $0 + $1.idle })
+        writer.member("active", origins.reduce(0) { $0 + $1.active })
+        writer.member("queued", origins.reduce(0) { $0 + $1.queued })
+        writer.endObject()
     }
 }

@@ -1,33 +1,38 @@
 internal import CarpoolJSON
 
-/// What an event is about: a session, or one request of a client. Made once for each request, so that what all of its events have in
-/// common is encoded once.
+/// What an event is about: a session, one request of a client, or something else that belongs to one user. Made once for each request, so that
+/// what all of its events have in common is encoded once.
 final class EventSubject {
-    /// The session.
-    let session: String
-    /// Whose request it is; `nil` for a session, and for requests that nobody asked for, such as those for tokens.
+    /// The session; `nil` if the event is about neither a session nor a request.
+    let session: String?
+    /// The user to whom it belongs.
+    let uid: UInt32
+    /// Whose request it is; `nil` for a session, and for requests that no client asked for, such as those for tokens.
     let client: ClientIdentity?
     private let request: String?
     private let connection: Int?
 
     /// A request, and the connection that made it.
-    init(session: String, request: String, client: ClientIdentity? = nil, connection: Int? = nil) {
+    init(session: String, uid: UInt32, request: String, client: ClientIdentity? = nil, connection: Int? = nil) {
         self.session = session
+        self.uid = uid
         self.request = request
         self.client = client
         self.connection = connection
     }
 
-    /// A session itself.
-    init(session: String) {
+    /// A session itself, or, without a name, something else of a user's, such as a connection of the pool.
+    init(session: String?, uid: UInt32) {
         self.session = session
+        self.uid = uid
         request = nil
         client = nil
         connection = nil
     }
 
-    /// The members that say so, with a comma before each.
+    /// The members that say so, with a comma before each; none for what is neither a session nor a request.
     private(set) lazy var members: [UInt8] = {
+        guard let session else { return [] }
         var writer = JSONWriter()
         writer.append(verbatim: [UInt8(ascii: ",")])
         writer.member("session", session)

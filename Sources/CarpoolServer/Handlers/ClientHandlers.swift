@@ -67,12 +67,15 @@ struct ClientHandlers {
         writer.endObject()
     }
 
+    /// All connections for an administrator, those of the caller's own user for others.
     private func list(_ call: Call) throws(RPCError) -> Answer {
-        .result { writer in
+        let (uid, isAdmin) = (call.client.uid, call.client.role == .admin)
+        return .result { writer in
             writer.beginObject()
             writer.key("clients")
             writer.beginArray()
-            for connection in server.connections.values.sorted(by: { $0.number < $1.number }) {
+            let shown = server.connections.values.filter { isAdmin || $0.uid == uid }
+            for connection in shown.sorted(by: { $0.number < $1.number }) {
                 write(connection, to: &writer)
             }
             writer.endArray()

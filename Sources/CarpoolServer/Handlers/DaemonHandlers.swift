@@ -61,7 +61,7 @@ struct DaemonHandlers {
             writer.key("requests")
             writer.beginObject()
             writer.member("active", server.requests.active)
-            writer.member("tasks", server.sessions.values.reduce(0) { $0 + $1.taskCount })
+            writer.member("tasks", server.sessions.all.reduce(0) { $0 + $1.session.taskCount })
             writer.member("known", server.requests.count)
             writer.member("made", server.statistics.requests)
             writer.member("failed", server.statistics.failedRequests)
@@ -119,8 +119,10 @@ struct DaemonHandlers {
         writer.member("sessions", server.sessions.count)
     }
 
+    /// Which other users are listed is for administrators.
     private func config(_ call: Call) throws(RPCError) -> Answer {
-        .result { writer in
+        let (uid, isAdmin) = (call.client.uid, call.client.role == .admin)
+        return .result { writer in
             let configuration = server.configuration
             writer.beginObject()
             writer.member("file", server.options.configurationPath)
@@ -132,8 +134,8 @@ struct DaemonHandlers {
             writer.beginObject()
             writer.key("uids")
             writer.beginObject()
-            for (uid, role) in server.access.roles.sorted(by: { $0.key < $1.key }) {
-                writer.key(String(uid))
+            for (listed, role) in server.access.roles.sorted(by: { $0.key < $1.key }) where isAdmin || listed == uid {
+                writer.key(String(listed))
                 writer.string(role.rawValue)
             }
             writer.endObject()

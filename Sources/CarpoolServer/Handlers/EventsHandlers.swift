@@ -31,7 +31,7 @@ struct EventsHandlers {
         server.begin(subscription, of: client, announcedBy: call)
         let isGone = past == .gone
         let wantsSnapshot = call.params["snapshot"]?.bool ?? isGone
-        let snapshot = EventSnapshot(server: server, scope: filter.scope, room: client.recordBytes)
+        let snapshot = EventSnapshot(server: server, scope: filter.scope, uid: client.uid, room: client.recordBytes)
         let start = publisher.cursor(at: position)
         return .result { writer in
             writer.beginObject()
@@ -64,7 +64,8 @@ struct EventsHandlers {
         switch cursor.map({ publisher.past(since: $0, of: filter.types) }) ?? .known(after: last) {
         case .gone:
             publisher.lingerIfNobodyListens()
-            let snapshot = EventSnapshot(server: server, scope: filter.scope, room: call.client.recordBytes)
+            let snapshot = EventSnapshot(
+                server: server, scope: filter.scope, uid: call.client.uid, room: call.client.recordBytes)
             let cursor = publisher.cursor
             return .result { writer in
                 writer.beginObject()

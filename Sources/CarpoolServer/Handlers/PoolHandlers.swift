@@ -8,13 +8,15 @@ struct PoolHandlers {
 
     var table: [String: Handler] { ["pool.stats": stats, "pool.flush": flush] }
 
+    /// All origins for an administrator, those of the caller's own user for others.
     private func stats(_ call: Call) throws(RPCError) -> Answer {
-        let pool = server.transport.statistics
+        let (uid, isAdmin) = (call.client.uid, call.client.role == .admin)
+        let (pool, owner) = (server.transport.statistics, server.access.owner)
         return .result { writer in
             writer.beginObject()
             writer.key("origins")
             writer.beginArray()
-            for origin in pool.origins { write(origin, to: &writer) }
+            for origin in pool.origins where isAdmin || (origin.user ?? owner) == uid { write(origin, to: &writer) }
             writer.endArray()
             writer.member("opened", pool.openedConnections)
             writer.member("finished", pool.finishedTransfers)
@@ -27,6 +29,7 @@ struct PoolHandlers {
     private func write(_ origin: PoolStatistics.OriginStatistics, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("origin", origin.origin.description)
+        writer.member("uid", origin.user)
         writer.member("connections", origin.connections)
         writer.member("idle", origin.idle)
         writer.member("active", origin.active)

@@ -17,7 +17,7 @@ struct RawStreamHandlers {
     private func open(_ call: Call) throws(RPCError) -> Answer {
         guard server.lifecycle.isServing else { throw .draining }
         let client = call.client
-        let configuration = try server.session(call.params["session"]).configuration
+        let configuration = try server.session(call.params["session"], of: client).configuration
         var trust = configuration.trust
         if let own = call.params["trust"] {
             trust = try server.reader(for: client).trust(own, path: "params.trust")

@@ -80,8 +80,10 @@ extension RequestHandlers {
     }
 
     func cancel(_ call: Call) throws(RPCError) -> Answer {
-        let request = try server.entry(of: call).request
-        let wantsResumeData = call.params["resume_data"]?.bool == true
+        let entry = try server.entryToEnd(of: call)
+        let request = entry.request
+        // The token names a file of the request's own user.
+        let wantsResumeData = call.params["resume_data"]?.bool == true && server.mayRead(entry.client, call.client)
         let cause = call.params["error"].map { SessionError.clientRefused($0["message"]?.string ?? "") }
         let changed =
             cause.map { request.cancel(because: $0) } ?? request.cancel(producingResumeData: wantsResumeData)

@@ -123,12 +123,12 @@ struct RequestHandlers {
 
     private func list(_ call: Call) throws(RPCError) -> Answer {
         let all = call.params["scope"]?.string == "all"
-        let (identity, role) = (call.client.identity, call.client.role)
+        let (identity, isAdmin) = (call.client.identity, call.client.role == .admin)
         let (state, session) = (call.params["state"]?.string, call.params["session"]?.string)
         let after = call.params["next"]?.string.flatMap { Int($0, radix: 36) } ?? 0
         let limit = call.params["limit"]?.int ?? 100
         let found = server.requests.list(after: after, limit: limit + 1) { entry in
-            (all && role == .admin || entry.client == identity || all && entry.client.uid == identity.uid)
+            (entry.client == identity || all && (isAdmin || entry.client.uid == identity.uid))
                 && (state == nil || entry.request.state.rawValue == state)
                 && (session == nil || entry.request.session.name == session)
         }
@@ -136,7 +136,7 @@ struct RequestHandlers {
         return .result { writer in
             writer.beginObject()
             writer.key("requests")
-            let last = write(found.prefix(limit), atMost: room, to: &writer)
+            let last = write(found.prefix(limit), for: identity.uid, atMost: room, to: &writer)
             writer.key("next")
             if let last, last !== found.last {
                 writer.string(String(last.sequence, radix: 36))
@@ -149,14 +149,14 @@ struct RequestHandlers {
 
     /// Writes as many as fit the client's line, but at least one. Gives the last of them.
     private func write(
-        _ entries: ArraySlice<RequestEntry>, atMost room: Int, to writer: inout JSONWriter
+        _ entries: ArraySlice<RequestEntry>, for uid: UInt32, atMost room: Int, to writer: inout JSONWriter
     ) -> RequestEntry? {
         var last: RequestEntry?
         writer.beginArray()
         let start = writer.count
         for entry in entries {
             let before = writer.count
-            write(entry, to: &writer)
+            write(entry, for: uid, to: &writer)
             guard last == nil || writer.count - start <= room else {
                 writer.rewind(to: before)
                 break
@@ -170,7 +170,7 @@ struct RequestHandlers {
     /// Bytes of a URL in a list.
     private static let listedURLBytes = 2_045
 
-    private func write(_ entry: RequestEntry, to writer: inout JSONWriter) {
+    private func write(_ entry: RequestEntry, for uid: UInt32, to writer: inout JSONWriter) {
         let request = entry.request
         writer.beginObject()
         writer.member("request", request.id)
@@ -178,6 +178,7 @@ struct RequestHandlers {
         writer.member("finished", request.isFinished)
         writer.member("session", request.session.name)
         writer.member("client", entry.client.name)
+        if entry.client.uid != uid { writer.member("uid", entry.client.uid) }
         writer.member("method", request.parameters.method.rawValue)
         writer.member(
             "url",

@@ -24,21 +24,34 @@ struct SessionHandlers {
                 expected: "1 to 64 letters, digits, dots, dashes and underscores")
         }
         let text = call.params["configuration"]
+        let uid = call.client.uid
         let configuration = try server.reader(for: call.client, ofSession: true).configuration(text)
-        if let known = server.sessions[name] {
+        let isStandard = name == SessionTable.standardName
+        let standard = server.standardSession(of: uid)
+        let known =
+            isStandard
+            ? SessionTable.Entry(session: standard, configuration: nil) : server.sessions.entry(name, of: uid)
+        if let known {
             // A file of authorities that has changed is another configuration, though its path is the same.
-            guard server.configurations[name] == text, known.configuration.trust == configuration.trust else {
+            guard known.configuration == text, known.session.configuration.trust == configuration.trust else {
                 throw .sessionExists(name)
             }
-            return .result { write(changed: false, known, to: &$0) }
+            return .result { write(changed: false, known.session, to: &$0) }
         }
-        guard server.sessions.count < server.limits.sessions else {
-            throw .tooManySessions(limit: server.limits.sessions)
-        }
-        let session = server.makeSession(name: name, configuration)
-        server.sessions[name] = session
-        server.configurations[name] = text
+        try checkRoom(for: uid)
+        let session = server.makeSession(name: name, of: uid, configuration)
+        server.sessions.insert(SessionTable.Entry(session: session, configuration: text), of: uid)
         return .result { write(changed: true, session, to: &$0) }
+    }
+
+    private func checkRoom(for uid: UInt32) throws(RPCError) {
+        let limits = server.limits
+        guard server.sessions.created(by: uid) < limits.sessionsPerUser else {
+            throw .tooManySessions(limit: limits.sessionsPerUser, named: "sessions_per_user")
+        }
+        guard server.sessions.created < limits.sessions else {
+            throw .tooManySessions(limit: limits.sessions, named: "sessions")
+        }
     }
 
     private static func isName(_ name: String) -> Bool {
@@ -60,16 +73,19 @@ struct SessionHandlers {
     }
 
     private func get(_ call: Call) throws(RPCError) -> Answer {
-        let session = try server.session(call.params["session"])
+        let session = try server.session(call.params["session"], of: call.client)
         return .result { write(session, to: &$0) }
     }
 
     private func list(_ call: Call) throws(RPCError) -> Answer {
-        .result { writer in
+        let uid = call.client.uid
+        _ = server.standardSession(of: uid)
+        let sessions = server.sessions.sessions(of: uid)
+        return .result { writer in
             writer.beginObject()
             writer.key("sessions")
             writer.beginArray()
-            for session in server.sessions.values.sorted(by: { $0.name < $1.name }) { write(session, to: &writer) }
+            for session in sessions { write(session, to: &writer) }
             writer.endArray()
             writer.endObject()
         }
@@ -94,7 +110,7 @@ struct SessionHandlers {
             writer.endArray()
         }
         writer.endArray()
-        let text = server.configurations[session.name]
+        let text = server.sessions.entry(session.name, of: session.user ?? server.access.owner)?.configuration
         for name in SessionHandlers.givenMembers {
             guard let value = text?[name] else { continue }
             writer.key(name)
@@ -118,7 +134,7 @@ struct SessionHandlers {
     private static let givenMembers: [StaticString] = ["languages", "trust", "redirect", "interceptor", "validate"]
 
     private func cancelRequests(_ call: Call) throws(RPCError) -> Answer {
-        let session = try server.session(call.params["session"])
+        let session = try server.session(call.params["session"], of: call.client)
         let count = session.cancelAllRequests()
         return .result { writer in
             writer.beginObject()
@@ -128,7 +144,7 @@ struct SessionHandlers {
     }
 
     private func setCredential(_ call: Call) throws(RPCError) -> Answer {
-        let session = try server.session(call.params["session"])
+        let session = try server.session(call.params["session"], of: call.client)
         guard let authentication = session.configuration.interceptor?.authentication else {
             throw .wrongState(
                 session: session.name, state: "without oauth2", expected: "a session with an oauth2 interceptor")
@@ -142,11 +158,10 @@ struct SessionHandlers {
 
     private func invalidate(_ call: Call) throws(RPCError) -> Answer {
         let name = call.params["session"]?.string ?? ""
-        guard name != "default" else { throw .defaultSession }
-        let session = try server.session(call.params["session"])
+        guard name != SessionTable.standardName else { throw .defaultSession }
+        let session = try server.session(call.params["session"], of: call.client)
         session.invalidate(cancelling: call.params["mode"]?.string == "cancel")
-        server.sessions[name] = nil
-        server.configurations[name] = nil
+        server.sessions.remove(name, of: call.client.uid)
         return .result { StateChange.write(true, state: "invalid", to: &$0) }
     }
 }

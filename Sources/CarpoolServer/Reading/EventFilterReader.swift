@@ -22,14 +22,14 @@ enum EventFilterReader {
     private static func scope(_ call: Call) throws(RPCError) -> EventFilter.Scope {
         switch call.params["scope"]?.string {
         case nil, "mine": return .mine(call.client.identity)
-        case "all": return .all
+        case "all": return call.client.role == .admin ? .everyone : .user(call.client.uid)
         case .some(let scope):
             guard scope.hasPrefix("session:") else {
                 throw .invalidParams(
                     path: "params.scope", message: "unknown scope: \(scope.prefix(64).debugDescription)",
                     expected: "mine, all or session:NAME")
             }
-            return .session(String(scope.dropFirst(8)))
+            return .session(String(scope.dropFirst(8)), of: call.client.uid)
         }
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
@@ -12,8 +13,11 @@ from typing import Any
 import pytest
 
 from harness.waiting import PATIENCE_SECONDS
+from harness.wire import Wire
 
 NOBODY = 65534
+# setresgid and setresuid, in the order in which rights are given up.
+_SET_IDS = (119, 117) if os.uname().machine == "x86_64" else (149, 147)
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 
 
@@ -35,3 +39,21 @@ def ask_as(uid: int, path: Path, method: str, /, **params: Any) -> dict[str, Any
     assert done.stdout, f"no answer: {done.stderr}"
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[0])
     return answer
+
+
+def wire_as(uid: int, path: Path) -> Wire:
+    """Connect as another user. Only this thread changes, and only while it connects: the kernel notes who does."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def become(user: int) -> None:
+        # The C library's functions would change every thread of the process.
+        for number in _SET_IDS:
+            if libc.syscall(number, -1, user, -1) != 0:
+                raise OSError(ctypes.get_errno(), "setresuid")
+
+    become(uid)
+    try:
+        return Wire(path)
+    finally:
+        for number in reversed(_SET_IDS):
+            libc.syscall(number, -1, 0, -1)

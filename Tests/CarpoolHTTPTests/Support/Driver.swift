@@ -227,9 +227,9 @@ private final class ConnectionLog: ConnectionObserver {
     var open = 0
     var whenAllClosed: CheckedContinuation<Void, Never>?
 
-    func connectionDidOpen(_ id: Int, origin: Origin) { open += 1 }
+    func connectionDidOpen(_ id: Int, origin: Origin, user: UInt32?) { open += 1 }
 
-    func connectionDidClose(_ id: Int, origin: Origin, transfers: Int) {
+    func connectionDidClose(_ id: Int, origin: Origin, user: UInt32?, transfers: Int) {
         open -= 1
         guard open == 0 else { return }
         whenAllClosed?.resume()

@@ -6,7 +6,7 @@ struct EventJournalTests {
     private let other = ClientIdentity(uid: 1, name: "other")
 
     private func append(_ text: String, full: String? = nil, type: Int = 0, to journal: inout EventJournal) {
-        let subject = EventSubject(session: "s", request: "r", client: me)
+        let subject = EventSubject(session: "s", uid: 1, request: "r", client: me)
         Array(text.utf8).withUnsafeBytes { open in
             guard let full else { return journal.append(open, full: nil, type: type, subject: subject) }
             Array(full.utf8).withUnsafeBytes { journal.append(open, full: $0, type: type, subject: subject) }

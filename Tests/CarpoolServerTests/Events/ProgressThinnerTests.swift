@@ -3,8 +3,8 @@ import CarpoolSystem
 import Testing
 
 struct ProgressThinnerTests {
-    private let first = EventSubject(session: "s", request: "a")
-    private let second = EventSubject(session: "s", request: "b")
+    private let first = EventSubject(session: "s", uid: 1, request: "a")
+    private let second = EventSubject(session: "s", uid: 1, request: "b")
 
     private func at(_ milliseconds: Int) -> MonotonicTime {
         MonotonicTime(nanoseconds: 0).advanced(milliseconds: milliseconds)

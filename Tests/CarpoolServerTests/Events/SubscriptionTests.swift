@@ -49,23 +49,33 @@ struct EventFilterTests {
 
     private static let me = ClientIdentity(uid: 1, name: "me")
 
-    @Test("Scopes; what belongs to no request is for everybody")
+    @Test("A2: scopes; what belongs to no user is for everybody, what belongs to another user is for administrators")
     func scopes() {
         let (me, other) = (EventFilterTests.me, ClientIdentity(uid: 2, name: "x"))
         let cases: [(EventFilter.Scope, String?, ClientIdentity?, Bool)] = [
-            (.all, "a", other, true), (.mine(me), "a", me, true),
+            (.everyone, "a", other, true), (.user(1), "a", me, true), (.user(1), "a", other, false),
+            (.user(1), nil, nil, true), (.mine(me), "a", me, true),
             (.mine(me), "a", ClientIdentity(uid: 1, name: "other"), false),
             (.mine(me), "a", ClientIdentity(uid: 2, name: "me"), false), (.mine(me), nil, nil, true),
-            (.session("a"), "a", other, true), (.session("a"), "b", me, false), (.session("a"), nil, nil, true),
+            (.session("a", of: 2), "a", other, true), (.session("a", of: 1), "a", other, false),
+            (.session("a", of: 1), "b", me, false), (.session("a", of: 1), nil, nil, true),
         ]
         for (scope, session, client, follows) in cases {
-            let subject = session.map { EventSubject(session: $0, request: "r", client: client) }
+            let subject = session.map { EventSubject(session: $0, uid: client?.uid ?? 0, request: "r", client: client) }
             #expect(EventFilter(patterns: ["*"], scope: scope).follows(subject) == follows)
         }
-        let subject = EventSubject(session: "a", request: "r", client: me)
+        for (subject, follows) in [
+            (EventSubject(session: nil, uid: 1), true), (EventSubject(session: "a", uid: 1), true),
+            (EventSubject(session: nil, uid: 2), false), (EventSubject(session: "a", uid: 2), false),
+        ] {
+            for scope: EventFilter.Scope in [.mine(me), .user(1), .session("a", of: 1)] {
+                #expect(EventFilter(patterns: ["*"], scope: scope).follows(subject) == follows)
+            }
+        }
+        let subject = EventSubject(session: "a", uid: 1, request: "r", client: me)
         let filter = EventFilter(patterns: ["*"], scope: .request(subject))
         #expect(filter.follows(subject))
-        #expect(!filter.follows(EventSubject(session: "a", request: "r", client: me)))
+        #expect(!filter.follows(EventSubject(session: "a", uid: 1, request: "r", client: me)))
         #expect(!filter.follows(nil))
     }
 }

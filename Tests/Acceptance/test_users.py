@@ -1,0 +1,165 @@
+"""What one user of a daemon can learn of another, or do to it: nothing, whatever names they choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from conftest import StartDaemon
+from harness.daemon import Daemon
+from harness.users import NOBODY, as_root, wire_as
+from harness.wire import RemoteError, Wire
+from origins.scripted import ScriptedOrigin
+
+pytestmark = as_root
+
+SECRET = "Bearer of-the-owner"
+
+
+def shared(start: StartDaemon, role: str = "submit", **config: Any) -> Daemon:
+    daemon = start(config={"access": {"uids": {str(NOBODY): role}}, **config})
+    daemon.directory.chmod(0o755)
+    return daemon
+
+
+def refusal(wire: Wire, method: str, **params: Any) -> str:
+    with pytest.raises(RemoteError) as caught:
+        wire.call(method, **params)
+    return caught.value.name
+
+
+def test_a2_another_user_cannot_use_a_session(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = shared(start)
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        owner.call("session.create", name="api", configuration={"headers": {"Authorization": SECRET}})
+        attempts: list[tuple[str, dict[str, Any]]] = [
+            ("request.perform", {"url": origin.url, "session": "api"}),
+            ("request.submit", {"url": origin.url, "session": "api"}),
+            ("stream.open", {"host": "127.0.0.1", "port": origin.port, "tls": False, "session": "api"}),
+            ("session.get", {"session": "api"}),
+            ("session.cancel_requests", {"session": "api"}),
+            ("session.set_credential", {"session": "api", "credential": None}),
+            ("session.invalidate", {"session": "api"}),
+        ]
+        for method, params in attempts:
+            assert refusal(other, method, **params) == "session.not_found", method
+        assert [session["session"] for session in other.call("session.list")["sessions"]] == ["default"]
+        assert origin.requests == [] and origin.connections == 0
+
+
+def test_a2_a_name_that_another_user_has_is_free(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = shared(start)
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        theirs = {"headers": {"Authorization": "Bearer of-the-other"}}
+        assert other.call("session.create", name="api", configuration=theirs)["changed"] is True
+        mine = {"headers": {"Authorization": SECRET}}
+        assert owner.call("session.create", name="api", configuration=mine)["changed"] is True
+        owner.call("request.perform", url=origin.url, session="api")
+        assert origin.received(1)[0].values("Authorization") == [SECRET]
+        assert other.call("session.invalidate", session="api")["changed"] is True
+        assert owner.call("session.get", session="api")["state"] == "valid"
+
+
+def test_a2_each_user_has_a_default_session(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = shared(start)
+    gate = origin.hold("/held")
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        call = owner.request("request.perform", url=f"{origin.url}/held")
+        origin.received(1)
+        assert other.call("session.get")["active"] == 0
+        assert other.call("session.cancel_requests") == {"cancelled": 0}
+        gate.set()
+        assert owner.result(call)["outcome"]["ok"]
+        assert other.call("session.get")["requests"] == 0
+
+
+def test_a2_users_share_no_connection(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = shared(start)
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        for wire in (owner, other, owner, other):
+            assert wire.call("request.perform", url=origin.url)["outcome"]["ok"]
+    assert [request.connection for request in origin.requests] == [1, 2, 1, 2]
+
+
+def test_a2_another_user_sees_no_request_connection_or_event(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = shared(start)
+    with (
+        daemon.wire() as owner,
+        wire_as(NOBODY, daemon.socket) as other,
+        wire_as(NOBODY, daemon.socket) as listener,
+    ):
+        for scope in ("all", "session:default", "mine"):
+            listener.call("events.subscribe", scope=scope)
+        request = owner.call("request.submit", url=f"{origin.url}/secret-path", tags={"a": "b"})["request"]
+        owner.call("request.wait", request=request)
+        for method in ("get", "wait", "response", "cancel", "suspend", "resume", "curl", "dismiss", "read", "attach"):
+            assert refusal(other, f"request.{method}", request=request) == "request.not_found", method
+        for method in ("read", "open", "put"):
+            assert refusal(other, f"body.{method}", request=request) == "request.not_found", method
+        assert other.call("request.list", scope="all")["requests"] == []
+        assert other.call("pool.stats")["origins"] == []
+        assert {client["uid"] for client in other.call("client.list")["clients"]} == {NOBODY}
+        past = other.call("events.next", scope="all", since=f"{daemon.call('client.hello')['cursor'].split('.')[0]}.0")
+        assert "secret-path" not in str(past)
+        snapshot = other.call("events.subscribe", scope="all", snapshot=True)["snapshot"]
+        assert snapshot["requests"] == [] and snapshot["pool"]["connections"] == 0
+        # The other's own request is the first thing that its subscriptions hear of.
+        own = other.call("request.submit", url=f"{origin.url}/own")["request"]
+        heard = [listener.receive()["params"] for _ in range(8)]
+        assert {event.get("request", own) for event in heard} == {own}
+
+
+def test_a2_an_administrator_sees_that_requests_exist_and_may_end_them(
+    start: StartDaemon, origin: ScriptedOrigin
+) -> None:
+    daemon = shared(start, "admin")
+    gate = origin.hold("/held")
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as admin:
+        owner.call("session.create", name="api", configuration={"headers": {"Authorization": SECRET}})
+        held = owner.call("request.submit", url=f"{origin.url}/held")["request"]
+        done = owner.call("request.submit", url=origin.url)["request"]
+        owner.call("request.wait", request=done)
+        listed = admin.call("request.list", scope="all")["requests"]
+        assert [(entry["request"], entry["uid"]) for entry in listed] == [(held, 0), (done, 0)]
+        for method in ("request.get", "request.response", "request.curl", "body.read", "request.dismiss"):
+            assert refusal(admin, method, request=done) == "request.not_found", method
+        assert refusal(admin, "request.perform", url=origin.url, session="api") == "session.not_found"
+        assert {client["uid"] for client in admin.call("client.list")["clients"]} == {0, NOBODY}
+        assert admin.call("request.cancel", request=held) == {"changed": True, "state": "cancelled"}
+        assert owner.call("request.wait", request=held)["state"] == "cancelled"
+        gate.set()
+
+
+def test_a2_a_callback_is_answered_by_its_own_user_alone(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = shared(start)
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        other.call("client.hello", callbacks=["sign"])
+        configuration = {"interceptor": [{"callback": {"name": "sign", "deadline_ms": 2000}}]}
+        owner.call("session.create", name="signed", configuration=configuration)
+        record = owner.call("request.perform", url=origin.url, session="signed")
+        assert record["outcome"]["error"]["name"] == "request_adaptation_failed"
+        assert origin.requests == []
+
+
+def test_a2_a_key_is_its_own_user_s(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = shared(start)
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        for wire in (owner, other):
+            wire.call("client.hello", name="the-same")
+        first = owner.call("request.submit", url=origin.url, key="once")
+        second = other.call("request.submit", url=origin.url, key="once")
+        assert first["request"] != second["request"]
+        assert "deduplicated" not in second
+        assert owner.call("request.submit", url=origin.url, key="once")["deduplicated"] is True
+
+
+def test_a2_the_sessions_of_one_user_leave_room_for_others(start: StartDaemon) -> None:
+    daemon = shared(start, limits={"sessions": 4, "sessions_per_user": 2})
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        for number in range(2):
+            other.call("session.create", name=f"s{number}")
+        with pytest.raises(RemoteError) as caught:
+            other.call("session.create", name="one-more")
+        assert caught.value.name == "queue_full"
+        assert "sessions_per_user" in str(caught.value.error)
+        assert owner.call("session.create", name="s0")["changed"] is True
