@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -25,6 +26,8 @@ from origins.httpbin import Httpbin
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
+
+pytest_plugins = ["deadlines"]
 
 StartDaemon = Callable[..., Daemon]
 
@@ -124,15 +127,15 @@ def link() -> Iterator[Link]:
 @pytest.fixture
 def start(directory: Path) -> Iterator[StartDaemon]:
     """Start daemons with arguments, configuration or variables of the test's own."""
-    daemons: list[Daemon] = []
+    with contextlib.ExitStack() as started:
 
-    def begin(*arguments: str, **settings: Any) -> Daemon:
-        daemons.append(Daemon(directory, arguments, **settings))
-        return daemons[-1]
+        def begin(*arguments: str, **settings: Any) -> Daemon:
+            daemon = Daemon(directory, arguments, **settings)
+            # The last first; each is ended even if what another has left makes the test fail.
+            started.callback(daemon.stop)
+            return daemon
 
-    yield begin
-    for daemon in daemons:
-        daemon.stop()
+        yield begin
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import stat
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import carpool
 import pytest
 from conftest import StartDaemon
 from harness.daemon import CARPOOLD, Daemon, environment
+from harness.process import begin
 from harness.users import NOBODY, as_root, ask_as
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
@@ -200,7 +200,7 @@ def test_a_socket_that_the_service_manager_opened_is_served(directory: Path, ngi
         with Wire(path) as early:
             call = early.request("request.perform", url=f"{nginx.http}/hello.txt")
             script = 'exec env LISTEN_FDS=1 LISTEN_PID=$$ "$@" 3<&"$LISTENER"'
-            process = subprocess.Popen(
+            process = begin(
                 ["bash", "-c", script, "bash", CARPOOLD],
                 env={**environment(directory), "LISTENER": str(listener.fileno())},
                 pass_fds=[listener.fileno()],

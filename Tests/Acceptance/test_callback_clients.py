@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from harness.daemon import Daemon
+from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
 from origins.scripted import ScriptedOrigin
@@ -121,7 +122,7 @@ client.serve()
 def test_a_client_that_is_killed_inside_a_callback(daemon: Daemon, wire: Wire, url: str, has_heir: bool) -> None:
     if has_heir:
         hello(wire, "c")
-    asked = subprocess.Popen(
+    asked = begin(
         [sys.executable, "-c", KILLED, str(daemon.socket), url],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=daemon.environment | {"PYTHONPATH": ":".join(sys.path)},
     )  # fmt: skip

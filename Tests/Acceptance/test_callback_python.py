@@ -118,7 +118,7 @@ def test_a_python_client_serves_a_session_for_others(daemon: Daemon, url: str) -
         maker.set_credential("api", carpool.Credential("old", "r", expires_in=0.001))
         server.register("c", refresh=lambda call: carpool.Credential("new", expires_in=3600))
         result: list[carpool.Response] = []
-        user = threading.Thread(target=lambda: result.append(daemon_get(daemon, url)))
+        user = threading.Thread(target=lambda: result.append(daemon_get(daemon, url)), daemon=True)
         user.start()
         while user.is_alive():
             server.serve(0.05)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, UNREACHABLE, Run
 from harness.daemon import CARPOOL, Daemon
+from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
@@ -76,7 +77,7 @@ def test_an_interrupted_download_goes_on(
     run: Run, variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path, how: signal.Signals
 ) -> None:
     url = resumable(origin, 100_000, waits=True)
-    process = subprocess.Popen([CARPOOL, "get", "-o", "out", url], env=variables, cwd=tmp_path)
+    process = begin([CARPOOL, "get", "-o", "out", url], env=variables, cwd=tmp_path)
     eventually((tmp_path / ".out.carpool-resume").exists)
     process.send_signal(how)
     assert process.wait(PATIENCE_SECONDS) == -how
@@ -91,7 +92,7 @@ def test_a_download_goes_on_after_its_daemon_was_killed(
     url = resumable(origin, 100_000, waits=True)
     first = start()
     variables = {**first.environment, "CARPOOL_SOCKET": str(first.socket)}
-    process = subprocess.Popen([CARPOOL, "get", "-o", "out", url], env=variables, cwd=tmp_path)
+    process = begin([CARPOOL, "get", "-o", "out", url], env=variables, cwd=tmp_path)
     eventually((tmp_path / ".out.carpool-resume").exists)
     first.kill()
     assert process.wait(PATIENCE_SECONDS) == UNREACHABLE
@@ -122,7 +123,7 @@ def on_a_terminal(
 ) -> tuple[int, str]:
     """Run with standard error on a terminal; gives the exit code and what it saw; `look` is told meanwhile."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(command, env=variables, cwd=directory, stderr=theirs)
+    process = begin(command, env=variables, cwd=directory, stderr=theirs)
     os.close(theirs)
     seen = b""
     with contextlib.suppress(OSError):  # Linux: the last one has closed the terminal

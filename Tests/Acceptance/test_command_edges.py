@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness.daemon import CARPOOL, environment
+from harness.process import running
 from harness.waiting import PATIENCE_SECONDS, eventually
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
@@ -86,9 +87,7 @@ def test_a_large_body_from_a_pipe_leaves_no_copy(
     assert origin.received(1)[0].body == bytes(1_000_000)
     state = Path(variables["XDG_STATE_HOME"], "carpool")
     origin.hold("/held")
-    with subprocess.Popen(
-        [CARPOOL, "post", "-d", "@-", f"{origin.url}/held"], env=variables, stdin=subprocess.PIPE
-    ) as tool:
+    with running([CARPOOL, "post", "-d", "@-", f"{origin.url}/held"], env=variables, stdin=subprocess.PIPE) as tool:
         assert tool.stdin
         tool.stdin.write(bytes(1_000_000))
         tool.stdin.close()

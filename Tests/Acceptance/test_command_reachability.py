@@ -13,6 +13,7 @@ from conftest import StartDaemon
 from harness.command import OK, TIMED_OUT, USAGE, Run, runner
 from harness.daemon import CARPOOL, Daemon
 from harness.namespaces import Machine
+from harness.process import begin
 from harness.tool import Tool
 from harness.waiting import PATIENCE_SECONDS, eventually
 
@@ -40,7 +41,7 @@ def on_a_terminal(variables: dict[str, str], *arguments: str) -> tuple[int, str]
     """Return the exit code and what stands on the terminal."""
     own, its = pty.openpty()
     with os.fdopen(own, "rb", buffering=0) as screen:
-        process = subprocess.Popen([CARPOOL, *arguments], env=variables, stdout=its)
+        process = begin([CARPOOL, *arguments], env=variables, stdout=its)
         os.close(its)
         shown = b""
         # The end of a terminal whose last writer has gone is an error of its reader.

@@ -8,6 +8,7 @@ import subprocess
 
 from harness.command import HTTP_FAILURE, OK, TRANSFER_FAILED, Run
 from harness.daemon import CARPOOL
+from harness.process import running
 from harness.waiting import PATIENCE_SECONDS
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
@@ -22,7 +23,7 @@ def test_a_stream_is_printed_while_it_comes(variables: dict[str, str], origin: S
         exchange.send(b"other")
 
     command = [CARPOOL, "get", "--stream", origin.on("/half", handler)]
-    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE) as process:
+    with running(command, env=variables, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.read(5) == b"first"
         gate.set()

@@ -15,6 +15,7 @@ import pytest
 from conftest import StartDaemon
 from harness.command import OK, RPC_ERROR, TIMED_OUT, UNREACHABLE, USAGE, Run
 from harness.daemon import CARPOOL, Daemon
+from harness.process import running
 from harness.tool import Tool
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
@@ -188,7 +189,7 @@ def test_a_reader_that_does_not_read_is_told_of_what_it_has_lost(start: StartDae
     daemon = start(config={"limits": {"unread_event_bytes": 65_536}})
     variables = {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
     command = [CARPOOL, "watch", "--snapshot"]
-    with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with running(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         with daemon.client() as client:
@@ -204,7 +205,7 @@ def test_a_reader_that_does_not_read_is_told_of_what_it_has_lost(start: StartDae
 def test_a_reader_that_does_not_read_keeps_no_signal_waiting(
     daemon: Daemon, variables: dict[str, str], origin: ScriptedOrigin
 ) -> None:
-    with subprocess.Popen([CARPOOL, "watch", "--snapshot"], env=variables, stdout=subprocess.PIPE) as process:
+    with running([CARPOOL, "watch", "--snapshot"], env=variables, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         pipe = process.stdout.fileno()
         process.stdout.readline()

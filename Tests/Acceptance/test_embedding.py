@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness.daemon import ROOT, environment
+from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS
 from origins.scripted import ScriptedOrigin
 
@@ -86,7 +87,7 @@ def test_one_thread_is_enough(program: Path, directory: Path, origin: ScriptedOr
     """While both answers are waited for there is one thread, and no daemon."""
     gate = origin.hold("/people")
     origin.hold("/notes").set()
-    child = subprocess.Popen([str(program), origin.url], env=environment(directory), stdout=subprocess.PIPE)
+    child = begin([str(program), origin.url], env=environment(directory), stdout=subprocess.PIPE)
     try:
         origin.received(2)
         assert len(list(Path(f"/proc/{child.pid}/task").iterdir())) == 1

@@ -14,6 +14,7 @@ from typing import Any
 import aiorpcx  # type: ignore[import-untyped]
 import carpool
 from harness.daemon import Daemon
+from harness.process import running
 from harness.story import told
 from harness.waiting import PATIENCE_SECONDS
 from origins.scripted import ScriptedOrigin, statuses
@@ -63,7 +64,7 @@ def with_a_shell(path: str, ready: Callable[[], None]) -> list[Event]:
     )
     script = f"nc -N -U {shlex.quote(path)} <<< {shlex.quote(call)} | jq --unbuffered -c '.params // .result'"
     events: list[Event] = []
-    with subprocess.Popen(["bash", "-c", script], stdout=subprocess.PIPE, start_new_session=True) as process:
+    with running(["bash", "-c", script], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             message = json.loads(line)

@@ -16,7 +16,8 @@ import carpool
 import pytest
 from conftest import StartDaemon
 from harness.daemon import ROOT, Daemon
-from harness.waiting import eventually
+from harness.process import begin
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import FRAMINGS, SEQUENCE, Wire, frame
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
@@ -198,7 +199,7 @@ def test_clients_that_are_killed_at_any_moment_leave_nothing(daemon: Daemon, bys
     dice = random.Random(3)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "clients/python/src")}
     for _ in range(12):
-        process = subprocess.Popen(
+        process = begin(
             [sys.executable, "-c", KILLED, str(daemon.socket), nginx.http],
             env=environment,
             stdout=subprocess.PIPE,
@@ -210,7 +211,7 @@ def test_clients_that_are_killed_at_any_moment_leave_nothing(daemon: Daemon, bys
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(dice.random() * 0.1)
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(PATIENCE_SECONDS)
     eventually(lambda: daemon.stats()["connections"]["open"] <= 2)
     assert daemon.stats()["events"]["subscriptions"] == 0
 

@@ -16,7 +16,7 @@ import aiorpcx  # type: ignore[import-untyped]
 import jsonrpcclient
 import pytest
 from harness.daemon import Daemon
-from harness.waiting import PATIENCE_SECONDS
+from harness.waiting import PATIENCE_SECONDS, join
 from harness.wire import Wire
 from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
@@ -66,7 +66,7 @@ def test_python_lsp_jsonrpc(daemon: Daemon, nginx: Nginx, origin: ScriptedOrigin
         writer = JsonRpcStreamWriter(connection.makefile("wb"))
         names = map(str, itertools.count())
         endpoint = Endpoint({"event": heard.set_result}, writer.write, id_generator=lambda: next(names))
-        listening = threading.Thread(target=reader.listen, args=(endpoint.consume,))
+        listening = threading.Thread(target=reader.listen, args=(endpoint.consume,), daemon=True)
         listening.start()
         try:
             assert endpoint.request("daemon.ping").result(PATIENCE_SECONDS)["pong"] is True
@@ -87,7 +87,7 @@ def test_python_lsp_jsonrpc(daemon: Daemon, nginx: Nginx, origin: ScriptedOrigin
             gate.set()
         finally:
             connection.shutdown(socket.SHUT_RDWR)
-            listening.join()
+            join([listening])
             reader.close()
             writer.close()
             endpoint.shutdown()

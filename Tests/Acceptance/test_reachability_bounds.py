@@ -54,7 +54,7 @@ def test_a6_a_storm(machine: Machine, start: StartDaemon) -> None:
     with Watcher(daemon) as watcher, daemon.client() as client:
         client.call("reachability.get")
         memory, cpu = daemon.memory_kib(), cpu_seconds(daemon)
-        storm = threading.Thread(target=flapper.run, args=[seconds])
+        storm = threading.Thread(target=flapper.run, args=[seconds], daemon=True)
         storm.start()
         times = []
         while storm.is_alive():

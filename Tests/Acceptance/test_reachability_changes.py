@@ -12,6 +12,7 @@ import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.namespaces import Machine
+from harness.waiting import PATIENCE_SECONDS, eventually, join
 from harness.watcher import Watcher
 
 # Times are those of a quiet machine; a busy one gets so many times more. Where a test has several of them the best one
@@ -154,16 +155,15 @@ def test_a5_noise_is_not_told(machine: Machine, start: StartDaemon) -> None:
         connection, _ = listener.accept()
         with connection:
             connection.recv(65_536)
-            released.wait()
+            released.wait(PATIENCE_SECONDS)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    server = threading.Thread(target=serve)
+    server = threading.Thread(target=serve, daemon=True)
     server.start()
     with Watcher(online) as watcher, online.wire() as wire, listener:
         wire.call("events.subscribe", types=["pool.connection_closed", "reachability.changed"], scope="all")
         call = wire.request("request.perform", url=f"http://{machine.PEER}:{port}/")
-        while online.call("pool.stats")["opened"] == 0:
-            pass
+        eventually(lambda: online.call("pool.stats")["opened"] > 0)
         make_noise(machine)
         machine.peer("link set p0 down", "link set p0 up")
         machine.settle()
@@ -171,7 +171,7 @@ def test_a5_noise_is_not_told(machine: Machine, start: StartDaemon) -> None:
         message = wire.receive()
         assert message["id"] == call, message
         assert message["result"]["response"]["status"] == 200
-        server.join()
+        join([server])
         # What is told next is the next thing that counts.
         machine.ip("link set eth0 down")
         data = watcher.next()

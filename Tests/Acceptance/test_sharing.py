@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from harness.daemon import CARPOOL, ROOT, Daemon
+from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS
 from origins.authority import Authority
 from origins.nginx import Nginx
@@ -34,7 +35,7 @@ print(digest.hexdigest())
 """
 
 
-def start_all(daemon: Daemon, authority: Authority, url: str, agent: str) -> list[subprocess.Popen[str]]:
+def start_all(daemon: Daemon, authority: Authority, url: str, agent: str) -> list[subprocess.Popen[bytes]]:
     """Start ten shell programs and ten Python programs that fetch the same file."""
     environment = {
         **daemon.environment,
@@ -43,10 +44,7 @@ def start_all(daemon: Daemon, authority: Authority, url: str, agent: str) -> lis
     }
     arguments = [str(authority.ca_file), url, str(REQUESTS), agent]
     programs = [["bash", "-o", "pipefail", "-c", SHELL, CARPOOL], [sys.executable, "-c", PYTHON]] * 10
-    return [
-        subprocess.Popen([*program, *arguments], env=environment, stdout=subprocess.PIPE, text=True)
-        for program in programs
-    ]
+    return [begin([*program, *arguments], env=environment, stdout=subprocess.PIPE) for program in programs]
 
 
 @pytest.mark.parametrize("base", ["https", "https1"])
@@ -63,7 +61,7 @@ def test_twenty_programs_share_the_connections_of_one(
         behind.received(1, held)
 
         programs = start_all(daemon, authority, f"{url}/20k.bin", agent)
-        digests = {program.communicate(timeout=90)[0].split()[0] for program in programs}
+        digests = {program.communicate(timeout=90)[0].decode().split()[0] for program in programs}
         assert [program.returncode for program in programs] == [0] * 20
         expected = hashlib.sha256((nginx.directory / "files" / "20k.bin").read_bytes() * REQUESTS).hexdigest()
         assert digests == {expected}

@@ -6,7 +6,6 @@ import contextlib
 import os
 import random
 import re
-import subprocess
 import sys
 import threading
 from collections import defaultdict
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 from harness.daemon import Daemon
+from harness.process import begin
 from harness.storm import CANCELLED, StormClient, allowed
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
@@ -70,7 +70,7 @@ class Observer:
         wire.call("events.subscribe", types=["request.*", "lagged"], scope="all")
         self.heard: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._last: int | None = None
-        self._thread = threading.Thread(target=self._listen)
+        self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
 
     def _listen(self) -> None:
@@ -126,7 +126,7 @@ def blow(daemon: Daemon, origin: ScriptedOrigin, seed: int) -> list[StormClient]
     """Let them all loose; the doomed are killed while the others are at work."""
     dice = random.Random(seed)
     doomed = [
-        subprocess.Popen(
+        begin(
             [sys.executable, "-m", "harness.storm", str(daemon.socket), origin.url, str(seed + 1_000 + i)],
             cwd=ACCEPTANCE,
         )

@@ -11,7 +11,7 @@ import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.stream import PLENTY, Reader
-from harness.waiting import PATIENCE_SECONDS
+from harness.waiting import PATIENCE_SECONDS, join
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nghttpd import Nghttpd
@@ -203,7 +203,7 @@ class SlowReader:
         self.request = request
         self._reader = Reader(wire, request, credit=0)
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._read)
+        self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
@@ -214,7 +214,7 @@ class SlowReader:
     def stop(self) -> int:
         """Return how many bytes it has read."""
         self._over.set()
-        self._thread.join()
+        join([self._thread])
         return self._reader.size
 
 

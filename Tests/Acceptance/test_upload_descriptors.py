@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
-from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.waiting import PATIENCE_SECONDS, eventually, join
 from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
 
@@ -63,11 +63,11 @@ def test_up_01_what_comes_meanwhile(wire: Wire, origin: ScriptedOrigin, url: str
         with os.fdopen(write, "wb") as pipe:
             pipe.write(data)
 
-    thread = threading.Thread(target=feed)
+    thread = threading.Thread(target=feed, daemon=True)
     thread.start()
     body = {"fd": 0, "length_bytes": len(data)} if known else {"fd": 0}
     assert call(wire, body, [read], url=url)["result"]["outcome"]["ok"]
-    thread.join()
+    join([thread])
     assert os.get_blocking(read), "the caller's own descriptor is as it was"
     os.close(read)
     [received] = origin.requests

@@ -38,13 +38,15 @@ def measure(bench: Bench) -> list[Row]:
     """Count for the built daemon and, if one is given, for the older one, in turn."""
     subprocess.run([str(ROOT / "clients/install"), "valgrind"], check=True)
     programs = [CARPOOLD, *([bench.baseline] if bench.baseline else [])]
-    counts: dict[tuple[Path, str], list[float]] = {}
+    counts: dict[tuple[int, str], list[float]] = {}
     for number in range(3 if bench.quick else 5):
         for place, program in enumerate(programs):
             directory = bench.scratch / f"instructions-{number}-{place}"
             for scheme, instructions in _count(bench, program, directory).items():
-                counts.setdefault((program, scheme), []).append(instructions)
-    return [_row(scheme, [Count(counts[program, scheme]) for program in programs]) for scheme in ("http", "https")]
+                counts.setdefault((place, scheme), []).append(instructions)
+    return [
+        _row(scheme, [Count(counts[place, scheme]) for place in range(len(programs))]) for scheme in ("http", "https")
+    ]
 
 
 def _row(scheme: str, counts: list[Count]) -> Row:

@@ -15,6 +15,7 @@ from typing import Any
 
 import carpool
 
+from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import LINES, Wire
 
@@ -75,7 +76,7 @@ class Daemon:
         reader, writer = os.pipe()
         with self.log.open("ab") as log, os.fdopen(reader, "rb") as status:
             try:
-                self.process = subprocess.Popen(
+                self.process = begin(
                     [CARPOOLD, *self.arguments],
                     env={**self.environment, "CARPOOL_STATUS_FD": str(writer), **variables},
                     pass_fds=[writer],
@@ -88,7 +89,9 @@ class Daemon:
                 )
             finally:
                 os.close(writer)
-            assert select.select([status], [], [], PATIENCE_SECONDS)[0], "carpoold says nothing"
+            if not select.select([status], [], [], PATIENCE_SECONDS)[0]:
+                self.kill()
+                raise AssertionError("carpoold says nothing")
             self.launch_status = status.readline().decode().strip()
         if self.launch_status != "ready":
             self.process.wait(PATIENCE_SECONDS)

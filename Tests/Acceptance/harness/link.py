@@ -12,6 +12,7 @@ from typing import TypeVar
 from harness.daemon import ROOT
 from harness.namespace import Namespace
 from harness.namespaces import Machine
+from harness.process import begin, end
 from harness.waiting import PATIENCE_SECONDS
 
 T = TypeVar("T")
@@ -67,7 +68,7 @@ class DelayedLink(Link):
 
     def connect(self) -> None:
         command = [str(self._program), self.inside.name, self.DEVICE, self.outside.name, self.DEVICE, "20"]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self._process = begin(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if self._process.stdout is None or self._process.stdout.readline() != b"ready\n":
             raise OSError("tunlink did not start")
         self.ip(f"addr add {self.ADDRESS}/24 dev {self.DEVICE}", f"route add default via {self.PEER}")
@@ -75,8 +76,7 @@ class DelayedLink(Link):
 
     def remove(self) -> None:
         if self._process is not None:
-            self._process.terminate()
-            self._process.wait(PATIENCE_SECONDS)
+            end(self._process, PATIENCE_SECONDS)
             if self._process.stdout is not None:
                 self._process.stdout.close()
         super().remove()

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from harness.waiting import join
+
 T = TypeVar("T")
 
 _CLONE_NEWNET = 0x40000000
@@ -51,9 +53,9 @@ class Namespace:
             except BaseException as error:
                 errors.append(error)
 
-        thread = threading.Thread(target=enter)
+        thread = threading.Thread(target=enter, daemon=True)
         thread.start()
-        thread.join()
+        join([thread])
         if errors:
             raise errors[0]
         return made[0]

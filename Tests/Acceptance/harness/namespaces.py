@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.namespace import Namespace
+from harness.process import begin
 from harness.waiting import eventually
 
 T = TypeVar("T")
@@ -130,7 +131,7 @@ sys.stdin.read()
 
     def __init__(self, machine: Machine, name: str) -> None:
         command = ["python3", "-c", self._HOLD, name]
-        self._process = machine.run(lambda: subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        self._process = machine.run(lambda: begin(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
         assert self._process.stdout is not None
         assert self._process.stdout.readline() == b"ready\n"
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.daemon import CARPOOL
-from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.process import begin
+from harness.waiting import PATIENCE_SECONDS, eventually, join
 
 
 class Tool:
@@ -20,7 +21,7 @@ class Tool:
 
     def __init__(self, variables: Mapping[str, str], *arguments: str | Path, shell: str | None = None) -> None:
         command = [CARPOOL, *map(str, arguments)]
-        self.process = subprocess.Popen(
+        self.process = begin(
             command if shell is None else ["bash", "-c", shell, *command],
             env=dict(variables),
             stdin=subprocess.DEVNULL,
@@ -29,7 +30,10 @@ class Tool:
         )
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._told: list[bytes] = []
-        self._readers = [threading.Thread(target=self._read), threading.Thread(target=self._listen)]
+        self._readers = [
+            threading.Thread(target=self._read, daemon=True),
+            threading.Thread(target=self._listen, daemon=True),
+        ]
         for reader in self._readers:
             reader.start()
 
@@ -39,8 +43,7 @@ class Tool:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait(PATIENCE_SECONDS)
-        for reader in self._readers:
-            reader.join()
+        join(self._readers)
         for stream in (self.process.stdout, self.process.stderr):
             assert stream is not None
             stream.close()

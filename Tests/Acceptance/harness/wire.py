@@ -47,6 +47,7 @@ class Wire:
         self._input = self.socket.makefile("rb")
         self._ids = itertools.count(1)
         self._questions: list[dict[str, Any]] = []
+        self._answers: list[dict[str, Any]] = []
 
     def __enter__(self) -> Wire:
         return self
@@ -114,10 +115,18 @@ class Wire:
         return json.loads(data)
 
     def answer(self, call: Any) -> Any:
-        """Return the answer of a call, passing over everything else; callbacks are kept for `question`."""
+        """Return the answer of a call, passing over notifications; callbacks are kept for `question`.
+
+        Answers of other calls are kept: their order is the daemon's business.
+        """
+        for place, message in enumerate(self._answers):
+            if message["id"] == call:
+                return self._answers.pop(place)
         while (message := self.receive()).get("id") != call or "method" in message:
             if message.get("method", "").startswith("callback."):
                 self._questions.append(message)
+            elif "method" not in message and "id" in message:
+                self._answers.append(message)
         return message
 
     def result(self, call: Any) -> Any:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 import sys
 import urllib.request
 from pathlib import Path
 
+from harness.process import begin, end
 from harness.waiting import PATIENCE_SECONDS
 
 
@@ -18,7 +18,7 @@ class Httpbin:
         # Bound here and handed over: no other program takes the port, and what comes early waits instead of failing.
         with socket.create_server(("127.0.0.1", 0), backlog=128) as listener, (directory / "log").open("wb") as log:
             self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            self._process = subprocess.Popen(
+            self._process = begin(
                 [
                     sys.executable, "-m", "gunicorn", "--bind", f"fd://{listener.fileno()}", "--no-control-socket",
                     "--worker-class", "gthread", "--threads", "8", "--keep-alive", "300", "--graceful-timeout", "1",
@@ -36,5 +36,4 @@ class Httpbin:
             raise AssertionError((directory / "log").read_text()) from error
 
     def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait(PATIENCE_SECONDS)
+        end(self._process, PATIENCE_SECONDS)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from pathlib import Path
 
+from harness.process import begin, end
 from harness.waiting import PATIENCE_SECONDS, eventually
 
 from origins.authority import Authority
@@ -20,7 +20,7 @@ class Nghttpd:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         with (directory / "nghttpd.log").open("wb") as output:
-            self._process = subprocess.Popen(
+            self._process = begin(
                 [
                     "nghttpd", "--address=127.0.0.1", f"--htdocs={files}", "--echo-upload", "--verbose",
                     str(port), str(certificate.key), str(certificate.chain),
@@ -36,5 +36,4 @@ class Nghttpd:
         eventually(answers)
 
     def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait(PATIENCE_SECONDS)
+        end(self._process, PATIENCE_SECONDS)

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.waiting import PATIENCE_SECONDS
+from harness.process import begin, end
+from harness.waiting import PATIENCE_SECONDS, join
 
 from origins.authority import Authority
 
@@ -107,7 +108,7 @@ class Nginx:
             )
         )
         descriptors = [listener.fileno() for listener in sockets]
-        self._process = subprocess.Popen(
+        self._process = begin(
             [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(directory), "-c", str(directory / "nginx.conf")],
             env={**os.environ, "NGINX": "".join(f"{descriptor};" for descriptor in descriptors)},
             pass_fds=descriptors,
@@ -122,11 +123,10 @@ class Nginx:
         """HTTPS with HTTP/1.1 alone."""
 
     def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait(PATIENCE_SECONDS)
+        end(self._process, PATIENCE_SECONDS)
         with (self.directory / "access.fifo").open("wb") as fifo:
             fifo.write(b"\n")
-        self._reader.join()
+        join([self._reader])
 
     def log(self, count: int, matches: Callable[[LogLine], bool]) -> list[LogLine]:
         """Wait until nginx has logged `count` requests that match, and return all that do."""
@@ -150,7 +150,7 @@ class Nginx:
                         self._log.append(LogLine(**json.loads(line)))
                         self._logged.notify_all()
 
-        thread = threading.Thread(target=follow)
+        thread = threading.Thread(target=follow, daemon=True)
         thread.start()
         return thread
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from io import BufferedReader
 
-from harness.waiting import PATIENCE_SECONDS
+from harness.waiting import PATIENCE_SECONDS, join
 
 from origins.authority import Certificate
 
@@ -121,7 +121,7 @@ class ScriptedOrigin:
         self._open: set[socket.socket] = set()
         self._connections = 0
         self._gates: list[threading.Event] = []
-        self._threads = [threading.Thread(target=self._accept)]
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
 
     @property
@@ -179,10 +179,9 @@ class ScriptedOrigin:
             gate.set()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._threads[0].join()
+        join(self._threads[:1])
         self.close_connections()
-        for thread in self._threads:
-            thread.join()
+        join(self._threads)
 
     def _accept(self) -> None:
         while True:
@@ -191,7 +190,7 @@ class ScriptedOrigin:
             except OSError:
                 return
             self._connections += 1
-            thread = threading.Thread(target=self._serve, args=(connection, self._connections))
+            thread = threading.Thread(target=self._serve, args=(connection, self._connections), daemon=True)
             self._threads.append(thread)
             with self._changed:
                 self._open.add(connection)

@@ -8,6 +8,8 @@ import pytest
 from both_clients import AnyClient, Asynchronous, Blocking, Connect, Start
 from daemon import Answer, FakeDaemon
 
+pytest_plugins = ["deadlines"]
+
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:

@@ -40,13 +40,14 @@ class FakeDaemon:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(str(self.path))
         self._listener.listen()
-        self._thread = threading.Thread(target=self._serve)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join()
+        self._thread.join(10)
+        assert not self._thread.is_alive(), "a client holds its connection"
 
     def _serve(self) -> None:
         while True:

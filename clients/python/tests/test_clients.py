@@ -270,10 +270,10 @@ def test_a_blocking_call_that_is_interrupted_leaves_the_client_usable(start: Sta
     assert main is not None
 
     def send() -> None:
-        arrived.wait()
+        arrived.wait(10)
         signal.pthread_kill(main, signal.SIGUSR1)
 
-    sender = threading.Thread(target=send)
+    sender = threading.Thread(target=send, daemon=True)
     sender.start()
     try:
         with carpool.Client(daemon.path) as client:
@@ -281,7 +281,7 @@ def test_a_blocking_call_that_is_interrupted_leaves_the_client_usable(start: Sta
                 client.call("request.wait")
             assert client.call("daemon.ping") == 1
     finally:
-        sender.join()
+        sender.join(10)
         signal.signal(signal.SIGUSR1, previous)
 
 
