@@ -66,6 +66,8 @@ final class RawStreamEntry {
         }
         let before = stream.acceptedBytes
         stream.write(bytes)
+        // All may be sent by now, or the connection be lost, and then no event of the socket answers the calls before this one.
+        rawStreamDidMove(stream)
         if let failure = stream.failure { throw .streamFailed(failure) }
         guard bytes.isEmpty || stream.acceptedBytes > before else {
             throw .wrongState(stream: name, state: "half_closed", expected: "open for writing")
@@ -99,7 +101,9 @@ final class RawStreamEntry {
         guard stream.canCloseWrite else {
             throw .wrongState(stream: name, state: "tls", expected: "without TLS, which ends both ways at once here")
         }
-        return stream.closeWrite()
+        let changed = stream.closeWrite()
+        rawStreamDidMove(stream)
+        return changed
     }
 
     private func connected() throws(RPCError) -> RawStream {

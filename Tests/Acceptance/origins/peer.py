@@ -8,6 +8,8 @@ import ssl
 import threading
 from collections.abc import Callable
 
+from harness.waiting import join
+
 from origins.authority import Certificate
 
 Talk = Callable[[socket.socket], None]
@@ -20,36 +22,38 @@ def echo(connection: socket.socket) -> None:
 
 
 class Peer:
-    """Listens on loopback; every connection has a thread of its own."""
+    """Listens on loopback; every connection has a thread of its own, and the receive buffer that is asked for."""
 
-    def __init__(self, talk: Talk = echo, certificate: Certificate | None = None) -> None:
+    def __init__(self, talk: Talk = echo, certificate: Certificate | None = None, receive_bytes: int = 0) -> None:
         self._talk = talk
         self._context: ssl.SSLContext | None = None
         if certificate is not None:
             self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._context.load_cert_chain(certificate.chain, certificate.key)
         self._listener = socket.create_server(("127.0.0.1", 0))
+        if receive_bytes:
+            # Before a connection comes, which inherits it: the kernel does not let a fixed buffer grow.
+            self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.port: int = self._listener.getsockname()[1]
         self._open: set[socket.socket] = set()
-        self._threads = [threading.Thread(target=self._accept)]
+        self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
 
     def stop(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._threads[0].join()
+        join(self._threads[:1])
         for connection in list(self._open):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-        for thread in self._threads:
-            thread.join()
+        join(self._threads)
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
                 connection, _ = self._listener.accept()
                 self._open.add(connection)
-                self._threads.append(threading.Thread(target=self._serve, args=(connection,)))
+                self._threads.append(threading.Thread(target=self._serve, args=(connection,), daemon=True))
                 self._threads[-1].start()
 
     def _serve(self, raw: socket.socket) -> None:
