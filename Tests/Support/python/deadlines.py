@@ -12,6 +12,7 @@ CARPOOL_TEST_SLOWNESS multiplies the deadlines, for builds that check themselves
 from __future__ import annotations
 
 import faulthandler
+import importlib.util
 import os
 import signal
 import threading
@@ -22,6 +23,14 @@ from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 SLOWNESS = float(os.environ.get("CARPOOL_TEST_SLOWNESS", "1"))
 GRACE_SECONDS = float(os.environ.get("CARPOOL_TEST_GRACE", "60")) * SLOWNESS
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Know the settings of pytest-timeout without it too: what is left then is the end of the process."""
+    if importlib.util.find_spec("pytest_timeout") is None:
+        parser.addini("timeout", "seconds for one test")
+        parser.addini("timeout_method", "not used")
+        parser.addoption("--timeout", type=float, help="seconds for one test")
 
 
 @pytest.hookimpl(tryfirst=True)
