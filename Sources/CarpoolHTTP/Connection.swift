@@ -21,6 +21,17 @@ final class Connection {
     var isResting = false
     /// libcurl calls for this socket without anything coming of them.
     var governor = StormGovernor()
+    /// Bytes of bodies that were moved over it, in both directions.
+    var moved = 0
+    /// Whether much was moved over it when it was last served, so that it waits behind those that move little.
+    var isBulk = false
+    /// Whether it waits for its share of a turn, and what libcurl is to be told of it then.
+    var isQueued = false
+    var readyBits: Int32 = 0
+    /// Whether its transfer is paused until it gets its share of a turn.
+    var isThrottled = false
+    /// Whether it carries many transfers at a time.
+    private(set) var isShared = false
     /// Sweeps that shall still look at this connection, because something happened at it while it was idle.
     var suspicion = 0
     /// Whether a transfer sends a body over it, so that an answer may come any time.
@@ -61,6 +72,7 @@ final class Connection {
     func establish(id: Int, _ agreement: Agreement) {
         self.id = id
         self.agreement = agreement
+        isShared = agreement.httpVersion == "h2" && pool.multi.key.speech == .multiplexed
     }
 
     func acquire() {
@@ -72,6 +84,8 @@ final class Connection {
     func release(at now: MonotonicTime) {
         active -= 1
         isSendingBody = false
+        isBulk = false
+        isThrottled = false
         if active == 0 { idleSince = now }
     }
 

@@ -20,6 +20,10 @@ public final class CurlTransport: Transport {
     /// Looks after connections in use whose own address has gone; made when first needed.
     var strandedTimer: Timer?
 
+    /// What a turn may move, and what waits for a later one.
+    var budget = TurnBudget()
+    var bulk = WaitingLine<Bulk>()
+
     private var starting: [Transfer] = []
     private var ending: [Transfer] = []
     private var resuming: [Transfer] = []
@@ -149,6 +153,8 @@ public final class CurlTransport: Transport {
             if unsettled.isEmpty { break }
             for multi in take(&unsettled) { multi.settle() }
         }
+        serveBulk()
+        for multi in take(&unsettled) { multi.settle() }
         if !unsettled.isEmpty { observeTurn() }
         lookAfterPool()
     }
@@ -307,6 +313,10 @@ public final class CurlTransport: Transport {
         guard !transfer.hasEnded else { return }
         let next = transfer.deadlines.next
         guard next.at <= loop.now else { return watch(transfer) }
+        if next.kind == .idle, transfer.awaitsShare {
+            transfer.deadlines.active(at: loop.now)
+            return watch(transfer)
+        }
         finish(transfer, error: transfer.verdict ?? transfer.timeoutError(next.kind))
     }
 }

@@ -127,6 +127,7 @@ final class MultiHandle: ReadinessHandler {
 
     /// Lets a transfer go on that was paused by its write callback.
     func resume(_ easy: EasyHandle) {
+        transport.budget.beginAction()
         curl_easy_pause(easy.raw, CURLPAUSE_CONT)
         drain()
         unsettle()
@@ -165,7 +166,7 @@ final class MultiHandle: ReadinessHandler {
         let connection = connections[fd]
         if let connection {
             if connection.isResting { return }
-            if connection.interest.isEmpty { return transport.idleConnectionStirred(connection) }
+            if connection.interest.isEmpty { return idleDescriptorIsReady(connection) }
         }
         var bits: Int32 = 0
         if readiness.contains(.readable) { bits |= CURL_CSELECT_IN }
@@ -175,11 +176,44 @@ final class MultiHandle: ReadinessHandler {
             bits |= CURL_CSELECT_IN
         }
         if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
-        act(fd, bits)
+        guard let connection else {
+            act(fd, bits)
+            return unsettle()
+        }
+        if connection.isBulk { return transport.serveLater(connection, bits) }
+        serve(connection, bits)
+    }
+
+    /// Something happened at a connection for which libcurl does not wait: it lies in the pool, or its transfer is paused.
+    private func idleDescriptorIsReady(_ connection: Connection) {
+        if connection.isThrottled { return }
+        loop.setInterest([], for: connection.descriptor, handler: self)
+        if connection.isIdle { transport.idleConnectionStirred(connection) }
+    }
+
+    /// Serves a connection that has waited for its share of a turn.
+    func serveQueued(_ connection: Connection) {
+        connection.isQueued = false
+        let bits = connection.readyBits
+        connection.readyBits = 0
+        guard connections[connection.descriptor] === connection, !connection.isResting, !connection.interest.isEmpty
+        else { return }
+        serve(connection, bits)
+    }
+
+    private func serve(_ connection: Connection, _ bits: Int32) {
+        let before = connection.moved
+        act(connection.descriptor, bits)
         unsettle()
-        guard let connection, connections[fd] === connection else { return }
+        connection.isBulk = connection.moved &- before >= TurnBudget.bulkBytes
+        guard connections[connection.descriptor] === connection else { return }
         let rest = connection.governor.acted(hasProgressed: hasProgressed)
         if rest > 0 { pause(connection, milliseconds: rest) }
+    }
+
+    /// Runs what is due at once, for a transfer that was resumed and whose bytes count in the present turn.
+    func runNow() {
+        if let due = deadline, due <= loop.now { runTimeouts() }
     }
 
     /// Runs what is due and arms the timer. Called when a turn ends.
@@ -214,6 +248,7 @@ final class MultiHandle: ReadinessHandler {
     private func act(_ descriptor: Int32, _ bits: Int32) {
         var running: Int32 = 0
         hasProgressed = false
+        transport.budget.beginAction()
         curl_multi_socket_action(raw, descriptor, bits, &running)
         drain()
     }
@@ -253,6 +288,8 @@ final class MultiHandle: ReadinessHandler {
             return setForeignInterest(interest, for: descriptor)
         }
         connection.interest = interest
+        // A transfer that goes on in a moment needs its registration then, and two calls of the kernel less.
+        if interest.isEmpty, connection.isThrottled { return }
         if !connection.isResting { loop.setInterest(interest, for: descriptor, handler: self) }
     }
 

@@ -51,8 +51,10 @@ extension Transfer {
             verdict = bombError
             return Transfer.refusal
         }
+        guard !transport.mustWait(self, with: bytes) else { return Int(CURL_WRITEFUNC_PAUSE) }
         switch delegate.transfer(self, didReceive: bytes) {
         case .accept:
+            transport.noteMoved(bytes.count, by: self)
             decodedBytes &+= Int64(bytes.count)
             return bytes.count
         case .pause:

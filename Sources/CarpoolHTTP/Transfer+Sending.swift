@@ -22,7 +22,9 @@ extension Transfer {
         noteActivity()
         guard verdict == nil else { return Int(CURL_READFUNC_ABORT) }
         guard !deadlines.isPaused else { return Int(CURL_READFUNC_PAUSE) }
+        guard !transport.mustWait(self) else { return Int(CURL_READFUNC_PAUSE) }
         if let connection, !connection.isSendingBody { beginSending(over: connection) }
+        let room = UnsafeMutableRawBufferPointer(rebasing: room[..<min(room.count, transport.budget.room)])
         var reading = BodyReading.wait
         // A source does not give its bytes twice, so it is asked afterwards; a file takes so long that the answer may come meanwhile.
         if case .source = request.body {} else { reading = readBody(into: room) }
@@ -35,6 +37,7 @@ extension Transfer {
         switch reading {
         case .bytes(let count):
             bodyPosition &+= Int64(count)
+            transport.noteMoved(count, by: self)
             delegate?.transfer(self, didSendBodyBytes: count)
             return count
         case .end: return 0

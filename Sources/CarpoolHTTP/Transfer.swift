@@ -44,6 +44,13 @@ public final class Transfer {
     /// Bytes of the request's body given to libcurl since its (last) beginning.
     public internal(set) var bodyPosition: Int64 = 0
     var decodedBytes: Int64 = 0
+    /// The turn of the loop in which it last moved bytes of a body, and how many.
+    var turn = -1
+    var movedInTurn = 0
+    /// The pieces in which its body comes.
+    var pieces = PieceTracker()
+    /// Whether it is paused because it has had its share of a turn; its own side and its peer have no part in that.
+    var isThrottled = false
     /// Whether it is held up and counts in no limit of the admission queue.
     var hasGivenUpPlace = false
     /// Whether the connection had been used before.
@@ -66,6 +73,9 @@ public final class Transfer {
             connectMilliseconds: request.connectTimeoutMilliseconds,
             resourceMilliseconds: request.resourceTimeoutMilliseconds)
     }
+
+    /// Whether it waits for its share of a turn, so that no silence is the peer's.
+    var awaitsShare: Bool { isThrottled || connection?.isQueued == true }
 
     var hasEnded: Bool {
         if case .ended = phase { return true }

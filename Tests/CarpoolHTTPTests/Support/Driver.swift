@@ -17,6 +17,9 @@ struct Ask: Sendable {
     var resource = 20_000
     var decodes = true
     var ratio = 200
+    var isLong = false
+    /// Whether the outcome has the body; only its length is counted otherwise.
+    var keepsBody = true
     /// What the delegate answers to the pieces of the body.
     var disposition: Disposition = .accept
     /// When the test wants the transfer cancelled.
@@ -42,6 +45,7 @@ struct Outcome: Sendable {
     var version = ""
     var fields: [(String, String)] = []
     var body: [UInt8] = []
+    var length = 0
     var error: TransportError?
     var metrics = TransferMetrics()
     var heads = 0
@@ -61,6 +65,7 @@ actor Driver {
     private var transport: CurlTransport?
     private var recorders: [Recorder] = []
     private let connectionLog = ConnectionLog()
+    private let meter: TurnMeter
 
     init(_ configuration: TransportConfiguration = TransportConfiguration()) async throws {
         loop = try await withCheckedThrowingContinuation { continuation in
@@ -74,6 +79,7 @@ actor Driver {
                 }
             }
         }
+        meter = TurnMeter(loop)
         transport = try makeTransport(configuration)
     }
 
@@ -98,6 +104,8 @@ actor Driver {
     var statistics: PoolStatistics { transport?.statistics ?? PoolStatistics() }
     var openConnections: Int { connectionLog.open }
     var turns: Int { loop.turns }
+    /// The most bytes that one turn of the loop has brought, of all transfers.
+    var mostBytesInATurn: Int { meter.most }
     func closeIdle() -> Int { transport?.closeIdleConnections() ?? 0 }
 
     func change(addresses: Set<String>) -> Int { transport?.localAddressesDidChange(to: addresses) ?? 0 }
@@ -114,7 +122,7 @@ actor Driver {
     func fetch(_ ask: Ask) async throws -> Outcome {
         guard let transport else { return Outcome() }
         let request = try makeRequest(ask)
-        let recorder = Recorder(ask, transport)
+        let recorder = Recorder(ask, transport, meter)
         recorders.append(recorder)
         return await withCheckedContinuation { continuation in
             recorder.continuation = continuation
@@ -148,6 +156,7 @@ actor Driver {
         request.resourceTimeoutMilliseconds = ask.resource
         request.decodesContent = ask.decodes
         request.maximumDecodingRatio = ask.ratio
+        request.isLong = ask.isLong
         return request
     }
 }
@@ -156,13 +165,15 @@ actor Driver {
 final class Recorder: TransferDelegate {
     private let ask: Ask
     private let transport: CurlTransport
+    private let meter: TurnMeter
     private var outcome = Outcome()
     private var resumption: Timer?
     var continuation: CheckedContinuation<Outcome, Never>?
 
-    init(_ ask: Ask, _ transport: CurlTransport) {
+    init(_ ask: Ask, _ transport: CurlTransport, _ meter: TurnMeter) {
         self.ask = ask
         self.transport = transport
+        self.meter = meter
     }
 
     func transferDidStart(_ transfer: Transfer) {
@@ -199,11 +210,16 @@ final class Recorder: TransferDelegate {
                 return .pause
             }
         }
-        outcome.body.append(contentsOf: bytes)
+        meter.add(bytes.count)
+        outcome.length += bytes.count
+        if ask.keepsBody { outcome.body.append(contentsOf: bytes) }
         return .accept
     }
 
-    func transfer(_ transfer: Transfer, didSendBodyBytes count: Int) { outcome.sentBodyBytes += count }
+    func transfer(_ transfer: Transfer, didSendBodyBytes count: Int) {
+        meter.add(count)
+        outcome.sentBodyBytes += count
+    }
 
     func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
         outcome.completions += 1
@@ -212,6 +228,22 @@ final class Recorder: TransferDelegate {
         if ask.cancel == .afterEnd { transport.cancel(transfer) }
         continuation?.resume(returning: outcome)
         continuation = nil
+    }
+}
+
+/// Counts the bytes of bodies that each turn of the loop moves.
+final class TurnMeter {
+    private let loop: EventLoop
+    private var turn = -1
+    private var bytes = 0
+    private(set) var most = 0
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func add(_ count: Int) {
+        if turn != loop.turns { (turn, bytes) = (loop.turns, 0) }
+        bytes += count
+        most = max(most, bytes)
     }
 }
 

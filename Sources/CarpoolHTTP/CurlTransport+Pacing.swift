@@ -1,0 +1,82 @@
+internal import CarpoolSystem
+
+/// How large transfers share the turns of the loop: each moves a share, and waits for the others and for everything that is small.
+extension CurlTransport {
+    /// What waits for its share of a later turn.
+    enum Bulk {
+        /// A connection at which something is ready, and over which much was moved when it was last served.
+        case connection(Connection)
+        /// A transfer that was paused because it has had its share.
+        case transfer(Transfer)
+    }
+
+    /// Returns whether a piece of a body must wait: not its transfer's first in this turn, and not in the middle of what libcurl has read,
+    /// of which it would have to make a copy.
+    func mustWait(_ transfer: Transfer, with bytes: UnsafeRawBufferPointer) -> Bool {
+        let isLast = transfer.pieces.isLast(bytes)
+        return mustWait(transfer, isWhole: isLast)
+    }
+
+    /// Returns whether a transfer must move nothing more in this turn; then it goes on in a later one by itself, and the callback that asks
+    /// answers libcurl with a pause. Called from within libcurl.
+    func mustWait(_ transfer: Transfer, isWhole: Bool = true) -> Bool {
+        budget.begin(turn: loop.turns)
+        if transfer.turn != loop.turns {
+            transfer.turn = loop.turns
+            transfer.movedInTurn = 0
+        }
+        let share = TurnBudget.share(waiting: bulk.count)
+        let isShared = transfer.connection?.isShared == true
+        let own = transfer.movedInTurn
+        guard budget.mustWait(own: own, share: share, isShared: isShared, isWhole: isWhole) else { return false }
+        if !transfer.isThrottled {
+            transfer.isThrottled = true
+            if !isShared { transfer.connection?.isThrottled = true }
+            _ = bulk.append(.transfer(transfer))
+            observeTurn()
+        }
+        return true
+    }
+
+    /// Notes bytes of a body that were moved, in either direction. Called from within libcurl, after ``mustWait(_:)``.
+    func noteMoved(_ count: Int, by transfer: Transfer) {
+        budget.move(count)
+        transfer.movedInTurn &+= count
+        transfer.connection?.moved &+= count
+    }
+
+    /// Lets a connection wait until the small ones of this turn are served.
+    func serveLater(_ connection: Connection, _ bits: Int32) {
+        connection.readyBits |= bits
+        guard !connection.isQueued else { return }
+        connection.isQueued = true
+        _ = bulk.append(.connection(connection))
+        observeTurn()
+    }
+
+    /// Serves those that wait, in the order of their waiting, until the turn's budget is spent; one of them in any case.
+    func serveBulk() {
+        guard !bulk.isEmpty else { return }
+        budget.begin(turn: loop.turns)
+        for _ in 0..<bulk.count {
+            guard !budget.isSpent, let next = bulk.popFirst() else { break }
+            switch next {
+            case .connection(let connection): connection.pool.multi.serveQueued(connection)
+            case .transfer(let transfer): goOn(transfer)
+            }
+            if MonotonicTime.read().microseconds(since: loop.now) >= TurnBudget.turnMicroseconds { break }
+        }
+        if !bulk.isEmpty { observeTurn() }
+    }
+
+    private func goOn(_ transfer: Transfer) {
+        guard transfer.isThrottled else { return }
+        transfer.isThrottled = false
+        transfer.connection?.isThrottled = false
+        // What its own side holds up goes on when that side says so.
+        guard case .running(let easy) = transfer.phase, !transfer.deadlines.isPaused else { return }
+        transfer.deadlines.active(at: loop.now)
+        transfer.pool?.multi.resume(easy)
+        transfer.pool?.multi.runNow()
+    }
+}
