@@ -95,10 +95,24 @@ final class Connection {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
+    /// Whether its peer has neither sent anything nor ended it since the last response.
+    var isQuiet: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
+            && (errno == EAGAIN || errno == EINTR)
+    }
+
+    /// Whether nothing may come over it while it lies in the pool. HTTP/2 sends frames of its own at any time; HTTP/1.1 sends responses only, and
+    /// one that nobody has asked for would pass for that of the next request. TLS sends its tickets before the first response.
+    var mustBeQuiet: Bool { agreement?.httpVersion != "h2" }
+
     /// Ends the connection for both sides. libcurl finds it dead and closes the socket when it next looks.
     func shutDown() {
         isShutDown = true
         shutdown(descriptor, Int32(SHUT_RDWR))
+        // 7.88.1 takes a connection with unread bytes for alive, and so would keep it. TCP drops them without a copy (tcp(7), MSG_TRUNC);
+        // nothing more can come in.
+        while recv(descriptor, nil, Int(Int32.max), Int32(MSG_TRUNC) | Int32(MSG_DONTWAIT)) > 0 {}
     }
 
     /// Ends the connection under its transfers.

@@ -89,12 +89,29 @@ extension CurlTransport {
         if transfer.request.url.origin.scheme == "https" { transfer.delegate?.transferDidSecureConnection(transfer) }
     }
 
-    /// Something happened at a connection that lies in the pool: most often its peer has closed it.
+    /// Something happened at a connection that lies in the pool: most often its peer has closed it. Where no bytes may come it is never used
+    /// again, because 7.88.1 takes what has come for the response to the next request.
     func idleConnectionStirred(_ connection: Connection) {
+        if connection.mustBeQuiet {
+            if !connection.isQuiet { return end(connection) }
+            // Room to write, which is no news; but from now on there must be word of what comes.
+            return loop.setInterest(.readable, for: connection.descriptor, handler: connection.pool.multi)
+        }
         // libcurl looks through its pool at most once a second, so that the first sweep may come to nothing.
         connection.suspicion = 2
         isSweepUrgent = true
         connection.pool.multi.sweepAtTurnEnd()
+    }
+
+    /// Whether the connection that libcurl has chosen for a transfer has bytes that nobody has asked for, or is at its end: then it is ended
+    /// here. Newer versions of libcurl look for themselves. Called from within libcurl.
+    func refusesReuse(of localPort: UInt16, for transfer: Transfer) -> Bool {
+        guard CurlLibrary.profile == .http1,
+            let connection = transfer.pool?.connections.first(where: { $0.ends?.localPort == localPort }),
+            connection.idleSince != nil, connection.mustBeQuiet, connection.isShutDown || !connection.isQuiet
+        else { return false }
+        if !connection.isShutDown { end(connection) }
+        return true
     }
 
     /// Makes room for a connection by ending the one that has been idle for longest.

@@ -251,6 +251,10 @@ public final class CurlTransport: Transport {
         if result == CURLE_SEND_ERROR || transfer.connection?.isLost == true, transfer.mayBeSentAgain {
             return startAgain(transfer)
         }
+        if transfer.hasRefusedReuse, transfer.verdict == nil {
+            transfer.hasRefusedReuse = false
+            return startAgain(transfer)
+        }
         if result == CURLE_COULDNT_CONNECT, transfer.mayTryEveryFamily {
             transfer.triesEveryFamily = true
             return startAgain(transfer)

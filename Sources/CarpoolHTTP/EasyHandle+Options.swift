@@ -41,7 +41,9 @@ extension EasyHandle {
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(pool, configuration, connectMilliseconds: request.connectTimeoutMilliseconds)
         // One that has lost its way may still have transfers, and libcurl would add to them.
-        if request.needsFreshConnection || pool.hasRetiredStreams { set(CURLOPT_FRESH_CONNECT, 1) }
+        if request.needsFreshConnection || transfer.needsFreshConnection || pool.hasRetiredStreams {
+            set(CURLOPT_FRESH_CONNECT, 1)
+        }
         if let seconds = transfer.transport.network.nameSeconds(at: transfer.transport.loop.now) {
             set(CURLOPT_DNS_CACHE_TIMEOUT, seconds)
         }

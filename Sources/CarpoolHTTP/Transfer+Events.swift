@@ -82,6 +82,11 @@ extension Transfer {
     /// A connection stands and the request goes out next. Gives false if it must not.
     func isAboutToSend(localPort: UInt16, ends: @autoclosure () -> Connection.Ends) -> Bool {
         pool?.multi.hasProgressed = true
+        if sendings == 0 || request.method.isIdempotent, transport.refusesReuse(of: localPort, for: self) {
+            hasRefusedReuse = true
+            needsFreshConnection = true
+            return false
+        }
         deadlines.connected(at: transport.loop.now)
         sendings += 1
         if isStranded, verdict == nil { verdict = strandedError }

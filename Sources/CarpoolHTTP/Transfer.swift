@@ -57,6 +57,10 @@ public final class Transfer {
     var isReused = false
     /// Whether libcurl decodes the body.
     var isDecoding = false
+    /// Whether the pooled connection that libcurl chose last was not fit for use.
+    var hasRefusedReuse = false
+    /// Whether that has happened at all, so that the transfer is given a connection of its own.
+    var needsFreshConnection = false
     /// Whether addresses were left out because nothing can leave for their family.
     var hasLeftOut = false
     /// Whether none is left out any more.

@@ -118,9 +118,10 @@ actor Driver {
         await withCheckedContinuation { loop.afterTurn(TurnEnd($0)) }
     }
 
-    /// Runs one request to its end.
-    func fetch(_ ask: Ask) async throws -> Outcome {
+    /// Runs one request to its end. What is to be done before is done on the loop's thread, so that nothing else happens between.
+    func fetch(_ ask: Ask, after preparation: @Sendable () -> Void = {}) async throws -> Outcome {
         guard let transport else { return Outcome() }
+        preparation()
         let request = try makeRequest(ask)
         let recorder = Recorder(ask, transport, meter)
         recorders.append(recorder)
