@@ -39,6 +39,9 @@ public struct FieldBlock {
     /// How many fields there are.
     public var count: Int { entries.count }
 
+    /// How many bytes the lines have together.
+    public var byteCount: Int { bytes.count }
+
     /// Adds one line, `Name: value`, without its line end. Gives false, and adds nothing, if it has no colon or no name.
     public mutating func append(line: UnsafeRawBufferPointer) -> Bool {
         guard let start = line.baseAddress, let found = memchr(start, 0x3A, line.count) else { return false }

@@ -1,8 +1,9 @@
+internal import CarpoolSession
 internal import CarpoolSystem
 internal import Glibc
 
-/// The whole body of a response, wherever it is kept.
-enum KeptBody {
+/// The whole body of a response, wherever it is kept. Reading it may block, unless it is in memory.
+enum KeptBody: Sendable {
     /// In memory.
     case memory([UInt8])
     /// In a file: the spool's, or that of a download.
@@ -24,12 +25,9 @@ enum KeptBody {
             return Array(bytes[start..<min(bytes.count, start + count)])
         case .file(let path, let size):
             // The kernel refuses an offset whose end is beyond what it can count.
-            guard offset < size else { return [] }
+            guard offset >= 0, offset < size else { return [] }
             let file = try KeptBody.open(path)
-            var bytes = [UInt8](repeating: 0, count: count)
-            let read = pread(file.raw, &bytes, count, offset)
-            guard read >= 0 else { throw .last("pread", path) }
-            return Array(bytes[..<read])
+            return try FilePiece.read(file.raw, at: Int64(offset), count: count)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import CarpoolSession
+
 /// Every maximum of the daemon, with its reason. All are told by `daemon.config`, and set under `limits` in the configuration file.
 public struct Limits: Equatable, Sendable {
     /// A message from a client; parsing a larger one would hold the loop for tens of milliseconds.
@@ -68,6 +70,10 @@ public struct Limits: Equatable, Sendable {
     public var spoolBytesPerClient = 1_073_741_824
     /// Bodies in the spool, of all clients.
     public var spoolBytes = 4_294_967_296
+    /// What is held of one file that is written before its transfer waits.
+    public var writeBytesPerFile = 1_048_576
+    /// What is held of all files that are written.
+    public var writeBytes = 67_108_864
     /// How long the body of a performed request stays in the spool if nobody releases it.
     public var spoolLeaseMilliseconds = 600_000
     /// The longest wait of one call.
@@ -176,6 +182,12 @@ public struct Limits: Equatable, Sendable {
             "spool_bytes", \.spoolBytes, 0...1_099_511_627_776,
             "bodies in the spool, of all: it lies on the user's disk"),
         Field(
+            "write_bytes_per_file", \.writeBytesPerFile, 65_536...268_435_456,
+            "bytes of a body that are not written yet; beyond that its origin waits for the disk"),
+        Field(
+            "write_bytes", \.writeBytes, 65_536...17_179_869_184,
+            "the same, of all bodies; beyond that each moves in steps of 16 KiB"),
+        Field(
             "spool_lease_ms", \.spoolLeaseMilliseconds, 1_000...86_400_000, "how long a body stays that nobody releases"
         ),
         Field("long_poll_ms", \.longPollMilliseconds, 1_000...600_000, "the longest wait of one call"),
@@ -188,5 +200,12 @@ extension Limits.Field {
         _ reason: String
     ) {
         self.init(name: name, path: path, range: range, reason: reason)
+    }
+}
+
+extension WriteMemory {
+    /// The memory that a configuration gives to files that are written.
+    convenience init(_ limits: Limits) {
+        self.init(fileBytes: limits.writeBytesPerFile, totalBytes: limits.writeBytes)
     }
 }

@@ -20,6 +20,8 @@ struct RecordWriter {
 
         /// Bytes of each value that a serializer made.
         var valueBytes = Int.max
+        /// Whether a body in memory is written, and not told to be gone.
+        var hasBody = true
         /// Whether the fields of what was sent, each attempt's response and the timeline are told too.
         var isFull = false
 
@@ -38,30 +40,40 @@ struct RecordWriter {
     /// What fits an event, which is encoded once for all who want it.
     var eventDetail: Detail { .fitting(spool.limits.lineBytes - 1_024) }
 
-    /// Writes the record of a request in any state. One that would be longer than the limit is written again with its body in a file, the
-    /// fields that fit, and the beginnings of its URLs.
+    /// Writes the record of a request in any state. One that would be longer than the limit is written again without its body, which was moved
+    /// to a file before (``mustSpill(_:maximumEncodedBytes:recordBytes:isFull:)``), with the fields that fit, and the beginnings of its URLs.
     /// Other results than the request's own are what serializers made later.
     func write(
         _ request: Request, results: [SerializedResponse]? = nil, isFull: Bool = false, atMost limit: Int,
         to writer: inout JSONWriter
     ) {
-        // Serializers that worked later tell their own failures, and not those of the request's.
-        let failure = results.map { request.responseFailure ?? $0.lazy.compactMap(\.error).first } ?? request.error
+        let start = writer.count
+        guard !fits(request, results, isFull: isFull, limit, in: &writer) else { return }
+        writer.rewind(to: start)
+        var detail = Detail.fitting(limit)
+        detail.hasBody = false
+        detail.isFull = isFull
+        // A whole record has the fields of every attempt twice besides: they share the room.
+        if isFull { detail.headerBytes /= 1 &+ 2 &* min(request.attempts.count, detail.hops) }
+        write(request, failure(of: request, results), results ?? request.results, detail, to: &writer)
+    }
+
+    /// Writes the whole record; `false` if it is longer than the limit.
+    func fits(
+        _ request: Request, _ results: [SerializedResponse]?, isFull: Bool, _ limit: Int, in writer: inout JSONWriter
+    ) -> Bool {
         let start = writer.count
         writer.reserve(RecordWriter.usualBytes)
         var detail = Detail.whole
         detail.isFull = isFull
         detail.valueBytes = limit
-        write(request, failure, results ?? request.results, detail, to: &writer)
-        guard writer.count - start > limit else { return }
-        // If the spool is full, the body is told to be gone: a line that the client cannot read would be worse.
-        do throws(SessionError) { try request.spillBody() } catch { request.discardBody() }
-        writer.rewind(to: start)
-        detail = .fitting(limit)
-        detail.isFull = isFull
-        // A whole record has the fields of every attempt twice besides: they share the room.
-        if isFull { detail.headerBytes /= 1 &+ 2 &* min(request.attempts.count, detail.hops) }
-        write(request, failure, results ?? request.results, detail, to: &writer)
+        write(request, failure(of: request, results), results ?? request.results, detail, to: &writer)
+        return writer.count - start <= limit
+    }
+
+    /// Serializers that worked later tell their own failures, and not those of the request's.
+    private func failure(of request: Request, _ results: [SerializedResponse]?) -> SessionError? {
+        results.map { request.responseFailure ?? $0.lazy.compactMap(\.error).first } ?? request.error
     }
 
     private func write(
@@ -86,7 +98,7 @@ struct RecordWriter {
             writer.null()
         }
         writer.key("body")
-        writeBody(request, to: &writer)
+        writeBody(request, detail, to: &writer)
         writer.key("metrics")
         writeSummary(request, to: &writer)
         writer.key("attempts")
@@ -133,18 +145,6 @@ struct RecordWriter {
         writer.endObject()
     }
 
-    /// Makes sure that the record fits a line: a body whose encoded form is too large goes to the spool first.
-    func fit(_ request: Request, maximumEncodedBytes: Int) throws(SessionError) {
-        guard case .memory(let bytes) = request.body.storage, !bytes.isEmpty else { return }
-        // The longest form of a byte has six.
-        guard bytes.count > maximumEncodedBytes / 6 &- 2 else { return }
-        let encoded = bytes.withUnsafeBytes { bytes in
-            JSONWriter.isUTF8(bytes) ? JSONWriter.encodedLength(ofText: bytes) : Base64.encodedLength(of: bytes.count)
-        }
-        guard encoded > maximumEncodedBytes else { return }
-        try request.spillBody()
-    }
-
     /// Status, version, fields in order, and where they came from.
     func write(
         _ head: ResponseHead, url: String?, _ detail: Detail = .whole, hidingSecrets: Bool = false,
@@ -188,10 +188,10 @@ struct RecordWriter {
         writer.member("url", BoundedText.of(url, bytes: detail.urlBytes))
     }
 
-    private func writeBody(_ request: Request, to writer: inout JSONWriter) {
+    private func writeBody(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
         switch request.body.storage {
-        case .memory(let bytes) where bytes.isEmpty:
+        case .memory(let bytes) where bytes.isEmpty || !detail.hasBody:
             let wasKept = request.body.count > 0 && request.stream == nil
             if wasKept { writer.member("gone", true) } else { writer.member("none", true) }
         case .memory(let bytes):

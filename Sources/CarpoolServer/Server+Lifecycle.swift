@@ -57,10 +57,17 @@ extension Server {
     }
 
     private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
         for connection in Array(connections.values) { connection.close() }
-        spool.removeAll()
         connectivity.stop()
         reachability.stop()
+        // A disk that does not answer keeps nobody from ending: what it holds is removed by the next daemon.
+        loop.arm(Timer { [unowned self] in tellStopped() }, afterMilliseconds: Server.flushMilliseconds)
+        spool.removeAll { [unowned self] in tellStopped() }
+    }
+
+    private func tellStopped() {
         let onStopped = onStopped
         self.onStopped = {}
         onStopped()

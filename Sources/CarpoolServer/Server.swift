@@ -11,6 +11,8 @@ final class Server {
     let loop: EventLoop
     /// Calls on files and other work that may block.
     let worker: Worker
+    /// What is written to files.
+    let files: FileStore
     let log: Log
     let options: ServerOptions
     let transport: CurlTransport
@@ -47,6 +49,8 @@ final class Server {
     let started = WallClock.microseconds()
     /// Called once, when everything is over.
     var onStopped: () -> Void = {}
+    /// Whether its end has begun, of which only the removal of the spool is left.
+    var hasEnded = false
 
     /// Ends a daemon that was started on demand and that nobody needs.
     private(set) lazy var idleExit = Timer { [unowned self] in
@@ -65,9 +69,13 @@ final class Server {
     /// The writer's buffer is kept between replies up to this size.
     private static let keptWriterBytes = 262_144
 
-    init(loop: EventLoop, options: ServerOptions, configuration: ServerConfiguration, log: Log) throws(ServerError) {
+    init(
+        loop: EventLoop, options: ServerOptions, configuration: ServerConfiguration, log: Log,
+        work: (any BackgroundWork)? = nil
+    ) throws(ServerError) {
         self.loop = loop
         worker = Worker(loop: loop)
+        files = FileStore(work: work ?? worker, scheduler: loop, memory: WriteMemory(configuration.limits))
         self.options = options
         self.configuration = configuration
         self.log = log
@@ -79,7 +87,7 @@ final class Server {
             throw ServerError(error.description)
         }
         do throws(SystemError) {
-            spool = try Spool(directory: options.spoolDirectory, limits: configuration.limits)
+            spool = try Spool(directory: options.spoolDirectory, limits: configuration.limits, files: files)
         } catch {
             throw ServerError(error.description)
         }
@@ -94,6 +102,7 @@ final class Server {
         reachability.onChange = { [unowned self] in publish($0) }
         transport.connectionObserver = publisher
         spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }
+        files.shareOfRequest = { Spool.share(of: ($0.context as? EventSubject)?.client) }
         dispatcher = makeDispatcher()
     }
 
@@ -132,7 +141,7 @@ final class Server {
     func makeSession(name: String, of uid: UInt32, _ configuration: SessionConfiguration) -> Session {
         Session(
             name: name, user: uid == access.owner ? nil : uid, configuration: configuration, transport: transport,
-            scheduler: loop, spool: spool, eventMonitor: publisher, streamMemory: streamMemory,
+            scheduler: loop, spool: spool, files: files, eventMonitor: publisher, streamMemory: streamMemory,
             connectivity: connectivity)
     }
 
@@ -242,21 +251,6 @@ final class Server {
         if !keepingBody { spool.release(entry.request.id) }
     }
 
-    /// Makes the body of a finished request fit the client's lines, and starts its lease if nothing else keeps it.
-    func fit(_ entry: RequestEntry, for client: any Client) {
-        guard entry.request.isFinished else { return }
-        do throws(SessionError) {
-            try record.fit(entry.request, maximumEncodedBytes: client.inlineBodyBytes)
-        } catch {
-            log.write(.error, "a body is lost", [("request", entry.request.id), ("error", error.description)])
-            entry.request.discardBody()
-        }
-        guard !entry.isKept || entry.isDismissed, let body = spool.body(of: entry.request.id), body.expires == nil
-        else { return }
-        body.expires = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
-        body.goesWithClient = entry.cancelsOnDisconnect
-    }
-
     /// Whether a client may use and read what a client of the same or another user has made. No role opens what is another user's.
     func mayRead(_ owner: ClientIdentity, _ client: any Client) -> Bool { owner.uid == client.uid }
 
@@ -312,6 +306,8 @@ extension Server {
         publisher.journal.limitBytes = new.limits.journalBytes
         streamMemory.streamBytes = new.limits.streamBytes
         streamMemory.totalBytes = new.limits.totalStreamBytes
+        files.memory.fileBytes = new.limits.writeBytesPerFile
+        files.memory.totalBytes = new.limits.writeBytes
         // Whoever has another role now, or none, comes in by it again.
         for connection in connections.values where access.role(of: connection.uid) != connection.role {
             connection.closeAfterReply()

@@ -16,9 +16,12 @@ final class Spool: BodySpool {
     private var bytesByClient: [ClientIdentity: Int64] = [:]
     private(set) var totalBytes: Int64 = 0
 
-    init(directory: String, limits: Limits) throws(SystemError) {
+    let files: FileStore
+
+    init(directory: String, limits: Limits, files: FileStore) throws(SystemError) {
         self.directory = directory
         self.limits = limits
+        self.files = files
         guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", directory) }
         removeOrphans()
     }
@@ -28,31 +31,40 @@ final class Spool: BodySpool {
     /// The body of a request, if it has one here.
     func body(of request: String) -> SpooledBody? { bodies.isEmpty ? nil : bodies[request] }
 
-    func makeFile(for request: Request) throws(SessionError) -> any SpoolFile {
-        do throws(SystemError) {
-            let file = try FileDescriptor.unnamed(in: directory)
-            let body = SpooledBody(request: request.id, owner: ownerOfRequest(request.id), file: file, spool: self)
-            bodies[request.id] = body
-            return body
-        } catch {
-            throw Spool.failure(error)
+    func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
+        let (owner, directory) = (ownerOfRequest(request.id), directory)
+        let writer = FileWriter(files, share: Spool.share(of: owner), isHashed: isHashed) { file in
+            do throws(SystemError) {
+                file.descriptor = try FileDescriptor.unnamed(in: directory)
+                return nil
+            } catch {
+                return error
+            }
         }
+        let body = SpooledBody(request: request, owner: owner, writer: writer, spool: self)
+        bodies[request.id] = body
+        return body
     }
 
-    /// Removes the body of a request; gives whether there was one.
-    @discardableResult func release(_ request: String) -> Bool {
-        guard let body = bodies[request] else { return false }
-        remove(body)
+    static func share(of owner: ClientIdentity?) -> WorkerShare {
+        owner.map { WorkerShare(user: $0.uid, client: $0.name) } ?? .process
+    }
+
+    /// Removes the body of a request; gives whether there was one. The file is gone when `then` is called.
+    @discardableResult func release(_ request: String, then: @escaping () -> Void = {}) -> Bool {
+        guard let body = bodies[request] else {
+            then()
+            return false
+        }
+        remove(body, then: then)
         return true
     }
 
     /// Removes a body, whole or not. Nothing happens if it is gone already.
-    fileprivate func remove(_ body: SpooledBody) {
-        guard bodies[body.request] === body else { return }
+    func remove(_ body: SpooledBody, then: @escaping () -> Void = {}) {
+        guard bodies[body.request] === body else { return then() }
         bodies[body.request] = nil
-        body.close()
-        if let path = body.path { unlink(path) }
-        body.forgetPath()
+        body.remove(then: then)
         totalBytes -= body.count
         if let owner = body.owner {
             let left = (bytesByClient[owner] ?? 0) - body.count
@@ -75,14 +87,42 @@ final class Spool: BodySpool {
         for (request, body) in bodies where (body.expires ?? .max) <= time { release(request) }
     }
 
-    /// Removes everything, as the daemon ends.
-    func removeAll() {
+    /// Removes everything, as the daemon ends, and then calls the body.
+    func removeAll(then: @escaping () -> Void) {
         for request in Array(bodies.keys) { release(request) }
-        rmdir(directory)
+        let directory = directory
+        whenRemoved { [self] in
+            files.run(for: .process, { _ = rmdir(directory) }, then: { _ in then() })
+        }
+    }
+
+    /// Removals that are not done yet.
+    private var removals = 0
+    private var removalFollowers: [() -> Void] = []
+
+    private func whenRemoved(_ body: @escaping () -> Void) {
+        if removals == 0 { body() } else { removalFollowers.append(body) }
+    }
+
+    /// Removes the file of a body.
+    func unlink(_ path: String, of owner: ClientIdentity?, then: @escaping () -> Void) {
+        removals += 1
+        files.runAlways(for: Spool.share(of: owner), { _ = Glibc.unlink(path) }) { [self] in
+            then()
+            didRemove()
+        }
+    }
+
+    private func didRemove() {
+        removals -= 1
+        guard removals == 0 else { return }
+        let waiting = removalFollowers
+        removalFollowers = []
+        for follower in waiting { follower() }
     }
 
     /// Takes room for bytes that are about to be written.
-    fileprivate func reserve(_ count: Int64, for owner: ClientIdentity?) throws(SessionError) {
+    func reserve(_ count: Int64, for owner: ClientIdentity?) throws(SessionError) {
         let own = owner.flatMap { bytesByClient[$0] } ?? 0
         guard totalBytes + count <= Int64(limits.spoolBytes), own + count <= Int64(limits.spoolBytesPerClient) else {
             throw SessionError(
@@ -93,7 +133,7 @@ final class Spool: BodySpool {
         if let owner { bytesByClient[owner] = own + count }
     }
 
-    fileprivate static func failure(_ error: SystemError) -> SessionError {
+    static func failure(_ error: SystemError) -> SessionError {
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
             isFull ? "disk_full" : "cannot_write_to_file", "cannot keep the response: \(error)",
@@ -107,96 +147,7 @@ final class Spool: BodySpool {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name.hasPrefix("r_") { unlink("\(directory)/\(name)") }
+            if name.hasPrefix("r_") { _ = Glibc.unlink("\(directory)/\(name)") }
         }
-    }
-}
-
-/// One body in the spool.
-final class SpooledBody: SpoolFile {
-    let request: String
-    let owner: ClientIdentity?
-    /// Its size so far.
-    private(set) var count: Int64 = 0
-    private(set) var path: String?
-    /// When it goes, in microseconds since 1970; `nil` while its request is kept.
-    var expires: Int64?
-    /// Whether it goes when the last connection of its client does.
-    var goesWithClient = false
-
-    /// Open until the body is whole: descriptors are few, bodies may be many.
-    private var file: FileDescriptor?
-    private var isRemoved = false
-    private unowned let spool: Spool
-
-    fileprivate init(request: String, owner: ClientIdentity?, file: consuming FileDescriptor, spool: Spool) {
-        self.request = request
-        self.owner = owner
-        self.file = consume file
-        self.spool = spool
-    }
-
-    func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
-        guard let fd = file?.raw else { return }
-        try spool.reserve(Int64(bytes.count), for: owner)
-        count += Int64(bytes.count)
-        do throws(SystemError) { try Bytes.writeAll(fd, bytes) } catch { throw Spool.failure(error) }
-    }
-
-    func complete() throws(SessionError) {
-        guard path == nil, file != nil else { return }
-        let path = "\(spool.directory)/\(request)"
-        do throws(SystemError) { try file?.link(to: path) } catch { throw Spool.failure(error) }
-        self.path = path
-        file = nil
-    }
-
-    func discard() { spool.remove(self) }
-
-    func contents() throws(SessionError) -> [UInt8] {
-        guard !isRemoved else { throw .inputFileNil }
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try piece(at: 0, count: Int(clamping: count))
-        } catch {
-            throw .inputFileReadFailed(path: path, reason: error.description)
-        }
-        guard bytes.count == count else {
-            throw .inputFileReadFailed(path: path, reason: "it has only \(bytes.count) of \(count) bytes")
-        }
-        return bytes
-    }
-
-    /// Without its descriptor it can neither grow nor get a name: a file that is removed before it is whole leaves nothing behind.
-    fileprivate func close() {
-        file = nil
-        isRemoved = true
-    }
-
-    /// There is nothing at its path any more.
-    fileprivate func forgetPath() { path = nil }
-
-    /// Reads a piece of a whole body: fewer bytes than asked for at the end, none behind it.
-    func read(at offset: Int64, count wanted: Int) throws(SystemError) -> [UInt8] {
-        // The kernel refuses an offset whose end is beyond what it can count.
-        guard path != nil, offset >= 0, offset < count else { return [] }
-        return try piece(at: offset, count: wanted)
-    }
-
-    /// From the descriptor while it has no name, else from its file.
-    private func piece(at offset: Int64, count wanted: Int) throws(SystemError) -> [UInt8] {
-        if let unnamed = file?.raw { return try Self.read(unnamed, spool.directory, at: offset, count: wanted) }
-        guard let path else { return [] }
-        let opened = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW)
-        return try Self.read(opened.raw, path, at: offset, count: wanted)
-    }
-
-    private static func read(
-        _ fd: Int32, _ subject: String, at offset: Int64, count wanted: Int
-    ) throws(SystemError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: wanted)
-        let read = pread(fd, &bytes, wanted, Int(offset))
-        guard read >= 0 else { throw .last("pread", subject) }
-        return Array(bytes[..<read])
     }
 }

@@ -55,6 +55,10 @@ public final class Request {
     var isDecidingRedirect = false
     /// The end of the transfer, while the request is held up.
     var heldCompletion: HeldCompletion?
+    /// Whether its files are written; `nil` if it has none.
+    var settlement: Settlement?
+    /// Who waits until its body is in a file, while it is moved there.
+    var spilling: [(SessionError?) -> Void]?
     /// What it has been through with the network; `nil` for nothing.
     var network: NetworkHistory?
     /// How often the network had been lost when the present attempt began.
@@ -179,9 +183,6 @@ public final class Request {
     /// Drops the bytes of the body, where they cannot be kept.
     public func discardBody() { body.discard() }
 
-    /// Moves the body to a file of the session's spool, if it is in memory.
-    public func spillBody() throws(SessionError) { try body.spill(to: session.spool, owner: self) }
-
     /// Takes back a body that waits for the end.
     public func forget(completion: Int) { completions.removeAll { $0.token == completion } }
 }
@@ -250,6 +251,7 @@ extension Request {
         response = nil
         body.discard()
         body = ResponseBody(isHashed: parameters.hashesBody)
+        settlement = nil
         receiver?.reset()
         receivePace = ReceivePace()
         results = []

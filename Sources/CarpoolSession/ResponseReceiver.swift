@@ -16,12 +16,15 @@ protocol ResponseReceiver: AnyObject {
     func mayEnd(_ request: Request) -> Bool
     /// The task is over, and nothing more comes; the error is the transport's. Called before the validators.
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError)
-    /// The body is there as a whole. Called before the metrics are told.
-    func requestDidReceiveBody(_ request: Request) throws(SessionError)
+    /// Whether ``settle(_:isWhole:completion:)`` has something to do.
+    var mustSettle: Bool { get }
+    /// The transfer has ended: what has come is to be written. Called before the metrics are told, which waits for the completion.
+    /// - Parameter isWhole: whether the body is there as a whole; a failure to keep it is the request's.
+    func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void)
     /// No validator objects to the response.
     func requestDidPassValidation(_ request: Request) throws(SessionError)
     /// The request is over but for its serializers.
-    func requestWillFinish(_ request: Request)
+    func requestWillFinish(_ request: Request, completion: @escaping () -> Void)
     /// Another attempt begins.
     func reset()
 }
@@ -31,12 +34,14 @@ extension ResponseReceiver {
     var isHoldingUp: Bool { false }
     /// Needs nothing.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {}
+    /// Writes nothing.
+    var mustSettle: Bool { false }
     /// Does nothing.
-    func requestDidReceiveBody(_ request: Request) throws(SessionError) {}
+    func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) { completion() }
     /// Does nothing.
     func requestDidPassValidation(_ request: Request) throws(SessionError) {}
     /// Does nothing.
-    func requestWillFinish(_ request: Request) {}
+    func requestWillFinish(_ request: Request, completion: @escaping () -> Void) { completion() }
     /// Most have nothing to wait for.
     func mayEnd(_ request: Request) -> Bool { true }
 }

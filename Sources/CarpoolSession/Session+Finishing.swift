@@ -15,7 +15,6 @@ extension Session {
         request.phase = .validating
         // Before the validators: one that asks a client tells it the file.
         do throws(SessionError) {
-            try request.body.complete()
             try request.receiver?.request(request, didEndTaskWith: error)
         } catch let failure {
             request.fail(failure)
@@ -141,8 +140,11 @@ extension Session {
         guard !request.isOver else { return }
         if case .backingOff(let timer) = request.phase { scheduler.cancel(timer) }
         request.phase = .serializing(nil)
-        do throws(SessionError) { try request.body.complete() } catch { request.fail(error) }
-        request.receiver?.requestWillFinish(request)
+        guard !hasNoFiles(request) else { return finishSettled(request) }
+        settleEnd(of: request) { [self] in finishSettled(request) }
+    }
+
+    private func finishSettled(_ request: Request) {
         noteFailure(of: request)
         request.hasNoResponse = request.error != nil
         request.timeline.requestCompleted = WallClock.microseconds()

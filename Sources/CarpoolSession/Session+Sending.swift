@@ -123,6 +123,7 @@ extension Session {
         request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
         let transfer = transport.start(hop, delegate: delegate)
         request.transfer = transfer
+        request.settlement = nil
         delegate.tasks[transfer] = request
         return transfer
     }

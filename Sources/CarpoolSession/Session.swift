@@ -26,6 +26,8 @@ public final class Session {
     let transport: any Transport
     let scheduler: any Scheduler
     let spool: any BodySpool
+    /// Keeps files without waiting for a disk.
+    let files: FileStore
     /// Tells the monitor that it was made with, and those of requests.
     let eventMonitor: CompositeEventMonitor
     let streamMemory: StreamMemory
@@ -38,7 +40,7 @@ public final class Session {
     /// Makes a session over a transport; the scheduler and whoever knows the network are of the transport's loop.
     public init(
         name: String, user: UInt32? = nil, configuration: SessionConfiguration, transport: any Transport,
-        scheduler: any Scheduler, spool: any BodySpool, eventMonitor: any EventMonitor,
+        scheduler: any Scheduler, spool: any BodySpool, files: FileStore, eventMonitor: any EventMonitor,
         streamMemory: StreamMemory = StreamMemory(),
         connectivity: (any Connectivity)? = nil
     ) {
@@ -48,6 +50,7 @@ public final class Session {
         self.transport = transport
         self.scheduler = scheduler
         self.spool = spool
+        self.files = files
         self.eventMonitor = CompositeEventMonitor(ofSession: eventMonitor)
         self.streamMemory = streamMemory
         self.connectivity = connectivity

@@ -81,6 +81,8 @@ final class SessionDelegate: TransferDelegate {
         guard request.error == nil else { return .stop }
         do throws(SessionError) {
             if let receiver = request.receiver { return try receiver.request(request, didReceive: bytes) }
+            // Bytes that cannot be written yet come again.
+            guard !request.body.isFull else { return .pause }
             request.session.didReceive(bytes.count, for: request)
             try request.body.append(
                 bytes, memoryLimit: request.parameters.memoryLimitBytes, spool: request.session.spool, owner: request)
@@ -115,9 +117,6 @@ final class SessionDelegate: TransferDelegate {
             return
         }
         if follow(request, completion) { return }
-        if completion.error == nil, request.error == nil, let receiver = request.receiver {
-            do throws(SessionError) { try receiver.requestDidReceiveBody(request) } catch { request.fail(error) }
-        }
         let monitor = request.session.eventMonitor
         request.session.willEndTask(request, completion.error, transfer.request)
         monitor.request(request, taskDidCollectMetricsOf: request.attempts[attempt].hops)
@@ -125,12 +124,18 @@ final class SessionDelegate: TransferDelegate {
         request.session.endTask(request, error: completion.error)
     }
 
-    /// Whether the end of a hop may be told: not while the request is held up, nor before whoever takes the body has handed all of it on.
+    /// Whether the end of a hop may be told: not while the request is held up, nor before the receiver has passed on all of the body, nor before
+    /// all of it is written.
     private func mayEnd(_ request: Request, _ completion: TransferCompletion) -> Bool {
-        guard !request.isHeldUp else { return completion.error != nil }
-        guard let receiver = request.receiver, request.state != .cancelled, !request.isLost else { return true }
-        if case .follow = request.redirection { return true }
-        return receiver.mayEnd(request)
+        guard !request.isHeldUp else {
+            return completion.error != nil && request.session.isSettled(request, completion)
+        }
+        if let receiver = request.receiver, request.state != .cancelled, !request.isLost, !request.isRedirected,
+            !receiver.mayEnd(request)
+        {
+            return false
+        }
+        return request.session.isSettled(request, completion)
     }
 
     // MARK: Redirects

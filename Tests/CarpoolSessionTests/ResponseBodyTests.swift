@@ -54,10 +54,32 @@ struct ResponseBodyTests {
         let owner = stage.request(RequestParameters(url: "http://a.test/"))
         var body = ResponseBody()
         try Self.append("abc", to: &body, limit: 10, stage, owner)
-        try body.spill(to: stage.spool, owner: owner)
-        try body.spill(to: stage.spool, owner: owner)
+        owner.body = body
+        var failures: [SessionError?] = []
+        for _ in 0..<2 { owner.spillBody { failures.append($0) } }
+        #expect(failures.map { $0?.name } == [nil, nil])
         #expect(stage.spool.files.map(\.path) == ["/spool/r_1"])
-        #expect(body.count == 3)
+        #expect(owner.body.count == 3)
+        #expect(owner.body.path == "/spool/r_1")
+    }
+
+    @Test("Who asks for the same spilling waits for the same file; bytes that go meanwhile take it along")
+    func slowSpill() throws {
+        let stage = try Stage()
+        let owner = stage.request(RequestParameters(url: "http://a.test/"))
+        var body = ResponseBody()
+        try Self.append("abc", to: &body, limit: 10, stage, owner)
+        owner.body = body
+        stage.spool.isSlow = true
+        var answers = 0
+        for _ in 0..<2 { owner.spillBody { _ in answers += 1 } }
+        #expect(answers == 0)
+        #expect(owner.text == "abc")
+        owner.discardBody()
+        stage.spool.completions[0]()
+        #expect(answers == 2)
+        #expect(stage.spool.files.map(\.isDiscarded) == [true])
+        #expect(owner.body.path == nil)
     }
 
     @Test("Spilling that fails leaves the bytes in memory", arguments: [ScriptedSpool.Step.make, .write, .complete])
@@ -67,8 +89,11 @@ struct ResponseBodyTests {
         var body = ResponseBody()
         try Self.append("abc", to: &body, limit: 10, stage, owner)
         stage.spool.failure = step
-        #expect(throws: SessionError.self) { try body.spill(to: stage.spool, owner: owner) }
-        guard case .memory(let bytes) = body.storage else {
+        owner.body = body
+        var failure: SessionError?
+        owner.spillBody { failure = $0 }
+        #expect(failure != nil)
+        guard case .memory(let bytes) = owner.body.storage else {
             Issue.record("not in memory")
             return
         }

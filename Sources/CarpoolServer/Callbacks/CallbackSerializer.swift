@@ -11,7 +11,7 @@ final class CallbackSerializer: ResponseSerializer {
 
     func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         let callback = callback
-        callback.ask("callback.serialize", about: request, members: callback.response(of: request)) {
+        callback.askAboutResponse("callback.serialize", of: request) {
             (answer) throws(JSONError) -> Result<SerializedValue, SessionError> in
             if let refusal = callback.refusal(in: answer) { return .failure(.customSerializationFailed(refusal)) }
             return .success(answer["value"].map(SerializedValue.json) ?? .none)

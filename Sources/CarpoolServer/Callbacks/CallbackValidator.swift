@@ -10,7 +10,7 @@ final class CallbackValidator: ResponseValidator {
 
     func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         let specification = callback.specification
-        callback.ask("callback.validate", about: request, members: callback.response(of: request)) {
+        callback.askAboutResponse("callback.validate", of: request) {
             (answer) throws(JSONError) -> SessionError? in
             guard answer["valid"]?.bool != true else { return nil }
             let message = answer["message"]?.string ?? "it is not valid"

@@ -39,10 +39,22 @@ struct ClientCallback {
         return .clientRefused(specification.name, message: message)
     }
 
-    /// Writes the response and its body as they are now. A body that no line can hold is moved to a file first.
-    func response(of request: Request) -> (inout JSONWriter, CallbackQuestion.Detail) -> Void {
-        // Without room in the spool the client is told the size alone.
-        try? broker.record.fit(request, maximumEncodedBytes: broker.inlineBodyBytes)
+    /// Asks about the response of a request. A body that no line can hold is moved to a file first; without room in the spool the client is told
+    /// its size alone.
+    func askAboutResponse<Value>(
+        _ method: StaticString, of request: Request, read: @escaping (JSON) throws(JSONError) -> Value,
+        completion: @escaping (Result<Value, SessionError>) -> Void
+    ) {
+        guard broker.record.mustSpill(request, maximumEncodedBytes: broker.inlineBodyBytes) else {
+            return ask(method, about: request, members: response(of: request), read: read, completion: completion)
+        }
+        request.spillBody { _ in
+            ask(method, about: request, members: response(of: request), read: read, completion: completion)
+        }
+    }
+
+    /// Writes the response and its body as they are now.
+    private func response(of request: Request) -> (inout JSONWriter, CallbackQuestion.Detail) -> Void {
         let (record, head, url, body) = (broker.record, request.response, request.url, request.body)
         return { writer, detail in
             if let head {

@@ -14,21 +14,36 @@ struct BodyHandlers {
         let offset = call.params["offset"]?.int ?? 0
         let length = call.params["length_bytes"]?.int ?? 32_768
         let body = try body(of: id, for: call.client)
-        let (bytes, size): ([UInt8], Int64)
-        do throws(SystemError) {
-            (bytes, size) = (try body.read(at: offset, count: length), body.size)
-        } catch {
-            throw .bodyGone(request: id)
+        let size = body.size
+        let read: @Sendable () -> Result<[UInt8], SystemError> = {
+            Result { () throws(SystemError) in try body.read(at: offset, count: length) }
         }
-        return .result { writer in
-            writer.beginObject()
-            writer.key("base64")
-            bytes.withUnsafeBytes { writer.base64($0) }
-            writer.member("offset", offset)
-            writer.member("length_bytes", bytes.count)
-            writer.member("size_bytes", size)
-            writer.member("eof", Int64(offset) + Int64(bytes.count) >= size)
-            writer.endObject()
+        run(read, of: body, for: call) { result in
+            guard case .success(let bytes) = result else { return call.fail(.bodyGone(request: id)) }
+            call.answer { writer in
+                writer.beginObject()
+                writer.key("base64")
+                bytes.withUnsafeBytes { writer.base64($0) }
+                writer.member("offset", offset)
+                writer.member("length_bytes", bytes.count)
+                writer.member("size_bytes", size)
+                writer.member("eof", Int64(offset) + Int64(bytes.count) >= size)
+                writer.endObject()
+            }
+        }
+        return .pending
+    }
+
+    /// Runs what reads a body: at once if it is in memory, else on the worker.
+    private func run<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value, of body: KeptBody, for call: Call, then: @escaping (Value) -> Void
+    ) {
+        guard case .file = body else { return then(work()) }
+        server.files.run(for: Spool.share(of: call.client.identity), work) { result in
+            switch result {
+            case .success(let value): then(value)
+            case .failure: call.fail(.tooManyInFlight(limit: server.limits.callsPerConnection))
+            }
         }
     }
 
@@ -41,15 +56,26 @@ struct BodyHandlers {
             throw .tooManyInFlight(limit: server.limits.descriptorsPerConnection)
         }
         let body = try body(of: id, for: call.client)
-        do throws(SystemError) {
-            call.passedDescriptor = PassedDescriptor(try body.open())
-        } catch {
-            throw .bodyGone(request: id)
+        let open: @Sendable () -> Result<Int32, SystemError> = {
+            Result { () throws(SystemError) in try body.open().release() }
         }
-        return .result { writer in
+        run(open, of: body, for: call) { result in
+            guard case .success(let raw) = result else { return call.fail(.bodyGone(request: id)) }
+            pass(FileDescriptor(owning: raw), size: body.size, to: call)
+        }
+        return .pending
+    }
+
+    private func pass(_ file: consuming FileDescriptor, size: Int64, to call: Call) {
+        // Others may have been passed since it was asked for.
+        guard call.client.takesDescriptors else {
+            return call.fail(.tooManyInFlight(limit: server.limits.descriptorsPerConnection))
+        }
+        call.passedDescriptor = PassedDescriptor(file)
+        call.answer { writer in
             writer.beginObject()
             writer.member("descriptor", 0)
-            writer.member("size_bytes", body.size)
+            writer.member("size_bytes", size)
             writer.endObject()
         }
     }
@@ -81,7 +107,10 @@ struct BodyHandlers {
         if let owner = server.spool.body(of: id)?.owner, !server.mayRead(owner, call.client) {
             throw .requestNotFound(id)
         }
-        let changed = server.spool.release(id)
-        return .result { StateChange.write(changed, state: "released", to: &$0) }
+        let changed = server.spool.body(of: id) != nil
+        server.wait(for: { _ = server.spool.release(id, then: $0) }) {
+            call.answer { StateChange.write(changed, state: "released", to: &$0) }
+        }
+        return .pending
     }
 }

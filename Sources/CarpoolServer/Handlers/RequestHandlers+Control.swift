@@ -8,10 +8,9 @@ internal import CarpoolSystem
 extension RequestHandlers {
     func get(_ call: Call) throws(RPCError) -> Answer {
         let entry = try server.entry(of: call)
-        server.fit(entry, for: call.client)
         if entry.request.isFinished { entry.isRead = true }
-        let limit = call.client.recordBytes
-        return .result { server.record.write(entry.request, atMost: limit, to: &$0) }
+        answer(call, with: entry, results: nil)
+        return .pending
     }
 
     func wait(_ call: Call) throws(RPCError) -> Answer {
@@ -33,8 +32,15 @@ extension RequestHandlers {
     private func answer(
         _ call: Call, with entry: RequestEntry, results: [SerializedResponse]?, isFull: Bool = false
     ) {
-        server.fit(entry, for: call.client)
-        entry.isRead = true
+        guard server.mustSpill(entry, for: call.client, results: results, isFull: isFull) else {
+            return write(entry, results, isFull, to: call)
+        }
+        server.spill(entry) { write(entry, results, isFull, to: call) }
+    }
+
+    private func write(_ entry: RequestEntry, _ results: [SerializedResponse]?, _ isFull: Bool, to call: Call) {
+        server.lease(entry)
+        if entry.request.isFinished { entry.isRead = true }
         let (record, limit) = (server.record, call.client.recordBytes)
         call.answer { record.write(entry.request, results: results, isFull: isFull, atMost: limit, to: &$0) }
     }

@@ -71,7 +71,7 @@ struct RequestHandlers {
     /// Answers with the head: the rest is asked for with `request.wait`.
     private func answer(_ call: Call, whenHeaded entry: RequestEntry, _ subscription: String?) {
         entry.request.whenHeaded { request in
-            server.fit(entry, for: call.client)
+            server.lease(entry)
             call.answer { writer in
                 server.record.write(request, atMost: call.client.recordBytes, to: &writer)
                 RequestHandlers.add(subscription, to: &writer)
@@ -91,16 +91,11 @@ struct RequestHandlers {
         _ call: Call, whenFinished entry: RequestEntry, _ subscription: String?, dismissing: Bool
     ) -> Answer {
         let server = server
-        let completion = entry.request.whenFinished { request in
-            server.fit(entry, for: call.client)
-            entry.isRead = true
-            let record = server.record
-            let limit = call.client.recordBytes
-            call.answer { writer in
-                record.write(request, atMost: limit, to: &writer)
-                RequestHandlers.add(subscription, to: &writer)
+        let completion = entry.request.whenFinished { _ in
+            guard server.mustSpill(entry, for: call.client) else {
+                return answer(call, entry, subscription, dismissing)
             }
-            if dismissing { server.dismiss(entry, keepingBody: true) }
+            server.spill(entry) { answer(call, entry, subscription, dismissing) }
         }
         call.onCancel = {
             entry.request.forget(completion: completion)
@@ -108,6 +103,18 @@ struct RequestHandlers {
             entry.isKept = true
         }
         return .pending
+    }
+
+    private func answer(_ call: Call, _ entry: RequestEntry, _ subscription: String?, _ dismissing: Bool) {
+        server.lease(entry)
+        entry.isRead = true
+        let record = server.record
+        let limit = call.client.recordBytes
+        call.answer { writer in
+            record.write(entry.request, atMost: limit, to: &writer)
+            RequestHandlers.add(subscription, to: &writer)
+        }
+        if dismissing { server.dismiss(entry, keepingBody: true) }
     }
 
     /// The request that an idempotency key stands for, if it was used before, for the same parameters.

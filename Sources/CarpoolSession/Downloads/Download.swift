@@ -170,7 +170,9 @@ extension Download: ResponseReceiver {
         case .partial(let partial):
             try partial.write(bytes)
             hash?.update(bytes)
-        case .spool: try keep(bytes, request, memoryLimit: 0)
+        case .spool:
+            guard !request.body.isFull else { return .pause }
+            try keep(bytes, request, memoryLimit: 0)
         case .page:
             try keep(bytes, request, memoryLimit: request.parameters.memoryLimitBytes)
             return .accept
@@ -193,21 +195,35 @@ extension Download: ResponseReceiver {
         try request.body.append(bytes, memoryLimit: memoryLimit, spool: request.session.spool, owner: request)
     }
 
-    func requestDidReceiveBody(_ request: Request) throws(SessionError) {
+    var mustSettle: Bool { true }
+
+    func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) {
+        guard isWhole else { return completion() }
         switch sink {
-        case .none: return
+        case .none: return completion()
         case .page:
-            throw .unacceptableStatusCode(request.response?.status ?? 0)
-        case .spool: try request.spillBody()
+            request.fail(.unacceptableStatusCode(request.response?.status ?? 0))
+            return completion()
+        case .spool:
+            return request.spillBody { [self] error in
+                if let error { request.fail(error) } else { didReceiveAll(request) }
+                completion()
+            }
         case .partial(let partial):
             request.body = ResponseBody(partial, count: partial.count, hash: hash?.finish())
         }
+        didReceiveAll(request)
+        completion()
+    }
+
+    private func didReceiveAll(_ request: Request) {
         isWhole = true
         let monitor = request.session.eventMonitor
         let count = request.body.count
         monitor.request(request, didProgressTo: count, total: count)
         monitor.request(request, taskDidFinishDownloadingTo: request.body.path ?? "")
-        if !parameters.validatesBeforeMove { try move(request) }
+        guard !parameters.validatesBeforeMove else { return }
+        do throws(SessionError) { try move(request) } catch { request.fail(error) }
     }
 
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError) { isWaiting = false }
@@ -236,7 +252,8 @@ extension Download: ResponseReceiver {
         hash = nil
     }
 
-    func requestWillFinish(_ request: Request) {
+    func requestWillFinish(_ request: Request, completion: @escaping () -> Void) {
+        defer { completion() }
         isWaiting = false
         guard let partial, !isMoved else { return }
         defer { if isWhole, request.body.path != nil { request.body.discard() } }

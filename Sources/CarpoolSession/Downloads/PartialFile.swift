@@ -113,8 +113,16 @@ extension PartialFile: SpoolFile {
         count &+= Int64(bytes.count)
     }
 
+    /// It is written at once.
+    public var isFull: Bool { false }
+
     /// Its name is given by ``move(to:_:)``.
-    public func complete() throws(SessionError) {}
+    public func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) { completion(.success(nil)) }
+
+    /// All of its bytes, wherever it lies now.
+    public func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void) {
+        do throws(SessionError) { completion(.success(try contents())) } catch { completion(.failure(error)) }
+    }
 
     /// All of its bytes, wherever it lies now.
     public func contents() throws(SessionError) -> [UInt8] {

@@ -19,6 +19,13 @@ final class SHA256Hash {
 
     deinit { EVP_MD_CTX_free(context) }
 
+    /// The hash of bytes that are all there.
+    static func of(_ bytes: [UInt8]) -> [UInt8] {
+        let hash = SHA256Hash()
+        bytes.withUnsafeBytes { hash.update($0) }
+        return hash.finish()
+    }
+
     /// Adds bytes. Nothing can be added once the hash was asked for.
     func update(_ bytes: UnsafeRawBufferPointer) {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)

@@ -18,10 +18,12 @@ public actor EmbeddedSession {
     /// Makes a session on a loop of the calling thread.
     init(_ parts: Parts) throws {
         loop = try EventLoop()
+        let files = FileStore(work: Worker(loop: loop), scheduler: loop)
         session = Session(
             name: "default", configuration: parts.configuration,
             transport: try CurlTransport(loop: loop, configuration: parts.transport), scheduler: loop,
-            spool: TemporarySpool(directory: parts.temporaryDirectory), eventMonitor: parts.eventMonitor)
+            spool: TemporarySpool(directory: parts.temporaryDirectory, files: files), files: files,
+            eventMonitor: parts.eventMonitor)
     }
 
     /// What a session is made of.

@@ -11,14 +11,24 @@ final class TemporarySpool: BodySpool {
     /// The most bytes of all bodies that are kept at a time: 4 GiB, as in the daemon.
     static let limitBytes: Int64 = 4_294_967_296
 
-    init(directory: String) { self.directory = directory }
+    private let files: FileStore
 
-    func makeFile(for request: Request) throws(SessionError) -> any SpoolFile {
-        do throws(SystemError) {
-            return TemporaryBody(try FileDescriptor.unnamed(in: directory), spool: self)
-        } catch {
-            throw TemporarySpool.failure(error)
+    init(directory: String, files: FileStore) {
+        self.directory = directory
+        self.files = files
+    }
+
+    func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
+        let directory = directory
+        let writer = FileWriter(files, share: files.shareOfRequest(request), isHashed: isHashed) { file in
+            do throws(SystemError) {
+                file.descriptor = try FileDescriptor.unnamed(in: directory)
+                return nil
+            } catch {
+                return error
+            }
         }
+        return TemporaryBody(writer, request, spool: self)
     }
 
     fileprivate static func failure(_ error: SystemError) -> SessionError {
@@ -31,50 +41,84 @@ final class TemporarySpool: BodySpool {
 
 /// One body; its file goes with it.
 private final class TemporaryBody: SpoolFile {
-    private var file: FileDescriptor?
+    private let writer: FileWriter
     private let spool: TemporarySpool
     private var count: Int64 = 0
-    private var isComplete = false
+    /// The descriptor's number once the body is whole. The writer keeps it open.
+    private var descriptor: Int32?
 
-    init(_ file: consuming FileDescriptor, spool: TemporarySpool) {
-        self.file = consume file
+    init(_ writer: FileWriter, _ request: Request, spool: TemporarySpool) {
+        self.writer = writer
         self.spool = spool
+        writer.onRoom = { [weak request] in request?.goOnKeepingBody() }
+        writer.onFailure = { [weak request] in request?.failToKeepBody(TemporarySpool.failure($0)) }
     }
 
     deinit { spool.bytes -= count }
 
     /// What this process can open as long as the body is kept.
-    var path: String? {
-        guard isComplete, let fd = file?.raw else { return nil }
-        return "/proc/self/fd/\(fd)"
-    }
+    var path: String? { descriptor.map { "/proc/self/fd/\($0)" } }
+
+    var isFull: Bool { writer.isFull }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
-        guard let fd = file?.raw else { return }
+        guard descriptor == nil else { return }
         guard spool.bytes + Int64(bytes.count) <= TemporarySpool.limitBytes else {
             throw SessionError("spool_full", "all bodies that are kept take \(TemporarySpool.limitBytes) bytes")
         }
         spool.bytes += Int64(bytes.count)
         count += Int64(bytes.count)
-        do throws(SystemError) { try Bytes.writeAll(fd, bytes) } catch { throw TemporarySpool.failure(error) }
+        writer.append(bytes)
     }
 
-    func complete() throws(SessionError) { isComplete = true }
+    func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) {
+        writer.perform {
+            (file) -> (hash: [UInt8]?, raw: Int32, error: SystemError?) in
+            let error = file.open()
+            return (file.hash?.finish(), file.descriptor?.raw ?? -1, error)
+        } then: { [weak self] result in
+            // Nobody wants it any more.
+            guard let result else { return completion(.success(nil)) }
+            if let error = result.error { return completion(.failure(TemporarySpool.failure(error))) }
+            self?.descriptor = result.raw
+            completion(.success(result.hash))
+        }
+    }
+
+    func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void) {
+        let (wanted, path) = (count, path)
+        writer.perform { (file) -> Result<[UInt8], SystemError> in
+            Result { () throws(SystemError) in try file.read(at: 0, count: Int(clamping: wanted)) }
+        } then: {
+            completion(TemporaryBody.whole($0, count: wanted, path))
+        }
+    }
 
     func contents() throws(SessionError) -> [UInt8] {
-        guard let fd = file?.raw else { throw .inputFileNil }
-        var bytes = [UInt8](repeating: 0, count: Int(clamping: count))
-        let wanted = bytes.count
-        let read = pread(fd, &bytes, wanted, 0)
-        guard read == wanted else {
-            let reason = read < 0 ? SystemError.last("pread").description : "it has only \(read) of \(wanted) bytes"
-            throw .inputFileReadFailed(path: path, reason: reason)
+        guard let descriptor else { throw .inputFileNil }
+        let wanted = count
+        let bytes = Result { () throws(SystemError) in
+            try FilePiece.read(descriptor, at: 0, count: Int(clamping: wanted))
         }
-        return bytes
+        return try TemporaryBody.whole(bytes, count: wanted, path).get()
+    }
+
+    private static func whole(
+        _ read: Result<[UInt8], SystemError>?, count: Int64, _ path: String?
+    ) -> Result<[UInt8], SessionError> {
+        switch read {
+        case nil: return .failure(.inputFileNil)
+        case .failure(let error): return .failure(.inputFileReadFailed(path: path, reason: error.description))
+        case .success(let bytes) where bytes.count == count: return .success(bytes)
+        case .success(let bytes):
+            let reason = "it has only \(bytes.count) of \(count) bytes"
+            return .failure(.inputFileReadFailed(path: path, reason: reason))
+        }
     }
 
     func discard() {
-        file = nil
+        writer.close()
+        descriptor = nil
         spool.bytes -= count
         count = 0
     }

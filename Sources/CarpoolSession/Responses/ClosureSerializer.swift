@@ -16,10 +16,12 @@ public struct ClosureSerializer: ResponseSerializer {
 
     /// Asks the closure.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
-        do {
-            completion(.success(try body(request, request.body.bytes(atMost: SerializerInput.maximumBytes))))
-        } catch {
-            completion(.failure(error as? SessionError ?? .customSerializationFailed(SessionError(thrown: error))))
+        request.body.bytes(atMost: SerializerInput.maximumBytes) { bytes in
+            do {
+                completion(.success(try body(request, try bytes.get())))
+            } catch {
+                completion(.failure(error as? SessionError ?? .customSerializationFailed(SessionError(thrown: error))))
+            }
         }
     }
 }

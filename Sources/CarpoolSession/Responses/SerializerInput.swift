@@ -29,16 +29,17 @@ public struct SerializerInput {
         guard request.body.count > 0 else {
             return emptyResponse.allows(request) ? finish(nil) : completion(.failure(.inputDataNilOrZeroLength))
         }
-        do throws(SessionError) {
-            let bytes = try request.body.bytes(atMost: SerializerInput.maximumBytes)
-            preprocessor.preprocess(bytes, of: request) { result in
-                switch result {
-                case .success(let bytes): finish(bytes)
-                case .failure(let error): completion(.failure(error))
+        request.body.bytes(atMost: SerializerInput.maximumBytes) { [preprocessor] read in
+            switch read {
+            case .failure(let error): completion(.failure(error))
+            case .success(let bytes):
+                preprocessor.preprocess(bytes, of: request) { result in
+                    switch result {
+                    case .success(let bytes): finish(bytes)
+                    case .failure(let error): completion(.failure(error))
+                    }
                 }
             }
-        } catch {
-            completion(.failure(error))
         }
     }
 }

@@ -99,6 +99,7 @@ struct InterceptorReaderTests {
         let stage = try CurlTransport(loop: loop)
         let session = Session(
             name: "s", configuration: SessionConfiguration(), transport: stage, scheduler: loop, spool: NoSpool(),
+            files: FileStore(work: InlineWork(), scheduler: loop),
             eventMonitor: Deaf())
         let request = session.request(RequestParameters(url: "http://a.test/x"), id: "r")
         var adapted: TransportRequest?
@@ -110,7 +111,9 @@ struct InterceptorReaderTests {
     }
 
     private final class NoSpool: BodySpool {
-        func makeFile(for request: Request) throws(SessionError) -> any SpoolFile { throw SessionError("test", "no") }
+        func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
+            throw SessionError("test", "no")
+        }
     }
     private final class Deaf: EventMonitor {}
 

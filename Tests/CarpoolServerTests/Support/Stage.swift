@@ -24,7 +24,8 @@ final class Stage {
             socketPath: folder("socket"), configurationPath: folder("config.json"), spoolDirectory: folder("spool"),
             supervisor: Supervisor.takeFromEnvironment())
         set(&options)
-        server = try Server(loop: loop, options: options, configuration: configuration, log: Log(level: .error))
+        server = try Server(
+            loop: loop, options: options, configuration: configuration, log: Log(level: .error), work: InlineWork())
     }
 
     deinit {

@@ -1,16 +1,19 @@
-import CarpoolSession
+@testable import CarpoolSession
 
 /// A spool in memory, which fails where a test wants it to.
 final class ScriptedSpool: BodySpool {
     enum Step { case make, write, complete, read }
 
+    /// Whether what completes a file waits until the test calls it.
+    var isSlow = false
+    var completions: [() -> Void] = []
     /// Where it fails, if it does.
     var failure: Step?
     private(set) var files: [ScriptedFile] = []
 
-    func makeFile(for request: Request) throws(SessionError) -> any SpoolFile {
+    func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
         if failure == .make { throw SessionError("cannot_write_to_file", "no room for a file") }
-        let file = ScriptedFile(name: request.id, spool: self)
+        let file = ScriptedFile(name: request.id, isHashed: isHashed, spool: self)
         files.append(file)
         return file
     }
@@ -24,8 +27,11 @@ final class ScriptedFile: SpoolFile {
     private(set) var path: String?
     private(set) var isDiscarded = false
 
-    init(name: String, spool: ScriptedSpool) {
+    private let isHashed: Bool
+
+    init(name: String, isHashed: Bool, spool: ScriptedSpool) {
         self.name = name
+        self.isHashed = isHashed
         self.spool = spool
     }
 
@@ -34,9 +40,20 @@ final class ScriptedFile: SpoolFile {
         self.bytes += bytes
     }
 
-    func complete() throws(SessionError) {
-        if spool.failure == .complete { throw SessionError("disk_full", "no room for a name") }
-        path = "/spool/\(name)"
+    /// Whether the test says that too much waits to be written.
+    var isFull = false
+
+    func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) {
+        if spool.failure == .complete { return completion(.failure(SessionError("disk_full", "no room for a name"))) }
+        let end = { [self] in
+            path = "/spool/\(name)"
+            completion(.success(isHashed ? SHA256Hash.of(bytes) : nil))
+        }
+        if spool.isSlow { spool.completions.append(end) } else { end() }
+    }
+
+    func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void) {
+        do throws(SessionError) { completion(.success(try contents())) } catch { completion(.failure(error)) }
     }
 
     func contents() throws(SessionError) -> [UInt8] {

@@ -16,7 +16,8 @@ struct Stage {
         transport = try ScriptedTransport()
         session = Session(
             name: "test", configuration: configuration, transport: transport, scheduler: scheduler, spool: spool,
-            eventMonitor: monitor, streamMemory: streamMemory, connectivity: connectivity)
+            files: FileStore(work: InlineWork(), scheduler: scheduler), eventMonitor: monitor,
+            streamMemory: streamMemory, connectivity: connectivity)
     }
 
     /// A request that is not resumed yet.

@@ -1,0 +1,56 @@
+internal import CarpoolSession
+internal import CarpoolSystem
+
+// Bodies that are too large for a client's lines go to the spool before their record is written.
+extension Server {
+    /// Whether the body of a request has to be moved to a file before its record can be written for a client.
+    func mustSpill(
+        _ entry: RequestEntry, for client: any Client, results: [SerializedResponse]? = nil, isFull: Bool = false
+    ) -> Bool {
+        record.mustSpill(
+            entry.request, maximumEncodedBytes: client.inlineBodyBytes, recordBytes: client.recordBytes,
+            results: results, isFull: isFull)
+    }
+
+    /// Moves the body of a request to a file. Without room for it, the record says that the body is gone: a line that the client cannot read
+    /// would be worse.
+    func spill(_ entry: RequestEntry, then: @escaping () -> Void) {
+        entry.request.spillBody { [self] error in
+            if let error {
+                log.write(
+                    .error, "a body is lost", [("request", entry.request.id), ("error", error.description)])
+                entry.request.discardBody()
+            }
+            then()
+        }
+    }
+
+    /// A call that has files removed is answered after so many milliseconds, whether or not the disk has done it.
+    private static let removalMilliseconds = 1_000
+
+    /// Has files removed, and calls the body when that is done, or when it takes too long.
+    func wait(for removal: (@escaping () -> Void) -> Void, then: @escaping () -> Void) {
+        var isOver = false
+        var timer: Timer?
+        let end = { [loop] in
+            guard !isOver else { return }
+            isOver = true
+            if let timer { loop.cancel(timer) }
+            then()
+        }
+        removal(end)
+        guard !isOver else { return }
+        let limit = Timer(end)
+        timer = limit
+        loop.arm(limit, afterMilliseconds: Server.removalMilliseconds)
+    }
+
+    /// Starts the lease of a finished request's body, if nothing else keeps it.
+    func lease(_ entry: RequestEntry) {
+        guard entry.request.isFinished, !entry.isKept || entry.isDismissed, let body = spool.body(of: entry.request.id),
+            body.expires == nil
+        else { return }
+        body.expires = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
+        body.goesWithClient = entry.cancelsOnDisconnect
+    }
+}

@@ -1,0 +1,122 @@
+internal import CarpoolSession
+internal import CarpoolSystem
+internal import Glibc
+
+/// One body in the spool.
+final class SpooledBody: SpoolFile {
+    let request: String
+    let owner: ClientIdentity?
+    /// Its size so far.
+    private(set) var count: Int64 = 0
+    private(set) var path: String?
+    /// When it goes, in microseconds since 1970; `nil` while its request is kept.
+    var expires: Int64?
+    /// Whether it goes when the last connection of its client does.
+    var goesWithClient = false
+
+    /// Writes it until it is whole: descriptors are few, bodies may be many.
+    private var writer: FileWriter?
+    private var isRemoved = false
+    private unowned let spool: Spool
+
+    init(request: Request, owner: ClientIdentity?, writer: FileWriter, spool: Spool) {
+        self.request = request.id
+        self.owner = owner
+        self.writer = writer
+        self.spool = spool
+        writer.onRoom = { [weak request] in request?.goOnKeepingBody() }
+        writer.onFailure = { [weak request] in request?.failToKeepBody(Spool.failure($0)) }
+    }
+
+    var isFull: Bool { writer?.isFull ?? false }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
+        guard let writer else { return }
+        try spool.reserve(Int64(bytes.count), for: owner)
+        count += Int64(bytes.count)
+        writer.append(bytes)
+    }
+
+    func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) {
+        guard let writer else { return completion(.success(nil)) }
+        let path = "\(spool.directory)/\(request)"
+        writer.performLast { file -> Result<[UInt8]?, SystemError> in
+            Result { () throws(SystemError) in
+                if let error = file.open() { throw error }
+                try file.descriptor?.link(to: path)
+                return file.finishHash()
+            }
+        } then: { [self] result in
+            self.writer = nil
+            switch result {
+            // It was removed before it was whole.
+            case nil: return completion(.success(nil))
+            case .failure(let error): completion(.failure(Spool.failure(error)))
+            case .success(let hash):
+                self.path = path
+                if isRemoved { unlinkFile {} }
+                completion(.success(hash))
+            }
+        }
+    }
+
+    func discard() { spool.remove(self) }
+
+    /// Lets go of its file. A file that is removed before it is whole never gets a name.
+    func remove(then: @escaping () -> Void) {
+        isRemoved = true
+        if let writer {
+            writer.close()
+            self.writer = nil
+        }
+        unlinkFile(then: then)
+    }
+
+    private func unlinkFile(then: @escaping () -> Void) {
+        guard let path else { return then() }
+        self.path = nil
+        spool.unlink(path, of: owner, then: then)
+    }
+
+    // MARK: Reading
+
+    func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void) {
+        guard !isRemoved else { return completion(.failure(.inputFileNil)) }
+        let (path, count) = (path, count)
+        guard let path else {
+            guard let writer else { return completion(.failure(.inputFileNil)) }
+            return writer.perform { file in
+                Result { () throws(SystemError) in try file.read(at: 0, count: Int(clamping: count)) }
+            } then: {
+                completion(SpooledBody.whole($0, nil, count))
+            }
+        }
+        spool.files.run(for: Spool.share(of: owner), { SpooledBody.read(path, count) }) { read in
+            completion(read.flatMap { SpooledBody.whole($0, path, count) })
+        }
+    }
+
+    func contents() throws(SessionError) -> [UInt8] {
+        guard let path else { throw .inputFileNil }
+        return try SpooledBody.whole(SpooledBody.read(path, count), path, count).get()
+    }
+
+    private static func read(_ path: String, _ count: Int64) -> Result<[UInt8], SystemError> {
+        Result { () throws(SystemError) in
+            try KeptBody.file(path: path, size: count).read(at: 0, count: Int(clamping: count))
+        }
+    }
+
+    private static func whole(
+        _ read: Result<[UInt8], SystemError>?, _ path: String?, _ count: Int64
+    ) -> Result<[UInt8], SessionError> {
+        switch read {
+        case nil: return .failure(.inputFileNil)
+        case .failure(let error): return .failure(.inputFileReadFailed(path: path, reason: error.description))
+        case .success(let bytes) where bytes.count == count: return .success(bytes)
+        case .success(let bytes):
+            let reason = "it has only \(bytes.count) of \(count) bytes"
+            return .failure(.inputFileReadFailed(path: path, reason: reason))
+        }
+    }
+}

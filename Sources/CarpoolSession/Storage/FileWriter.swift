@@ -1,0 +1,266 @@
+public import CarpoolSystem
+
+/// A file that is written in the background: what is appended is gathered, and jobs of a queue write it in order, one at a time.
+///
+/// Bytes that come in small pieces cost one write(2) for many of them. What is gathered and not yet written is bounded: ``isFull`` says when
+/// its transfer has to wait, and ``onRoom`` when it may go on.
+public final class FileWriter {
+    /// What writing came to: the buffer, to be used again, and how far the file goes.
+    private struct Written: Sendable {
+        let buffer: [UInt8]
+        let count: Int
+        let end: Int64
+        let error: SystemError?
+    }
+
+    /// A job that waits.
+    private struct Follower {
+        /// Starts it, to write these bytes first; `false` if it was refused.
+        let start: ([UInt8]) -> Bool
+        /// Tells that it never runs.
+        let drop: () -> Void
+    }
+
+    /// Called when bytes were written, with their number and the size of the file.
+    public var onWritten: (Int, Int64) -> Void = { _, _ in }
+    /// Called when there is room again after ``isFull`` was true.
+    public var onRoom: () -> Void = {}
+    /// Called once when the file cannot be opened or written.
+    public var onFailure: (SystemError) -> Void = { _ in }
+
+    private let file: BackgroundFile
+    private let queue: any BackgroundQueue
+    private let store: FileStore
+    private var gathered: [UInt8] = []
+    private var spare: [UInt8] = []
+    private var bytesInFlight = 0
+    private var jobs = 0
+    /// Jobs that wait until what was gathered before them can be written.
+    private var followers: [Follower] = []
+    private var idleFollowers: [() -> Void] = []
+    private var timer: Timer?
+    private var isHeld = false
+    private var awaitsRoom = false
+    private var isClosed = false
+    private var hasFailed = false
+
+    /// So much is written at a time; a larger write gains nothing.
+    private static let pieceBytes = 262_144
+    /// How long less than that waits for more.
+    private static let gatherMilliseconds = 10
+    /// When a job is tried again that the worker has refused.
+    private static let retryMilliseconds = 100
+
+    /// Makes a writer. The first job opens the file.
+    /// - Parameter isHashed: whether the SHA-256 of what is written is wanted.
+    public init(
+        _ store: FileStore, share: WorkerShare, isHashed: Bool = false, opening: @escaping BackgroundFile.Opening
+    ) {
+        self.store = store
+        queue = store.work.makeQueue(for: share)
+        file = BackgroundFile(opening)
+        if isHashed { file.hash = SHA256Hash() }
+    }
+
+    deinit {
+        if let timer { store.scheduler.cancel(timer) }
+        store.memory.change(by: -(gathered.count + bytesInFlight))
+        dropFollowers()
+        guard !isClosed else { return }
+        queue.runLast({ [file] in file.close() }, then: {})
+    }
+
+    /// Whether its transfer has to wait until some of it is written; ``onRoom`` follows if so.
+    public var isFull: Bool {
+        guard gathered.count + bytesInFlight >= store.memory.limit else { return false }
+        awaitsRoom = true
+        return true
+    }
+
+    /// Whether nothing is gathered, and no job runs or waits.
+    public var isIdle: Bool { jobs == 0 && gathered.isEmpty && followers.isEmpty }
+
+    // MARK: Writing
+
+    /// Adds bytes at the end. After a failure they are dropped.
+    public func append(_ bytes: UnsafeRawBufferPointer) {
+        guard !isClosed, !hasFailed, !bytes.isEmpty else { return }
+        gathered.append(contentsOf: bytes)
+        store.memory.change(by: bytes.count)
+        if gathered.count >= FileWriter.pieceBytes { startNext() } else { arm(FileWriter.gatherMilliseconds) }
+    }
+
+    /// Writes nothing more until ``release()``; what comes is gathered.
+    func hold() { isHeld = true }
+
+    /// Goes on writing.
+    func release() {
+        isHeld = false
+        startNext()
+    }
+
+    private func arm(_ milliseconds: Int) {
+        let timer = timer ?? Timer { [unowned self] in startNext() }
+        self.timer = timer
+        if !timer.isArmed { store.scheduler.arm(timer, afterMilliseconds: milliseconds) }
+    }
+
+    /// Starts the jobs that wait; the first of them writes what was gathered before.
+    private func startNext() {
+        guard !isHeld, !isClosed, bytesInFlight == 0 else { return }
+        if followers.isEmpty, !gathered.isEmpty {
+            followers.append(Follower(start: { [unowned self] in start(writing: $0, { _ in }) { _ in } }, drop: {}))
+        }
+        while !followers.isEmpty {
+            let follower = followers.removeFirst()
+            let bytes = takeGathered()
+            guard !follower.start(bytes) else { continue }
+            followers.insert(follower, at: 0)
+            if !bytes.isEmpty {
+                gathered = bytes
+                bytesInFlight = 0
+            }
+            return arm(FileWriter.retryMilliseconds)
+        }
+    }
+
+    /// Takes what can be written now: nothing while other bytes are on their way.
+    private func takeGathered() -> [UInt8] {
+        guard bytesInFlight == 0, !gathered.isEmpty else { return [] }
+        let bytes = gathered
+        gathered = spare
+        spare = []
+        gathered.removeAll(keepingCapacity: true)
+        bytesInFlight = bytes.count
+        return bytes
+    }
+
+    private func didWrite(_ written: Written) {
+        if !written.buffer.isEmpty {
+            store.memory.change(by: -bytesInFlight)
+            bytesInFlight = 0
+            spare = written.buffer
+        }
+        if written.count > 0 { onWritten(written.count, written.end) }
+        if let error = written.error { fail(error) }
+        if gathered.count >= FileWriter.pieceBytes || !followers.isEmpty {
+            startNext()
+        } else if !gathered.isEmpty {
+            arm(FileWriter.gatherMilliseconds)
+        }
+        guard awaitsRoom, gathered.count + bytesInFlight <= store.memory.limit / 2 else { return }
+        awaitsRoom = false
+        onRoom()
+    }
+
+    private func fail(_ error: SystemError) {
+        guard !hasFailed else { return }
+        hasFailed = true
+        dropGathered()
+        onFailure(error)
+    }
+
+    private func dropGathered() {
+        store.memory.change(by: -gathered.count)
+        gathered = []
+    }
+
+    private func dropFollowers() {
+        let waiting = followers
+        followers = []
+        for follower in waiting { follower.drop() }
+    }
+
+    // MARK: Jobs
+
+    /// Opens the file now.
+    public func open(then: @escaping () -> Void) {
+        perform({ $0.open() == nil }, then: { if $0 == true { then() } })
+    }
+
+    /// Runs a job on the file after everything that was appended before it is written. It finds out by ``BackgroundFile/failure`` whether that
+    /// has succeeded. `then` gets `nil` if ``close(_:)`` comes first.
+    public func perform<Value: Sendable>(
+        _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value?) -> Void
+    ) {
+        guard !isClosed else { return then(nil) }
+        let follower = Follower(
+            start: { [unowned self] in start(writing: $0, job) { then($0) } }, drop: { then(nil) })
+        followers.append(follower)
+        startNext()
+    }
+
+    /// The same for the last job of a file, which is closed behind it.
+    public func performLast<Value: Sendable>(
+        _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value?) -> Void
+    ) {
+        let last: @Sendable (BackgroundFile) -> Value = { file in
+            defer { file.close() }
+            return job(file)
+        }
+        perform(last) { [self] value in
+            isClosed = true
+            then(value)
+        }
+    }
+
+    /// Runs a job while writing is held.
+    func performHeld<Value: Sendable>(
+        _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value) -> Void
+    ) {
+        guard !isClosed, !start(writing: [], job, then) else { return }
+        let again = Timer { [weak self] in self?.performHeld(job, then: then) }
+        store.scheduler.arm(again, afterMilliseconds: FileWriter.retryMilliseconds)
+    }
+
+    /// Runs the last job, which closes the file behind it. What was gathered and not yet handed over is dropped.
+    public func close(_ job: @escaping @Sendable (BackgroundFile) -> Void = { _ in }) {
+        guard !isClosed else { return }
+        isClosed = true
+        dropGathered()
+        dropFollowers()
+        jobs += 1
+        let last: @Sendable () -> Void = { [file] in
+            job(file)
+            file.close()
+        }
+        queue.runLast(last, then: { [self] in didFinishJob() })
+    }
+
+    /// Calls the body when no job runs or waits: now, if that is so.
+    func whenIdle(_ body: @escaping () -> Void) {
+        if isIdle { body() } else { idleFollowers.append(body) }
+    }
+
+    private func start<Value: Sendable>(
+        writing bytes: [UInt8], _ job: @escaping @Sendable (BackgroundFile) -> Value, _ then: @escaping (Value) -> Void
+    ) -> Bool {
+        let work: @Sendable () -> (Written, Value) = { [file] in
+            let before = file.end
+            if !bytes.isEmpty { file.write(bytes) }
+            let end = file.end
+            let value = job(file)
+            return (Written(buffer: bytes, count: Int(end - before), end: end, error: file.failure), value)
+        }
+        jobs += 1
+        do throws(WorkerError) {
+            try queue.run(work) { [weak self] written, value in
+                self?.didWrite(written)
+                then(value)
+                self?.didFinishJob()
+            }
+            return true
+        } catch {
+            jobs -= 1
+            return false
+        }
+    }
+
+    private func didFinishJob() {
+        jobs -= 1
+        guard isIdle, !idleFollowers.isEmpty else { return }
+        let waiting = idleFollowers
+        idleFollowers = []
+        for follower in waiting { follower() }
+    }
+}

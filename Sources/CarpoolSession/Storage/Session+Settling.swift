@@ -1,0 +1,168 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+
+/// Whether what has come for a request is where it belongs. While it is not, the end of its transfer, or of the request, waits.
+final class Settlement {
+    /// Whether nothing waits any more.
+    var isDone = false
+    /// Ends the wait of a request that has failed.
+    var timer: Timer?
+}
+
+// Bodies are written in the background, so that the end of a transfer comes before its last byte is in a file.
+extension Session {
+    /// A request that has failed or was cancelled waits so long for a disk, in milliseconds. One that has succeeded waits until its body is
+    /// written: without the body it has not succeeded.
+    private static let patienceMilliseconds = 1_000
+
+    // MARK: The end of a transfer
+
+    /// Whether the end of a transfer may be told: not before what has come is written. When it is, ``goOnEnding(_:)`` follows.
+    func isSettled(_ request: Request, _ completion: TransferCompletion) -> Bool {
+        if request.settlement == nil {
+            guard request.mustSettle else { return true }
+            settle(request, completion)
+        }
+        guard let settlement = request.settlement else { return true }
+        if !settlement.isDone, completion.error != nil || request.error != nil {
+            limit(settlement, of: request) { [self] in goOnEnding(request) }
+        }
+        return settlement.isDone
+    }
+
+    private func settle(_ request: Request, _ completion: TransferCompletion) {
+        let settlement = Settlement()
+        request.settlement = settlement
+        let isWhole = completion.error == nil && request.error == nil && !request.hasFailedRedirect
+        completeBody(of: request, settlement) { [self] in
+            let end = { [self] in
+                guard endWait(settlement) else { return }
+                goOnEnding(request)
+            }
+            guard let receiver = request.receiver else { return end() }
+            receiver.settle(request, isWhole: isWhole && request.error == nil, completion: end)
+        }
+    }
+
+    private func completeBody(of request: Request, _ settlement: Settlement, then: @escaping () -> Void) {
+        let body = request.body
+        body.complete(files, share: files.shareOfRequest(request)) { completion in
+            guard request.settlement === settlement, !settlement.isDone else { return }
+            do throws(SessionError) { try request.body.adopt(completion) } catch { request.fail(error) }
+            then()
+        }
+    }
+
+    /// Takes the end of the transfer that has waited.
+    private func goOnEnding(_ request: Request) {
+        guard let completion = request.heldCompletion, let transfer = request.transfer else { return }
+        request.heldCompletion = nil
+        delegate.transferDidComplete(transfer, completion.value)
+    }
+
+    /// Notes that nothing waits; `false` if that was so already.
+    private func endWait(_ settlement: Settlement) -> Bool {
+        guard !settlement.isDone else { return false }
+        settlement.isDone = true
+        if let timer = settlement.timer { scheduler.cancel(timer) }
+        settlement.timer = nil
+        return true
+    }
+
+    /// Has the request wait no longer than ``patienceMilliseconds``. A body that is not whole by then is dropped.
+    private func limit(_ settlement: Settlement, of request: Request, then: @escaping () -> Void) {
+        guard settlement.timer == nil else { return }
+        let timer = Timer { [self] in
+            guard endWait(settlement) else { return }
+            if case .file(let file) = request.body.storage, file.path == nil { request.body.discard() }
+            then()
+        }
+        settlement.timer = timer
+        scheduler.arm(timer, afterMilliseconds: Session.patienceMilliseconds)
+    }
+
+    /// A file cannot be written: its request fails.
+    func didFailToKeep(_ request: Request, _ error: SessionError) {
+        guard case .tasked = request.phase else { return }
+        request.fail(error)
+        // What completes the body hears of it too.
+        guard request.settlement == nil else { return }
+        request.body.discard()
+        if let transfer = request.transfer { transport.cancel(transfer) }
+    }
+
+    // MARK: The end of a request
+
+    /// Whether there is nothing to do for the files of a request that is over.
+    func hasNoFiles(_ request: Request) -> Bool { request.receiver == nil && isBodyComplete(of: request) }
+
+    private func isBodyComplete(of request: Request) -> Bool {
+        !request.body.mustBeCompleted || request.settlement?.isDone == true
+    }
+
+    /// Has files closed, and those removed that nobody wants; then the request is over but for its serializers.
+    func settleEnd(of request: Request, then: @escaping () -> Void) {
+        let isComplete = isBodyComplete(of: request)
+        let settlement = Settlement()
+        request.settlement = settlement
+        let end = { [self] in
+            if endWait(settlement) { then() }
+        }
+        let leave = {
+            guard let receiver = request.receiver else { return end() }
+            receiver.requestWillFinish(request, completion: end)
+        }
+        if isComplete { leave() } else { completeBody(of: request, settlement, then: leave) }
+        if !settlement.isDone { limit(settlement, of: request, then: then) }
+    }
+}
+
+// MARK: What its file tells a request
+extension Request {
+    /// Whether something of what has come is not where it belongs.
+    var mustSettle: Bool {
+        !isRedirected && (body.mustBeCompleted || receiver?.mustSettle == true)
+    }
+
+    /// Whether the response only leads elsewhere.
+    var isRedirected: Bool {
+        if case .follow = redirection { return true }
+        return false
+    }
+
+    /// Whether its redirect cannot be followed.
+    var hasFailedRedirect: Bool {
+        if case .fail = redirection { return true }
+        return false
+    }
+
+    /// Goes on with a body that had to wait because its file was full.
+    public func goOnKeepingBody() { session.goOn(self) }
+
+    /// Fails, because its body's file cannot be written.
+    public func failToKeepBody(_ error: SessionError) { session.didFailToKeep(self, error) }
+
+    /// Moves the body to a file of the session's spool, if it is in memory. If that fails it stays in memory, and the reason is given.
+    public func spillBody(completion: @escaping (SessionError?) -> Void) {
+        if spilling != nil {
+            spilling?.append(completion)
+            return
+        }
+        let (count, attempt) = (body.count, attempts.count)
+        do throws(SessionError) {
+            guard let file = try body.spilled(to: session.spool, owner: self) else { return completion(nil) }
+            spilling = [completion]
+            file.complete { [self] result in
+                var failure: SessionError?
+                if case .failure(let error) = result { failure = error }
+                let isStillThere = attempts.count == attempt && body.count == count && body.isKeptInMemory
+                if failure == nil, isStillThere { body.adopt(file) } else { file.discard() }
+                let waiting = spilling ?? []
+                spilling = nil
+                for completion in waiting { completion(failure) }
+            }
+        } catch {
+            completion(error)
+        }
+    }
+}

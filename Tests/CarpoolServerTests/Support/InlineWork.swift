@@ -1,0 +1,17 @@
+import CarpoolSession
+import CarpoolSystem
+
+/// Runs every job where it is asked for, so that nothing happens between two lines of a test but what they say.
+final class InlineWork: BackgroundWork, BackgroundQueue {
+    func run<Value: Sendable>(
+        for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
+    ) { then(work()) }
+
+    func makeQueue(for share: WorkerShare) -> any BackgroundQueue { self }
+
+    func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void) { then(work()) }
+
+    func runLast<Value: Sendable>(_ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void) {
+        then(work())
+    }
+}
