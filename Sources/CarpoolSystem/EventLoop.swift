@@ -36,12 +36,15 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var observers: [any TurnObserver] = []
     private var spareObservers: [any TurnObserver] = []
     private var localJobs: [UnownedJob] = []
+    private var localBlocks: [@Sendable () -> Void] = []
+    private var slicedWork = WorkQueue()
+    private var processorWait = ProcessorWait()
     private var isStopping = false
 
     /// The time at which the present turn began: one clock reading for all that happens in it.
     public private(set) var now = MonotonicTime.read()
-    /// The longest time between two polls so far, in microseconds: how long a client may have waited for another's work.
-    public private(set) var longestTurnMicroseconds = 0
+    /// How long the turns were: how long a client may have waited for another's work.
+    public private(set) var gauge = TurnGauge()
     /// How often the loop has woken up.
     public private(set) var turns = 0
 
@@ -64,6 +67,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     deinit {
+        processorWait.close()
         close(wake)
         close(epoll)
     }
@@ -120,33 +124,68 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Calls the observer when the events of this turn are handled.
     public func afterTurn(_ observer: any TurnObserver) { observers.append(observer) }
 
+    /// Carries out long work slice by slice, beginning with the next turn at the latest, until it says that nothing is left. The loop keeps it
+    /// alive until then.
+    public func runInSlices(_ work: any SlicedWork) { slicedWork.append(work) }
+
+    /// Begins the gauge of turns again.
+    public func resetGauge() { gauge = TurnGauge() }
+
     // MARK: Running
 
     /// Runs until ``stop()``. Must be called on the thread that made the loop.
+    ///
+    /// A turn has five phases: events, timers, the inbox, sliced work, observers. Each makes at least one step; what it does not reach within its
+    /// time is taken up in the next turn, before anything new.
     public func run() {
         var events = [epoll_event](repeating: epoll_event(), count: EventLoop.eventsPerTurn)
+        var (next, count) = (0, 0)
         while !isStopping {
-            let count = Int(epoll_wait(epoll, &events, Int32(events.count), waitMilliseconds()))
+            if next == count {
+                count = max(0, Int(epoll_wait(epoll, &events, Int32(events.count), waitMilliseconds())))
+                next = 0
+            }
             now = MonotonicTime.read()
             turns &+= 1
-            for i in 0..<max(0, count) { deliver(events[i]) }
+            processorWait.begin(at: now)
+            deliver(events, &next, count)
             runTimers()
             runInbox()
+            runSlices()
             endTurn()
-            longestTurnMicroseconds = max(longestTurnMicroseconds, MonotonicTime.read().microseconds(since: now))
+            noteTurn(MonotonicTime.read().microseconds(since: now))
         }
+    }
+
+    /// Turns that are shorter are taken as they are; for others the kernel is asked how long the thread waited for a processor.
+    private static let longTurnMicroseconds = 2_000
+
+    private func noteTurn(_ wall: Int) {
+        guard wall > EventLoop.longTurnMicroseconds else { return gauge.add(wall) }
+        let waited = min(wall, processorWait.waited(since: now))
+        gauge.add(wall - waited, waited: waited)
     }
 
     /// Ends ``run()`` when the present turn is over.
     public func stop() { isStopping = true }
 
     private func waitMilliseconds() -> Int32 {
-        guard localJobs.isEmpty, observers.isEmpty else { return 0 }
+        guard localJobs.isEmpty, localBlocks.isEmpty, slicedWork.isEmpty, observers.isEmpty else { return 0 }
         guard let next = timers.next else { return -1 }
         let current = MonotonicTime.read().nanoseconds
         guard next.nanoseconds > current else { return 0 }
         // Rounded up: waking early would mean turning once more for nothing.
         return Int32(clamping: (next.nanoseconds - current) / 1_000_000 + 1)
+    }
+
+    /// Delivers events from a place on, as many as fit the turn.
+    private func deliver(_ events: [epoll_event], _ next: inout Int, _ count: Int) {
+        var budget = PhaseBudget()
+        while next < count {
+            deliver(events[next])
+            next += 1
+            if next < count, budget.isSpent() { return }
+        }
     }
 
     private func deliver(_ event: epoll_event) {
@@ -164,20 +203,46 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private func runTimers() {
         // Timers that an action arms for this very moment wait for the next turn: a loop of them must not starve the sockets.
         let limit = timers.count
+        var budget = PhaseBudget()
         for _ in 0..<limit {
             guard let timer = timers.popExpired(at: now) else { return }
             timer.action()
+            if timers.next.map({ $0 <= now }) ?? false, budget.isSpent() { return }
+        }
+    }
+
+    private func runSlices() {
+        guard !slicedWork.isEmpty else { return }
+        var budget = PhaseBudget()
+        for _ in 0..<slicedWork.count {
+            guard let work = slicedWork.popFirst() else { return }
+            if work.runSlice() { slicedWork.append(work) }
+            if budget.isSpent() { return }
         }
     }
 
     private func endTurn() {
         // What one observer leaves behind, another takes up in the same turn: a response that the transport has finished is an answer
         // that a connection has still to send. Two arrays take turns, so nothing is allocated.
+        var budget = PhaseBudget()
         for _ in 0..<EventLoop.roundsPerTurn where !observers.isEmpty {
             swap(&observers, &spareObservers)
-            for observer in spareObservers { observer.turnDidEnd() }
+            var done = 0
+            while done < spareObservers.count {
+                spareObservers[done].turnDidEnd()
+                done += 1
+                if done < spareObservers.count, budget.isSpent() { return keepObservers(from: done) }
+            }
             spareObservers.removeAll(keepingCapacity: true)
         }
+    }
+
+    /// Those that were not reached come first in the next turn.
+    private func keepObservers(from done: Int) {
+        spareObservers.removeFirst(done)
+        spareObservers.append(contentsOf: observers)
+        observers.removeAll(keepingCapacity: true)
+        swap(&observers, &spareObservers)
     }
 
     // MARK: The inbox
@@ -221,20 +286,36 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     private func runInbox() {
-        let (jobs, blocks) = inbox.withLock { inbox in
-            guard inbox.isSignalled else { return ([UnownedJob](), [@Sendable () -> Void]()) }
-            inbox.isSignalled = false
-            defer {
-                inbox.jobs = []
-                inbox.blocks = []
-            }
-            return (inbox.jobs, inbox.blocks)
+        takeInbox()
+        guard !localBlocks.isEmpty || !localJobs.isEmpty else { return }
+        var budget = PhaseBudget()
+        let blocks = localBlocks
+        localBlocks = []
+        for (index, block) in blocks.enumerated() {
+            block()
+            guard budget.isSpent() else { continue }
+            localBlocks.insert(contentsOf: blocks[(index + 1)...], at: 0)
+            break
         }
-        for block in blocks { block() }
-        let local = localJobs
+        let jobs = localJobs
         localJobs.removeAll(keepingCapacity: true)
-        for job in jobs { execute(job) }
-        for job in local { execute(job) }
+        for (index, job) in jobs.enumerated() {
+            execute(job)
+            guard budget.isSpent() else { continue }
+            localJobs.insert(contentsOf: jobs[(index + 1)...], at: 0)
+            break
+        }
+    }
+
+    private func takeInbox() {
+        inbox.withLock { inbox in
+            guard inbox.isSignalled else { return }
+            inbox.isSignalled = false
+            localBlocks += inbox.blocks
+            localJobs = inbox.jobs + localJobs
+            inbox.blocks = []
+            inbox.jobs = []
+        }
     }
 
     /// As the executor of actors and as the one that a task prefers: without the second, whatever a task waits for would send it round by

@@ -90,6 +90,70 @@ struct EventLoopTests {
         #expect(turns == 3)
     }
 
+    private final class Slices: SlicedWork {
+        private let body: () -> Bool
+        init(_ body: @escaping () -> Bool) { self.body = body }
+        func runSlice() -> Bool { body() }
+    }
+
+    /// Takes so much time of the loop, as a long step would.
+    private func spend(microseconds: Int) {
+        let slice = TimeSlice(microseconds: microseconds)
+        while !slice.isOver {}
+    }
+
+    @Test("B2: sliced work takes turns, and the loop does not sleep before it is done")
+    func slices() throws {
+        let loop = try EventLoop()
+        var order: [Int] = []
+        for name in 1...2 {
+            loop.runInSlices(
+                Slices {
+                    order.append(name)
+                    if order.count == 6 { loop.stop() }
+                    return order.count < 5
+                })
+        }
+        loop.run()
+        #expect(order == [1, 2, 1, 2, 1, 2])
+    }
+
+    @Test("B2: what a phase does not reach in its time waits for the next turn, in order")
+    func phases() throws {
+        let loop = try EventLoop()
+        var order: [Int] = []
+        let recorders = (0..<50).map { number in
+            let recorder = Recorder()
+            recorder.onTurnEnd = {
+                spend(microseconds: 1_000)
+                order.append(number)
+                if order.count == 50 { loop.stop() }
+            }
+            return recorder
+        }
+        for recorder in recorders { loop.afterTurn(recorder) }
+        for number in 0..<50 {
+            loop.post { spend(microseconds: 500) }
+            loop.arm(Timer { spend(microseconds: 500) }, afterMilliseconds: number % 2)
+        }
+        loop.run()
+        #expect(order == Array(0..<50))
+        #expect(loop.gauge.longest < 20_000)
+        #expect(loop.turns > 10)
+    }
+
+    @Test("Time in which the thread does not run but waits for something else is part of a turn")
+    func sleeping() throws {
+        let loop = try EventLoop()
+        let timer = Timer {
+            usleep(30_000)
+            loop.stop()
+        }
+        loop.arm(timer, afterMilliseconds: 1)
+        loop.run()
+        #expect(loop.gauge.longest >= 29_000)
+    }
+
     @Test func otherThreadsWakeTheLoopAndNothingIsLost() throws {
         let loop = try EventLoop()
         let count = Atomic<Int>(0)

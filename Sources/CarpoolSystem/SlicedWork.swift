@@ -1,0 +1,57 @@
+/// Work that is too long for one turn of the loop. It is carried out in slices, in turns with all other work of its kind.
+public protocol SlicedWork: AnyObject {
+    /// Carries out a part that takes at most about half a millisecond. Returns whether there is more to do.
+    func runSlice() -> Bool
+}
+
+/// Work that waits for its next slice, first in, first out.
+struct WorkQueue {
+    private var items: [any SlicedWork] = []
+    private var head = 0
+
+    var isEmpty: Bool { head == items.count }
+    var count: Int { items.count - head }
+
+    mutating func append(_ work: any SlicedWork) { items.append(work) }
+
+    /// Takes out the item that has waited longest; nil if none waits.
+    mutating func popFirst() -> (any SlicedWork)? {
+        guard head < items.count else { return nil }
+        let first = items[head]
+        head += 1
+        // Each item is moved at most once for each that was taken out.
+        if head > items.count / 2 {
+            items.removeFirst(head)
+            head = 0
+        }
+        return first
+    }
+}
+
+/// Sliced work that is a closure.
+public final class Slices: SlicedWork {
+    private let body: () -> Bool
+
+    /// - Parameter body: carries out a slice; returns whether there is more to do.
+    public init(_ body: @escaping () -> Bool) { self.body = body }
+
+    /// Work that is done for each element of a list, up to 64 or for half a millisecond in a slice.
+    public static func forEach<Element>(
+        of elements: [Element], _ body: @escaping (Element) -> Void, completion: @escaping () -> Void = {}
+    ) -> Slices {
+        var rest = elements[...]
+        return Slices {
+            let slice = TimeSlice(microseconds: 500)
+            for _ in 0..<64 {
+                guard let next = rest.popFirst() else { break }
+                body(next)
+                if slice.isOver { break }
+            }
+            if rest.isEmpty { completion() }
+            return !rest.isEmpty
+        }
+    }
+
+    /// Carries out a slice.
+    public func runSlice() -> Bool { body() }
+}
