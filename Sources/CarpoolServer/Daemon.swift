@@ -52,6 +52,7 @@ public actor Daemon {
         listener = nil
         signals?.close()
         signals = nil
+        server?.log.flush()
         server = nil
         return hasJobs
     }

@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 
 /// The daemon's log: one line an event to standard error, `time level message key=value ...`. Under systemd that is the journal; a daemon
-/// that the CLI started writes to `carpoold.log`.
+/// that the CLI started writes to `carpoold.log`. It never waits: a thread writes the lines, and drops them when they are not taken.
 public final class Log {
     /// How much is said.
     public enum Level: String, Comparable, Sendable, CaseIterable {
@@ -23,19 +23,34 @@ public final class Log {
     /// The least important level that is written.
     public var level: Level
 
+    private let writer: LineWriter
+
     /// Makes a log.
-    public init(level: Level) { self.level = level }
+    public init(level: Level) {
+        self.level = level
+        writer = LineWriter(2) { Log.line(.warning, "log lines dropped", [("count", String($0))]) }
+    }
+
+    /// Lines that were dropped because standard error did not take them.
+    var dropped: Int { writer.dropped }
+
+    /// Waits until the lines are written, but not for long: the program is about to end.
+    public func flush() { writer.flush(milliseconds: Log.flushMilliseconds) }
+
+    private static let flushMilliseconds = 250
 
     /// Writes a line, if the level is wanted; the fields are made only then.
     public func write(
         _ level: Level, _ message: StaticString, _ fields: @autoclosure () -> [(StaticString, String)] = []
     ) {
         guard level <= self.level else { return }
+        writer.write(Log.line(level, message, fields()))
+    }
+
+    private static func line(_ level: Level, _ message: StaticString, _ fields: [(StaticString, String)]) -> String {
         var line = "\(Timestamp.text(WallClock.microseconds())) \(level.rawValue) \(message)"
-        for (key, value) in fields() { line += " \(key)=\(Log.quoted(value))" }
-        line += "\n"
-        // A log that cannot be written must not stop the daemon.
-        line.withUTF8 { try? Bytes.writeAll(2, UnsafeRawBufferPointer($0)) }
+        for (key, value) in fields { line += " \(key)=\(Log.quoted(value))" }
+        return line + "\n"
     }
 
     private static func quoted(_ value: String) -> String {
