@@ -2,6 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
+internal import CarpoolSystem
 
 /// What a handler gives back.
 enum Answer {
@@ -117,6 +118,8 @@ protocol Client: AnyObject, EventSink {
     func claim(descriptor index: Int) -> Int32?
     /// Takes over what the client says of itself.
     func introduce(name: String?, version: String?, maximumLineBytes: Int?)
+    /// Carries out work that is too long for one go, before anything else that the client asks for.
+    func carryOut(_ work: any SlicedWork)
     /// Writes the answer of a call, or nothing if the call was a notification.
     func deliver(_ result: CallResult, of call: Call)
     /// A call of this client that is under way.

@@ -5,7 +5,10 @@ internal import CarpoolSession
 internal import CarpoolSystem
 
 /// One client's connection: bytes in, messages to the dispatcher, replies and events out. The only place that writes to the socket.
-final class Connection: ReadinessHandler, TurnObserver {
+///
+/// It handles its messages in slices, one connection after the other, so that what one client asks for does not hold up the rest. What does not
+/// fit a slice waits in the framer, and nothing more is read from the socket until it is handled.
+final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     let number: Int
     let credentials: PeerCredentials
     let role: Role
@@ -23,24 +26,32 @@ final class Connection: ReadinessHandler, TurnObserver {
     let connected = WallClock.microseconds()
     private(set) var callCount = 0
 
-    private let fd: Int32
+    let fd: Int32
     /// Open until the connection is closed, whoever still holds the connection then.
-    private var descriptor: FileDescriptor?
-    private unowned let server: Server
-    private var framer: MessageFramer
-    private var output = OutputQueue()
-    private var descriptors = ReceivedDescriptors()
+    var descriptor: FileDescriptor?
+    unowned let server: Server
+    var framer: MessageFramer
+    var output = OutputQueue()
+    var descriptors = ReceivedDescriptors()
     /// How many bytes have come.
     private var received = 0
     /// Calls that have not been answered. Each keeps the connection alive until it is answered or abandoned.
-    private var calls: [RPCID: Call] = [:]
-    private var inputHasEnded = false
+    var calls: [RPCID: Call] = [:]
+    var inputHasEnded = false
+    /// Both halves of the socket are gone: what the client wrote before is still handled, and nothing is sent any more.
+    private var isHungUp = false
+    /// Long work of its messages, the innermost last. No further message is handled before it is done.
+    var work: [any SlicedWork] = []
+    /// Whether the loop has it among the work that is done in slices.
+    var isScheduled = false
+    /// Whether what was done for this client alone is being let go of.
+    var isAbandoning = false
     private var isFlushDue = false
     /// Whether events wait for it in the journal.
     private var hasEvents = false
-    private(set) var isClosed = false
+    var isClosed = false
     /// What it still asks is not answered.
-    private var isShownOut = false
+    var isShownOut = false
     private lazy var knownIdentity = ClientIdentity(
         uid: credentials.uid, name: ClientIdentity.programName(ofProcess: credentials.pid))
 
@@ -63,18 +74,36 @@ final class Connection: ReadinessHandler, TurnObserver {
     // MARK: Input
 
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
-        if readiness.contains(.readable) { readInput() }
+        if readiness.contains(.readable), takesInput, readInput(), handleMessages(since: server.loop.now) { schedule() }
         guard !isClosed else { return }
-        if readiness.contains(.failed) {
-            // Both halves are gone. What the client wrote before is read first: a submitted request survives its connection.
-            while !inputHasEnded, !isClosed, readInput() {}
-            return close()
-        }
+        if readiness.contains(.failed) { return hangUp() }
         if readiness.contains(.writable) { flush() }
     }
 
-    /// Reads once; gives whether there may be more. One read a turn, so that a client that writes much does not hold up the others.
-    @discardableResult private func readInput() -> Bool {
+    /// Both halves are gone. What the client wrote before is handled first: a submitted request survives its connection.
+    private func hangUp() {
+        guard !isHungUp, !isClosed else { return }
+        isHungUp = true
+        // The kernel would report it in every turn.
+        server.loop.forget(fd)
+        output = OutputQueue()
+        if !isScheduled, handleLastInput() { schedule() }
+    }
+
+    /// Handles what is left of the input of a client that is gone, then closes. Gives whether more is left for another slice.
+    private func handleLastInput() -> Bool {
+        repeat {
+            if handleMessages(since: .read()) { return true }
+        } while !isClosed && readInput()
+        close()
+        return false
+    }
+
+    /// Whether the next bytes are wanted: not before those that came are handled, nor while the client has to read first.
+    private var takesInput: Bool { !inputHasEnded && !isScheduled && output.count <= server.limits.unreadBytes }
+
+    /// Reads once; gives whether something came. One read a turn, so that a client that writes much does not hold up the others.
+    private func readInput() -> Bool {
         guard !inputHasEnded else { return false }
         let result = server.withReadBuffer { buffer in
             var came: [Int32] = []
@@ -89,28 +118,54 @@ final class Connection: ReadinessHandler, TurnObserver {
             return result
         }
         switch result {
-        case .bytes: handleMessages()
+        case .bytes: return true
         case .wouldBlock: return false
         case .endOfFile:
             inputHasEnded = true
             if let event = framer.finish() { handle(event) }
             server.callbacks.lose(number)
             settle()
-        case .failed:
-            close()
-            return false
+        case .failed: close()
         }
-        return true
+        return false
     }
 
-    /// Handles what has arrived, up to the point at which the client has to read first: one read may hold a thousand calls whose answers are
-    /// large. The rest waits in the framer, and nothing more is read, until ``flush()`` has made room.
-    private func handleMessages() {
-        while !isClosed, !isShownOut, output.count <= server.limits.unreadBytes, let event = framer.next() {
-            descriptors.begin(lineEndingAt: received &- framer.bufferedBytes)
-            handle(event)
-            descriptors.end()
+    /// Handles what has arrived, up to the point at which the slice is over or the client has to read first: one read may hold a thousand
+    /// calls whose answers are large. Gives whether the slice was over; where the client has to read, ``flush()`` goes on.
+    private func handleMessages(since start: MonotonicTime) -> Bool {
+        var slice = InputSlice(since: start)
+        while !isClosed, !isShownOut, output.count <= server.limits.unreadBytes {
+            if let item = work.last {
+                if !item.runSlice() { work.removeAll { $0 === item } }
+            } else if let event = framer.next() {
+                descriptors.begin(lineEndingAt: received &- framer.bufferedBytes)
+                handle(event)
+            } else {
+                return false
+            }
+            if work.isEmpty { descriptors.end() }
+            // A message that came alone, as most do, costs no look at the clock.
+            if work.isEmpty, framer.bufferedBytes == 0 { return false }
+            if slice.isOver() { return true }
         }
+        return false
+    }
+
+    func carryOut(_ item: any SlicedWork) { work.append(item) }
+
+    /// Has the loop go on with what does not fit this turn.
+    private func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        server.loop.runInSlices(self)
+        settle()
+    }
+
+    func runSlice() -> Bool {
+        let hasMore = isAbandoning ? abandonSlice() : isHungUp ? handleLastInput() : handleMessages(since: .read())
+        isScheduled = hasMore || isAbandoning
+        settle()
+        return isScheduled
     }
 
     private func handle(_ event: FramerEvent) {
@@ -121,9 +176,10 @@ final class Connection: ReadinessHandler, TurnObserver {
             switch RPCInput.parse(bytes) {
             case .single(let message): handle(message, batch: nil)
             case .batch(let messages):
-                let batch = Batch { [unowned self] bytes in bytes.withUnsafeBytes { send(message: $0) } }
-                for message in messages { handle(message, batch: batch) }
-                batch.close()
+                let batch = Batch(limitBytes: server.limits.unreadBytes) { [unowned self] bytes in
+                    bytes.withUnsafeBytes { send(message: $0) }
+                }
+                carryOut(BatchRun(messages, batch: batch) { [unowned self] in handle($0, batch: $1) })
             case .failure(let error): send(id: nil, error: error)
             }
         }
@@ -139,7 +195,13 @@ final class Connection: ReadinessHandler, TurnObserver {
             }
         case .response(let response): server.callbacks.answer(response, from: number)
         case .request(let request):
-            if request.id != nil { batch?.expect() }
+            if let batch, let id = request.id {
+                guard !batch.isFull else {
+                    let error = RPCError.answersTooLarge(limitBytes: server.limits.unreadBytes)
+                    return batch.add { Reply.write(id: id, error: error, to: &$0) }
+                }
+                batch.expect()
+            }
             let isDuplicate = request.id.map { calls[$0] != nil } ?? false
             let call = server.dispatcher.dispatch(
                 request, from: self, batch: batch, underWay: calls.count, limit: server.limits.callsPerConnection,
@@ -159,14 +221,14 @@ final class Connection: ReadinessHandler, TurnObserver {
 
     /// The one line that queues what a client gets.
     private func send(message: UnsafeRawBufferPointer) {
+        guard !isClosed, !isHungUp else { return }
         // What has happened before it is told before it: no answer, question or piece overtakes an event.
         takeEvents()
-        guard !isClosed else { return }
         output.append { framer.frame(message, into: &$0) }
         flushAfterTurn()
     }
 
-    private func flushAfterTurn() {
+    func flushAfterTurn() {
         guard !isFlushDue else { return }
         isFlushDue = true
         server.loop.afterTurn(self)
@@ -178,79 +240,26 @@ final class Connection: ReadinessHandler, TurnObserver {
     }
 
     private func flush() {
+        guard !isHungUp else { return }
         takeEvents()
-        if case .failed = output.flush(to: fd) { return close() }
+        if case .failed = output.flush(to: fd) { return hangUp() }
         if takesNews { for watch in watches.values { watch.send() } }
         if takesStreams { for feed in feeds.values { feed.send() } }
-        handleMessages()
+        if !isScheduled, handleMessages(since: server.loop.now) { schedule() }
         settle()
     }
 
     /// Brings the interest in line with what is left to do, and closes when nothing is.
     private func settle() {
-        guard !isClosed else { return }
-        if inputHasEnded, calls.isEmpty, subscriptions.isEmpty, watches.isEmpty, feeds.isEmpty, output.isEmpty {
+        guard !isClosed, !isHungUp else { return }
+        if inputHasEnded, !isScheduled, calls.isEmpty, subscriptions.isEmpty, watches.isEmpty, feeds.isEmpty,
+            output.isEmpty
+        {
             return close()
         }
-        let listens = !inputHasEnded && output.count <= server.limits.unreadBytes
-        var interest: Interest = listens ? .readable : .hangup
+        var interest: Interest = takesInput ? .readable : .hangup
         if !output.isEmpty || hasEvents, !isFlushDue { interest.insert(.writable) }
         server.loop.setInterest(interest, for: fd, handler: self)
-    }
-
-    /// Ends the connection at once: its calls are abandoned, its dependent requests cancelled, its subscriptions gone.
-    func close() {
-        guard !isClosed else { return }
-        isClosed = true
-        server.loop.forget(fd)
-        descriptor = nil
-        descriptors.closeAll()
-        abandonWork()
-        server.connectionDidClose(self)
-    }
-
-    /// Lets go of all that was done for this client alone.
-    private func abandonWork() {
-        // The requests first: one that ends with its call is not to be kept as if somebody would ask for it.
-        for entry in dependents.values {
-            if entry.isKept {
-                entry.request.cancel(producingResumeData: true)
-            } else {
-                server.abandon(entry, keepingPartialFile: true)
-            }
-        }
-        dependents = [:]
-        for call in calls.values { call.abandon() }
-        calls = [:]
-        for subscription in subscriptions.values { server.publisher.remove(subscription) }
-        subscriptions = [:]
-        for watch in watches.values {
-            watch.end()
-            server.reachability.watchDidEnd()
-        }
-        watches = [:]
-        feeds = [:]
-        rawStreams = [:]
-        // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
-        server.callbacks.lose(number)
-    }
-
-    /// A client that is shown out and does not read its last answers is waited for this long.
-    private static let farewellMilliseconds = 1_000
-
-    /// Shows the client out once the answers of this turn are queued.
-    func closeAfterReply() {
-        server.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
-        server.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.farewellMilliseconds)
-    }
-
-    /// Sends what is queued and closes, for a client that is shown out.
-    func closeAfterFlush() {
-        inputHasEnded = true
-        isShownOut = true
-        for subscription in subscriptions.values { server.publisher.close(subscription, .connectionClosing) }
-        abandonWork()
-        flushAfterTurn()
     }
 }
 
@@ -365,6 +374,7 @@ extension Connection: Client {
     }
 
     func queue(event head: [UInt8], _ rest: UnsafeRawBufferPointer) {
+        guard !isHungUp else { return }
         output.append { framer.frame(head, rest, into: &$0) }
     }
 

@@ -30,6 +30,10 @@ final class RequestEntry {
     var pull: StreamPull?
     /// Whether a client has seen the outcome.
     var isRead = false
+    /// The list of its client's requests, while it is known.
+    fileprivate var siblings: ClientEntries?
+    /// Its place among those that are kept after their end.
+    fileprivate var place: Int?
 
     init(
         request: Request, client: ClientIdentity, connection: Int, sequence: Int, cancelsOnDisconnect: Bool,
@@ -60,10 +64,16 @@ struct RequestRegistry {
     /// By their place in the order, which is the last part of their names.
     private var entries: [Int: RequestEntry] = [:]
     private var keys: [Key: RequestEntry] = [:]
+    /// The same in order, of all and of each client.
+    private var order = OrderedEntries()
+    private var byClient: [ClientIdentity: ClientEntries] = [:]
+    /// Those that are kept, in the order in which they ended.
+    private var kept = OrderedEntries()
+    private var lastPlace = 0
     private var activeByClient: [ClientIdentity: Int] = [:]
     private var bodyBytes = 0
     private var bodyBytesByClient: [ClientIdentity: Int] = [:]
-    private var retained = 0
+    private var retained: Int { kept.count }
     private var sequence = 0
     private(set) var active = 0
 
@@ -116,6 +126,11 @@ struct RequestRegistry {
 
     mutating func insert(_ entry: RequestEntry) {
         entries[entry.sequence] = entry
+        order.insert(entry, at: entry.sequence)
+        let siblings = byClient[entry.client] ?? ClientEntries(client: entry.client)
+        if siblings.entries.isEmpty { byClient[entry.client] = siblings }
+        siblings.entries.insert(entry, at: entry.sequence)
+        entry.siblings = siblings
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = entry }
         active += 1
         activeByClient[entry.client, default: 0] += 1
@@ -133,13 +148,19 @@ struct RequestRegistry {
         let left = (activeByClient[entry.client] ?? 1) - 1
         activeByClient[entry.client] = left > 0 ? left : nil
         forgetBody(of: entry)
-        if entry.isDismissed { entries[entry.sequence] = nil }
+        if entry.isDismissed { forget(entry) }
         guard !entry.isDismissed, entry.isKept else { return [] }
-        retained += 1
-        // A tenth goes at once, so that the search is not repeated for every request.
+        lastPlace &+= 1
+        entry.place = lastPlace
+        kept.insert(entry, at: lastPlace)
+        // Some go at once, so that the search is not repeated for every request.
         guard retained > limits.retainedRequests else { return [] }
-        return Array(keptInOrderOfWorth().prefix(max(1, retained - limits.retainedRequests * 9 / 10)))
+        let surplus = max(1, retained - limits.retainedRequests * 9 / 10)
+        return leastWorth(min(surplus, RequestRegistry.surplusAtOnce))
     }
+
+    /// Results that go at once when there are too many.
+    private static let surplusAtOnce = 64
 
     private mutating func forgetBody(of entry: RequestEntry) {
         guard entry.bodyBytes > 0 else { return }
@@ -153,28 +174,82 @@ struct RequestRegistry {
         guard !entry.isDismissed else { return }
         entry.isDismissed = true
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = nil }
-        guard entry.finished != nil else { return }
+        if let place = entry.place { kept.remove(place) }
+        entry.place = nil
+        if entry.finished != nil { forget(entry) }
+    }
+
+    private mutating func forget(_ entry: RequestEntry) {
         entries[entry.sequence] = nil
-        if entry.isKept { retained -= 1 }
+        order.remove(entry.sequence)
+        guard let siblings = entry.siblings else { return }
+        entry.siblings = nil
+        siblings.entries.remove(entry.sequence)
+        if siblings.entries.isEmpty { byClient[siblings.client] = nil }
     }
 
-    /// Those whose time is over.
-    func expired(at time: Int64, _ limits: Limits) -> [RequestEntry] {
-        guard retained > 0 else { return [] }
+    /// Those whose time is over, up to a number: the first that ended come first.
+    func expired(at time: Int64, _ limits: Limits, atMost maximum: Int = 64) -> [RequestEntry] {
         let oldest = time - Int64(limits.retentionMilliseconds) * 1_000
-        return entries.values.filter { $0.isKept && ($0.finished ?? .max) <= oldest }
+        var found: [RequestEntry] = []
+        kept.read(after: 0) { _, entry in
+            guard found.count < maximum, (entry.finished ?? .max) <= oldest else { return false }
+            found.append(entry)
+            return true
+        }
+        return found
     }
 
-    /// All that satisfy the condition, oldest first, after a place in the order.
-    func list(after: Int, limit: Int, where condition: (RequestEntry) -> Bool) -> [RequestEntry] {
-        let matching = entries.values.filter { $0.sequence > after && !$0.isDismissed && condition($0) }
-        return Array(matching.sorted { $0.sequence < $1.sequence }.prefix(limit))
+    /// A page of a list.
+    struct Page {
+        /// What was found, oldest first.
+        var entries: [RequestEntry] = []
+        /// The place up to which was looked, if there may be more behind it.
+        var next: Int?
+    }
+
+    /// Requests that are looked at for one page: a filter that wants few of many must not hold the loop.
+    static let looksPerPage = 4_096
+
+    /// Those that satisfy the condition, oldest first, after a place in the order: as many as fit a page.
+    /// - Parameter client: whose; nil for all.
+    func page(
+        of client: ClientIdentity? = nil, after: Int, limit: Int, looks: Int = looksPerPage,
+        where condition: (RequestEntry) -> Bool
+    ) -> Page {
+        var page = Page()
+        var (looked, last) = (0, after)
+        let list = client.map { byClient[$0]?.entries ?? OrderedEntries() } ?? order
+        list.read(after: after) { number, entry in
+            guard looked < looks else {
+                page.next = last
+                return false
+            }
+            looked += 1
+            if !entry.isDismissed, condition(entry) {
+                guard page.entries.count < limit else {
+                    page.next = last
+                    return false
+                }
+                page.entries.append(entry)
+            }
+            last = number
+            return true
+        }
+        return page
     }
 
     /// What may go first: what was read or succeeded before failures that nobody has seen, then by age.
-    private func keptInOrderOfWorth() -> [RequestEntry] {
-        func worth(_ entry: RequestEntry) -> Int { entry.isRead || entry.request.error == nil ? 0 : 1 }
-        return entries.values.filter { $0.isKept && $0.finished != nil }
-            .sorted { (worth($0), $0.sequence) < (worth($1), $1.sequence) }
+    private func leastWorth(_ count: Int) -> [RequestEntry] {
+        var (first, last): ([RequestEntry], [RequestEntry]) = ([], [])
+        kept.read(after: 0) { _, entry in
+            if entry.isRead || entry.request.error == nil {
+                first.append(entry)
+            } else if last.count < count {
+                last.append(entry)
+            }
+            return first.count < count
+        }
+        return Array((first + last).prefix(count))
     }
 }

@@ -40,6 +40,9 @@ extension Server {
         armIdleExit()
     }
 
+    /// A connection that has closed has let go of all that was done for it alone.
+    func connectionLetGo(_ connection: Connection) { releaseLeases(of: connection.identity) }
+
     /// Bodies that were handed to a client are nobody's when its last connection has gone.
     private func releaseLeases(of client: ClientIdentity) {
         guard spool.hasLeases(of: client), !connections.values.contains(where: { $0.identity == client }) else {

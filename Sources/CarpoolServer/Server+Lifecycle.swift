@@ -36,7 +36,8 @@ extension Server {
             log.write(.info, "cancelling", [("requests", String(requests.active))])
             options.supervisor.notify(.stopping)
             // All of them, also those of sessions that were invalidated since.
-            for entry in requests.underWay { entry.request.cancel(producingResumeData: true) }
+            let work = Slices.forEach(of: requests.underWay) { $0.request.cancel(producingResumeData: true) }
+            if work.runSlice() { loop.runInSlices(work) }
         case .close:
             log.write(.info, "stopping")
             options.supervisor.notify(.stopping)
@@ -46,7 +47,8 @@ extension Server {
     }
 
     private func closeConnections() {
-        for connection in Array(connections.values) { connection.closeAfterFlush() }
+        let work = Slices.forEach(of: Array(connections.values)) { $0.closeAfterFlush() }
+        if work.runSlice() { loop.runInSlices(work) }
         loop.arm(
             Timer { [unowned self] in end() }, afterMilliseconds: connections.isEmpty ? 0 : Server.flushMilliseconds)
     }
@@ -102,7 +104,12 @@ extension Server {
 
     private func tick() {
         let now = WallClock.microseconds()
-        for entry in requests.expired(at: now, limits) { dismiss(entry, keepingBody: false) }
+        loop.runInSlices(
+            Slices { [unowned self] in
+                let gone = requests.expired(at: now, limits)
+                for entry in gone { dismiss(entry, keepingBody: false) }
+                return !gone.isEmpty
+            })
         spool.releaseExpired(at: now)
         reachability.tick()
         armIdleExit()

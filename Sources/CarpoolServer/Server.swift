@@ -42,6 +42,12 @@ final class Server {
     let languages = DefaultFields.languages(from: Environment.process)
     /// What is asked of clients.
     private(set) lazy var callbacks = CallbackBroker(server: self)
+    /// The OpenRPC document, written once: it takes a millisecond and is large.
+    private(set) lazy var description = {
+        var writer = JSONWriter()
+        dispatcher.catalogue.openRPC(version: ServerVersion.text, to: &writer)
+        return writer.bytes
+    }()
 
     /// The name of this run: request ids and cursors begin with it.
     let epoch = Epoch.make()

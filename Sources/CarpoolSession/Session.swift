@@ -89,11 +89,13 @@ public final class Session {
 
     /// Takes no more requests; those under way go on, or fail with `session_invalidated` if they are to end (SE-19). The monitors are told
     /// when the last one is over (EM-01).
-    public func invalidate(cancelling: Bool) {
+    /// - Parameter carryOut: ends each of the requests that are to end, now or later: there may be many.
+    public func invalidate(
+        cancelling: Bool,
+        carryOut: (_ requests: [Request], _ end: @escaping (Request) -> Void) -> Void = { $0.forEach($1) }
+    ) {
         isInvalid = true
-        for request in activeRequests where cancelling || request.attempts.isEmpty {
-            request.lose(to: .sessionInvalidated)
-        }
+        carryOut(activeRequests.filter { cancelling || $0.attempts.isEmpty }) { $0.lose(to: .sessionInvalidated) }
         tellInvalidity()
     }
 

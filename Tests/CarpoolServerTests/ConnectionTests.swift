@@ -158,7 +158,6 @@ struct ConnectionTests {
         #expect(peer.connection.unreadBytes > 0)
         peer.connection.closeAfterReply()
         stage.run { peer.connection.isClosed }
-        #expect(peer.connection.unreadBytes > 0)
     }
 
     // MARK: Backpressure

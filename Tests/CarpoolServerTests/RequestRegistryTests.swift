@@ -141,9 +141,37 @@ struct RequestRegistryTests {
         for sequence in (1...7).shuffled() { registry.insert(entry(sequence)) }
         let dismissed = registry["r_4"]
         if let dismissed { registry.remove(dismissed) }
-        #expect(registry.list(after: 0, limit: 3) { _ in true }.map(\.sequence) == [1, 2, 3])
-        #expect(registry.list(after: 3, limit: 3) { _ in true }.map(\.sequence) == [5, 6, 7])
-        #expect(registry.list(after: 7, limit: 3) { _ in true }.isEmpty)
-        #expect(registry.list(after: 0, limit: 9) { $0.sequence.isMultiple(of: 2) }.map(\.sequence) == [2, 6])
+        func pages(_ limit: Int, where condition: (RequestEntry) -> Bool) -> [[Int]] {
+            var (found, next): ([[Int]], Int?) = ([], 0)
+            while let after = next {
+                let page = registry.page(after: after, limit: limit, looks: 4, where: condition)
+                found.append(page.entries.map(\.sequence))
+                next = page.next
+            }
+            return found
+        }
+        #expect(pages(3) { _ in true } == [[1, 2, 3], [5, 6, 7]])
+        #expect(pages(9) { $0.sequence > 5 } == [[], [6, 7]], "a page ends where so many were looked at")
+        #expect(registry.page(of: ClientIdentity(uid: 1, name: "me"), after: 0, limit: 1) { _ in true }.next == 1)
+        #expect(
+            registry.page(of: ClientIdentity(uid: 1, name: "you"), after: 0, limit: 1) { _ in true }.entries.isEmpty)
+    }
+
+    @Test("B10: a client's page costs the same however many others there are, and gaps do not stay")
+    func order() {
+        var entries = OrderedEntries()
+        let all = (1...2_000).map { entry($0) }
+        for entry in all { entries.insert(entry, at: entry.sequence) }
+        for entry in all where !entry.sequence.isMultiple(of: 100) { entries.remove(entry.sequence) }
+        entries.remove(50)
+        #expect(entries.count == 20)
+        var found: [Int] = []
+        entries.read(after: 1_850) { number, _ in
+            found.append(number)
+            return true
+        }
+        #expect(found == [1_900, 2_000])
+        for entry in all { entries.remove(entry.sequence) }
+        #expect(entries.isEmpty)
     }
 }

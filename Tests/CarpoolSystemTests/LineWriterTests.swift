@@ -3,20 +3,21 @@ import Glibc
 import Testing
 
 struct LineWriterTests {
-    private func makePipe() throws -> (read: FileDescriptor, write: FileDescriptor) {
+    /// A pipe that stays open: the writer's thread lives as long as the program.
+    private func makePipe() throws -> (input: Int32, output: Int32) {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
-        return (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+        return (ends[0], ends[1])
     }
 
     @Test("Lines are written in order, and a flush waits for them", .timeLimit(.minutes(1)))
     func order() throws {
         let (input, output) = try makePipe()
-        let writer = LineWriter(output.raw) { "dropped \($0)\n" }
+        let writer = LineWriter(output) { "dropped \($0)\n" }
         for number in 0..<100 { writer.write("line \(number)\n") }
         writer.flush(milliseconds: 10_000)
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        guard case .bytes(let count) = bytes.withUnsafeMutableBytes({ Bytes.read(input.raw, into: $0) }) else {
+        guard case .bytes(let count) = bytes.withUnsafeMutableBytes({ Bytes.read(input, into: $0) }) else {
             Issue.record("nothing was written")
             return
         }
@@ -27,7 +28,7 @@ struct LineWriterTests {
     @Test("B1: a pipe that is not read stops no caller; what does not fit is dropped and told", .timeLimit(.minutes(1)))
     func unread() throws {
         let (input, output) = try makePipe()
-        let writer = LineWriter(output.raw) { "dropped \($0)\n" }
+        let writer = LineWriter(output) { "dropped \($0)\n" }
         let line = String(repeating: "x", count: 999) + "\n"
         for _ in 0..<2_000 { writer.write(line) }
         #expect(writer.dropped > 1_000)
@@ -40,7 +41,7 @@ struct LineWriterTests {
                 .reduce(0) { $0 + (Int(String(decoding: $1.dropFirst(8), as: UTF8.self)) ?? 0) }
         }
         while noted() < writer.dropped {
-            guard case .bytes(let count) = buffer.withUnsafeMutableBytes({ Bytes.read(input.raw, into: $0) }) else {
+            guard case .bytes(let count) = buffer.withUnsafeMutableBytes({ Bytes.read(input, into: $0) }) else {
                 break
             }
             text += buffer[..<count]

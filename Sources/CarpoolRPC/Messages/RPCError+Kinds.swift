@@ -85,6 +85,12 @@ extension RPCError {
             "limit", .integer(limit))
     }
 
+    /// The answers of a batch take too much memory for more of them.
+    public static func answersTooLarge(limitBytes: Int) -> RPCError {
+        RPCError(.answersTooLarge, "the answers of this batch have reached \(limitBytes) bytes").with(
+            "limit_bytes", .integer(limitBytes))
+    }
+
     /// The caller may not.
     public static func forbidden(_ message: String, requiredRole: String? = nil) -> RPCError {
         RPCError(.forbidden, message).with("required_role", requiredRole)

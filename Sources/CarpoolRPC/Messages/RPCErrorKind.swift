@@ -98,6 +98,14 @@ extension RPCErrorKind {
     public static let draining = RPCErrorKind(
         1006, "draining", isRetryable: true, "The daemon is about to end and takes no new work.",
         "Connect again in a moment; the next daemon takes it.")
+    /// 1007
+    public static let answersTooLarge = RPCErrorKind(
+        1007, "answers_too_large",
+        "The answers of the batch take as much memory as one client's unread answers may. This call was not carried out.",
+        "Send it again, in another batch or alone.",
+        members: [
+            .required("limit_bytes", .integer, "What the answers of a batch may take before further calls are refused.")
+        ])
     /// 1101
     public static let requestNotFound = RPCErrorKind(
         1101, "request.not_found", "There is no such request, or it is another client's.",
@@ -200,7 +208,8 @@ extension RPCErrorKind {
     /// All of them, in the order of their codes as the documentation lists them.
     public static let all: [RPCErrorKind] = [
         parseError, invalidRequest, duplicateID, methodNotFound, invalidParams, internalError, cancelled,
-        versionNotSupported, capabilityMissing, messageTooLarge, tooManyInFlight, forbidden, draining, requestNotFound,
+        versionNotSupported, capabilityMissing, messageTooLarge, tooManyInFlight, forbidden, draining, answersTooLarge,
+        requestNotFound,
         wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
         configurationRefused, streamNotFound, streamFailed, queueFull, spoolFull,
         rateLimited, fileCannotOpen, fileNotOwner,

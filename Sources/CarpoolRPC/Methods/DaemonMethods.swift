@@ -48,9 +48,16 @@ enum DaemonMethods {
     private static let stats = Method(
         "daemon.stats", role: .observe, "Counts what the daemon has and has done.",
         """
-        `requests.active`, `requests.tasks` and `transfers.active` are 0 when nothing is under way. `loop.longest_turn_us` is the longest \
-        time in which no client was heard: above 50,000 something held the loop.
+        `requests.active`, `requests.tasks` and `transfers.active` are 0 when nothing is under way. `loop` tells how long the turns of the \
+        event loop were, since the start or since the last call with `reset`: the time between two looks at the sockets, less the time in \
+        which the daemon waited for a processor. `longest_turn_us` above 50,000 or `p999_turn_us` above 20,000 means that something held \
+        the loop, which is a defect. `reset` takes the role `admin`.
         """,
+        params: [
+            .optional(
+                "reset", .boolean, "Whether the figures of `loop`, but for `turns`, begin again after this answer.",
+                absent: "false")
+        ],
         result: .answer([
             .required("uptime_ms", .count, "How long it has run."),
             group("connections", "Clients.", ["open", "accepted", "refused"]),
@@ -73,7 +80,10 @@ enum DaemonMethods {
                 Live watches, looks at the network, those that gave something worth telling, messages of the kernel, times that \
                 it had to throw some away, and looks that failed.
                 """, ["watches", "evaluations", "changes", "datagrams", "resyncs", "failures"]),
-            group("loop", "Turns of the event loop, and the longest, in microseconds.", ["turns", "longest_turn_us"]),
+            .required("loop", loop, "The turns of the event loop."),
+            group(
+                "log", "Lines of the log that were dropped because standard error did not take them.",
+                ["dropped_lines"]),
             group(
                 "worker",
                 """
@@ -96,12 +106,28 @@ enum DaemonMethods {
                     "spool":{"bodies":0,"size_bytes":0},"events":{"subscriptions":0,"waiting":0,"built":0,"dropped":0,\
                     "journal_events":0,"journal_bytes":0},\
                     "reachability":{"watches":0,"evaluations":1,"changes":1,"datagrams":0,"resyncs":0,"failures":0},\
-                    "loop":{"turns":512,"longest_turn_us":830},\
+                    "loop":{"turns":512,"measured_turns":512,"longest_turn_us":830,"p50_turn_us":47,"p99_turn_us":319,"p999_turn_us":830,\
+                    "waited_us":0,"histogram":[[63,420],[511,91],[1023,1]]},"log":{"dropped_lines":0},\
                     "worker":{"threads":1,"running":0,"stalled":0,"waiting":0,"most_waiting":1,"jobs":12,"refused":0,\
                     "longest_us":140},"callbacks":{"waiting":0,"asked":7,"answered":7,"failed":0,"ignored":0},\
                     "sessions":1}
                     """)
         ])
+
+    private static let loop = JSONSchema.answer([
+        .required("turns", .count, "Turns since the start."),
+        .required("measured_turns", .count, "Turns that the other figures are about."),
+        .required("longest_turn_us", .count, "The longest, in microseconds."),
+        .required("p50_turn_us", .count, "What half of them do not exceed."),
+        .required("p99_turn_us", .count, "What 99 % of them do not exceed."),
+        .required("p999_turn_us", .count, "What 99.9 % of them do not exceed."),
+        .required(
+            "waited_us", .count,
+            "How long the daemon waited for a processor in turns of over 2 ms; it is not part of their length."),
+        .required(
+            "histogram", .array(of: .array(of: .count, count: 2...2)),
+            "Pairs of an upper bound in microseconds and the number of turns up to it, above the bound before it."),
+    ])
 
     /// An object of counters.
     private static func group(

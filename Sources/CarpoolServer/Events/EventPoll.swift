@@ -2,44 +2,79 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 
 /// A call that reads on in the journal, and waits if there is nothing yet.
-final class EventPoll: TurnObserver {
+///
+/// The journal may hold hundreds of thousands of events of which the call wants few, so it is searched in slices, and an answer ends where a
+/// slice does: its cursor says how far it has come.
+final class EventPoll: TurnObserver, SlicedWork {
     let filter: EventFilter
+    /// Its place among all that wait, while it is one of them.
+    var place: Int?
     private let call: Call
     private let publisher: EventPublisher
-    private let position: Int
     private let maximum: Int
+    private let timeoutMilliseconds: Int
+    /// Everything up to this event is not wanted.
+    private var position: Int
+    /// Whether it still looks for the first event in the journal.
+    private var isSearching = true
     private var isDue = false
     private lazy var timeout = Timer { [unowned self] in answer() }
 
     /// Room in the line for what surrounds the events.
     private static let surroundingBytes = 256
+    /// Events that are looked at in one slice.
+    private static let eventsPerSlice = 8_192
 
     /// A call that wants what comes after a position.
-    init(_ call: Call, filter: EventFilter, after position: Int, maximum: Int, publisher: EventPublisher) {
+    init(
+        _ call: Call, filter: EventFilter, after position: Int, maximum: Int, timeoutMilliseconds: Int,
+        publisher: EventPublisher
+    ) {
         self.call = call
         self.filter = filter
         self.position = position
         self.maximum = maximum
+        self.timeoutMilliseconds = timeoutMilliseconds
         self.publisher = publisher
     }
 
-    /// Answers at once if there is something to tell, else as soon as there is, or with nothing when the time is over.
-    func begin(timeoutMilliseconds: Int) {
-        var isThere = false
-        publisher.journal.read(after: position) { event in
-            isThere = filter.wants(event.entry.type, about: event.entry.subject)
-            return !isThere
-        }
+    /// Answers as soon as there is something to tell, or with nothing when the time is over.
+    func begin() {
         publisher.add(self)
-        guard !isThere, timeoutMilliseconds > 0 else { return answer() }
-        publisher.loop.arm(timeout, afterMilliseconds: timeoutMilliseconds)
         call.onCancel = { [self] in end() }
+        call.client.carryOut(self)
     }
 
-    /// Something has happened that it wants; what else happens in this turn goes with it.
+    /// Searches a part of the journal for the first event that is wanted.
+    func runSlice() -> Bool {
+        guard !call.isAnswered else { return false }
+        // What was forgotten in the meantime is for the next call to be told of, by the cursor of this one.
+        guard position >= publisher.journal.floor else {
+            answer(upTo: position)
+            return false
+        }
+        var (isThere, looked) = (false, 0)
+        publisher.journal.read(after: position) { event in
+            looked &+= 1
+            isThere = filter.wants(event.entry.type, about: event.entry.subject)
+            if !isThere { position = event.sequence }
+            return !isThere && looked < EventPoll.eventsPerSlice
+        }
+        if !isThere, position < publisher.journal.last { return true }
+        isSearching = false
+        if isThere || timeoutMilliseconds == 0 {
+            answer()
+        } else {
+            publisher.loop.arm(timeout, afterMilliseconds: timeoutMilliseconds)
+        }
+        return false
+    }
+
+    /// The last event is one that it wants; what else happens in this turn goes with it.
     func wake() {
-        guard !isDue else { return }
+        guard !isDue, !isSearching else { return }
         isDue = true
+        position = max(position, publisher.journal.last &- 1)
         publisher.loop.afterTurn(self)
     }
 
@@ -52,16 +87,21 @@ final class EventPoll: TurnObserver {
         publisher.remove(self)
     }
 
-    private func answer() {
+    /// - Parameter end: where to end without a look at the journal.
+    private func answer(upTo end: Int? = nil) {
         // Written before it lets go: the journal may end with its last reader.
         call.answer { [self] writer in
             writer.beginObject()
             writer.key("events")
-            let last = writeEvents(to: &writer)
+            let last = end ?? writeEvents(to: &writer)
+            if end != nil {
+                writer.beginArray()
+                writer.endArray()
+            }
             writer.member("cursor", publisher.cursor(at: last))
             writer.endObject()
         }
-        end()
+        self.end()
     }
 
     /// Writes as many as were asked for and fit the line, at least one; gives the number up to which nothing was left out.
@@ -70,8 +110,13 @@ final class EventPoll: TurnObserver {
         let start = writer.count
         let room = call.client.recordBytes &- EventPoll.surroundingBytes
         var last = publisher.journal.last
-        var count = 0
+        var (count, looked) = (0, 0)
         publisher.journal.read(after: position) { event in
+            looked &+= 1
+            guard looked <= EventPoll.eventsPerSlice else {
+                last = event.sequence &- 1
+                return false
+            }
             guard filter.wants(event.entry.type, about: event.entry.subject) else { return true }
             let text = event.text(for: call.client.identity)
             guard count < maximum, count == 0 || writer.count &- start &+ text.count <= room else {

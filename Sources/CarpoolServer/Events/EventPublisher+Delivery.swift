@@ -6,6 +6,8 @@ internal import CarpoolSystem
 extension EventPublisher {
     /// Events that are looked at for one subscription at a time: a filter that wants few of a full journal must not hold the loop.
     private static let eventsPerStep = 16_384
+    /// The same for one that reads what happened before it came, so that a connection full of them does not either.
+    private static let eventsPerReplayStep = 2_048
     /// A subscription for which nothing has come while so many events were recorded is told where the stream stands, lest the journal leave
     /// its cursor behind.
     private static let eventsPerBookmark = 4_096
@@ -35,21 +37,33 @@ extension EventPublisher {
         }
     }
 
-    /// The journal is about to forget these events: whoever still waits for one of them has lost it, and what comes behind it.
+    /// The journal is about to forget these events: a subscription that still waits for one of them has lost it, and what comes behind it.
     func overtake(upTo last: Int) {
+        var looks = EventPublisher.eventsPerStep
         for subscription in subscriptions {
             let queue = subscription.queue
             guard queue.isReplaying || queue.waiting > 0, queue.position < last else { continue }
-            var count = 0
-            journal.read(after: queue.position) { event in
-                if subscription.filter.wants(event.entry.type, about: event.entry.subject) { count &+= 1 }
-                return true
-            }
+            let count = queue.isReplaying ? unread(by: subscription, &looks) : queue.waiting
             subscription.queue.drop(count)
             dropped &+= count
             subscription.sink.eventsAreWaiting()
         }
         closeThoseThatLag()
+    }
+
+    /// How many events a replay has not reached that it wants. Where that would take too many looks at the journal, those that it has not looked
+    /// at count as wanted.
+    private func unread(by subscription: Subscription, _ looks: inout Int) -> Int {
+        var count = 0
+        var position = subscription.queue.position
+        journal.read(after: position) { event in
+            guard looks > 0 else { return false }
+            looks &-= 1
+            position = event.sequence
+            if subscription.filter.wants(event.entry.type, about: event.entry.subject) { count &+= 1 }
+            return true
+        }
+        return count &+ max(0, journal.last &- position)
     }
 
     private func closeThoseThatLag() {
@@ -92,9 +106,11 @@ extension EventPublisher {
         guard subscription.queue.hasMore else { return }
         var isWhole = true
         var looked = 0
+        let limit =
+            subscription.queue.isReplaying ? EventPublisher.eventsPerReplayStep : EventPublisher.eventsPerStep
         journal.read(after: subscription.queue.position) { event in
             looked &+= 1
-            guard sink.takesEvents, looked <= EventPublisher.eventsPerStep else {
+            guard sink.takesEvents, looked <= limit else {
                 isWhole = false
                 return false
             }

@@ -42,19 +42,36 @@ extension EventPublisher {
     }
 
     func add(_ subscription: Subscription) {
+        subscription.place = subscriptions.count
         subscriptions.append(subscription)
     }
 
+    /// Forgets a subscription; the last one takes its place, so that it costs the same however many there are.
     func remove(_ subscription: Subscription) {
         if subscription.pace != nil { loop.cancel(subscription.paceTimer) }
-        subscriptions.removeAll { $0 === subscription }
+        guard let place = subscription.place else { return }
+        subscription.place = nil
+        let last = subscriptions.removeLast()
+        if last !== subscription {
+            subscriptions[place] = last
+            last.place = place
+        }
         lingerIfNobodyListens()
     }
 
-    func add(_ poll: EventPoll) { polls.append(poll) }
+    func add(_ poll: EventPoll) {
+        poll.place = polls.count
+        polls.append(poll)
+    }
 
     func remove(_ poll: EventPoll) {
-        polls.removeAll { $0 === poll }
+        guard let place = poll.place else { return }
+        poll.place = nil
+        let last = polls.removeLast()
+        if last !== poll {
+            polls[place] = last
+            last.place = place
+        }
         lingerIfNobodyListens()
     }
 }

@@ -14,6 +14,8 @@ struct EventSnapshot {
 
     /// Sessions that are told: more are for `session.list`.
     private static let sessionCount = 64
+    /// Requests that are looked at: kept ones lie between those under way.
+    private static let looks = 16_384
     /// Room for what is not a request.
     private static let surroundingBytes = 24_576
     /// The part of that which is for the machine's interfaces.
@@ -32,12 +34,16 @@ struct EventSnapshot {
 
     /// The requests that are not over, oldest first, as many as fit.
     private func writeRequests(to writer: inout JSONWriter) {
-        let entries = server.requests.underWay.filter { includes($0) }.sorted { $0.sequence < $1.sequence }
+        var client: ClientIdentity?
+        if case .mine(let identity) = scope { client = identity }
+        let page = server.requests.page(of: client, after: 0, limit: .max, looks: EventSnapshot.looks) { entry in
+            entry.finished == nil && includes(entry)
+        }
         writer.key("requests")
         writer.beginArray()
         let start = writer.count
-        var isWhole = true
-        for entry in entries {
+        var isWhole = page.next == nil
+        for entry in page.entries {
             let before = writer.count
             write(entry, to: &writer)
             guard writer.count - start <= room - EventSnapshot.surroundingBytes else {

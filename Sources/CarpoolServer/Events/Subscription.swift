@@ -35,6 +35,8 @@ final class Subscription {
     var queue: EventQueue
     /// Thins out the progress of requests, if it is to.
     var pace: ProgressThinner?
+    /// Its place among all subscriptions, while it is one of them.
+    var place: Int?
     /// Whether the client knows of it: its events come after the answer that names it.
     var isAnnounced = false
     /// Whether it ends as soon as everything that waits is sent.

@@ -49,7 +49,11 @@ struct DaemonHandlers {
     }
 
     private func stats(_ call: Call) throws(RPCError) -> Answer {
-        .result { writer in
+        let resets = call.params["reset"]?.bool ?? false
+        guard !resets || call.client.role == .admin else {
+            throw .forbidden(method: "daemon.stats with reset", role: Role.admin.rawValue)
+        }
+        return .result { writer in
             writer.beginObject()
             writer.member("uptime_ms", (WallClock.microseconds() - server.started) / 1_000)
             writer.key("connections")
@@ -69,6 +73,7 @@ struct DaemonHandlers {
             writePool(to: &writer)
             writeRest(to: &writer)
             writer.endObject()
+            if resets { server.loop.resetGauge() }
         }
     }
 
@@ -101,9 +106,10 @@ struct DaemonHandlers {
         writer.key("reachability")
         server.reachability.writeStatistics(to: &writer)
         writer.key("loop")
+        write(server.loop.gauge, to: &writer)
+        writer.key("log")
         writer.beginObject()
-        writer.member("turns", server.loop.turns)
-        writer.member("longest_turn_us", server.loop.longestTurnMicroseconds)
+        writer.member("dropped_lines", server.log.dropped)
         writer.endObject()
         writer.key("worker")
         server.worker.statistics.write(to: &writer)
@@ -117,6 +123,27 @@ struct DaemonHandlers {
         writer.member("ignored", callbacks.ignored)
         writer.endObject()
         writer.member("sessions", server.sessions.count)
+    }
+
+    private func write(_ gauge: TurnGauge, to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("turns", server.loop.turns)
+        writer.member("measured_turns", gauge.count)
+        writer.member("longest_turn_us", gauge.longest)
+        writer.member("p50_turn_us", gauge.percentile(perMille: 500))
+        writer.member("p99_turn_us", gauge.percentile(perMille: 990))
+        writer.member("p999_turn_us", gauge.percentile(perMille: 999))
+        writer.member("waited_us", gauge.waited)
+        writer.key("histogram")
+        writer.beginArray()
+        for octave in gauge.octaves {
+            writer.beginArray()
+            writer.integer(octave.upTo)
+            writer.integer(octave.count)
+            writer.endArray()
+        }
+        writer.endArray()
+        writer.endObject()
     }
 
     /// Which other users are listed is for administrators.

@@ -79,10 +79,11 @@ struct EventsHandlers {
                 writer.endObject()
             }
         case .known(let position):
-            let poll = EventPoll(
-                call, filter: filter, after: position, maximum: call.params["max"]?.int ?? 100, publisher: publisher)
             let timeout = call.params["timeout_ms"]?.int ?? server.limits.longPollMilliseconds
-            poll.begin(timeoutMilliseconds: min(timeout, server.limits.longPollMilliseconds))
+            let poll = EventPoll(
+                call, filter: filter, after: position, maximum: call.params["max"]?.int ?? 100,
+                timeoutMilliseconds: min(timeout, server.limits.longPollMilliseconds), publisher: publisher)
+            poll.begin()
             return .pending
         }
     }

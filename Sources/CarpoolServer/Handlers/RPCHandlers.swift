@@ -8,7 +8,7 @@ struct RPCHandlers {
     var table: [String: Handler] { ["rpc.discover": discover, "rpc.cancel": cancel] }
 
     private func discover(_ call: Call) throws(RPCError) -> Answer {
-        .result { server.dispatcher.catalogue.openRPC(version: ServerVersion.text, to: &$0) }
+        .result { $0.raw(server.description) }
     }
 
     /// Ends a call of the same connection; one that is not there any more is no error, since answers cross on the way.

@@ -134,8 +134,8 @@ struct RequestHandlers {
         let (state, session) = (call.params["state"]?.string, call.params["session"]?.string)
         let after = call.params["next"]?.string.flatMap { Int($0, radix: 36) } ?? 0
         let limit = call.params["limit"]?.int ?? 100
-        let found = server.requests.list(after: after, limit: limit + 1) { entry in
-            (entry.client == identity || all && (isAdmin || entry.client.uid == identity.uid))
+        let page = server.requests.page(of: all ? nil : identity, after: after, limit: limit) { entry in
+            (!all || isAdmin || entry.client.uid == identity.uid)
                 && (state == nil || entry.request.state.rawValue == state)
                 && (session == nil || entry.request.session.name == session)
         }
@@ -143,13 +143,10 @@ struct RequestHandlers {
         return .result { writer in
             writer.beginObject()
             writer.key("requests")
-            let last = write(found.prefix(limit), for: identity.uid, atMost: room, to: &writer)
+            let last = write(page.entries[...], for: identity.uid, atMost: room, to: &writer)
+            let next = last === page.entries.last ? page.next : last?.sequence
             writer.key("next")
-            if let last, last !== found.last {
-                writer.string(String(last.sequence, radix: 36))
-            } else {
-                writer.null()
-            }
+            if let next { writer.string(String(next, radix: 36)) } else { writer.null() }
             writer.endObject()
         }
     }

@@ -2,6 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
+internal import CarpoolSystem
 
 /// `session.*`: named configurations.
 struct SessionHandlers {
@@ -135,12 +136,19 @@ struct SessionHandlers {
 
     private func cancelRequests(_ call: Call) throws(RPCError) -> Answer {
         let session = try server.session(call.params["session"], of: call.client)
-        let count = session.cancelAllRequests()
-        return .result { writer in
-            writer.beginObject()
-            writer.member("cancelled", count)
-            writer.endObject()
+        var count = 0
+        let work = Slices.forEach(of: session.activeRequests) { request in
+            if request.cancel() { count += 1 }
+        } completion: {
+            call.answer { writer in
+                writer.beginObject()
+                writer.member("cancelled", count)
+                writer.endObject()
+            }
         }
+        // A few end at once; more go on even if the caller has gone.
+        if work.runSlice() { server.loop.runInSlices(work) }
+        return .pending
     }
 
     private func setCredential(_ call: Call) throws(RPCError) -> Answer {
@@ -160,7 +168,10 @@ struct SessionHandlers {
         let name = call.params["session"]?.string ?? ""
         guard name != SessionTable.standardName else { throw .defaultSession }
         let session = try server.session(call.params["session"], of: call.client)
-        session.invalidate(cancelling: call.params["mode"]?.string == "cancel")
+        session.invalidate(cancelling: call.params["mode"]?.string == "cancel") { requests, end in
+            let work = Slices.forEach(of: requests, end)
+            if work.runSlice() { server.loop.runInSlices(work) }
+        }
         server.sessions.remove(name, of: call.client.uid)
         return .result { StateChange.write(true, state: "invalid", to: &$0) }
     }

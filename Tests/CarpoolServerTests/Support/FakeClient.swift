@@ -3,6 +3,7 @@ import CarpoolJSON
 import CarpoolRPC
 @testable import CarpoolServer
 import CarpoolSession
+import CarpoolSystem
 import Testing
 
 /// A connected client without a connection: it keeps what it is answered and told.
@@ -71,6 +72,8 @@ final class FakeClient: Client {
     }
 
     func forget(_ feed: StreamFeed) { feeds[feed.name] = nil }
+
+    func carryOut(_ work: any SlicedWork) { while work.runSlice() {} }
 
     func callUnderWay(_ id: RPCID) -> Call? { calls[id] }
 

@@ -42,7 +42,13 @@ final class Peer {
 
     func becomeReadable() { connection.descriptorIsReady(near, .readable) }
     func becomeWritable() { connection.descriptorIsReady(near, .writable) }
-    func endTurn() { connection.turnDidEnd() }
+
+    /// Ends the turn, and the turns that follow until everything that has come is handled.
+    func endTurn() {
+        connection.turnDidEnd()
+        while connection.isScheduled, connection.runSlice() {}
+        connection.turnDidEnd()
+    }
 
     func shutdownWriting(turn: Bool = true) {
         shutdown(fd, Int32(SHUT_WR))

@@ -1,0 +1,66 @@
+internal import CarpoolJSON
+
+/// The answers of one batch, sent as one array when the last is there (JSON-RPC 2.0 section 6).
+final class Batch {
+    /// The answers so far, as the array that they will be.
+    private var text: [UInt8] = []
+    private var expected = 0
+    private var isClosed = false
+    private var followers: [() -> Void] = []
+    private let limitBytes: Int
+    private let send: ([UInt8]) -> Void
+
+    /// - Parameter limitBytes: what the answers may take before further calls are refused.
+    init(limitBytes: Int = .max, send: @escaping ([UInt8]) -> Void) {
+        self.limitBytes = limitBytes
+        self.send = send
+    }
+
+    /// Whether its answers take as much as they may: no further call of it is carried out.
+    var isFull: Bool { text.count >= limitBytes }
+
+    /// One more answer will come.
+    func expect() { expected += 1 }
+
+    /// An answer that is there already.
+    func add(_ write: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter()
+        write(&writer)
+        text.append(text.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+        writer.withBytes { text.append(contentsOf: $0) }
+    }
+
+    /// An answer that was expected.
+    func complete(_ write: (inout JSONWriter) -> Void) {
+        expected -= 1
+        add(write)
+        sendIfComplete()
+    }
+
+    /// Calls the body when the answers are on their way.
+    func afterSending(_ body: @escaping () -> Void) {
+        if isClosed, expected == 0 { body() } else { followers.append(body) }
+    }
+
+    /// No more messages belong to it.
+    func close() {
+        isClosed = true
+        sendIfComplete()
+    }
+
+    private func sendIfComplete() {
+        guard isClosed, expected == 0 else { return }
+        defer { tellFollowers() }
+        // A batch of notifications alone is not answered at all.
+        guard !text.isEmpty else { return }
+        text.append(UInt8(ascii: "]"))
+        send(text)
+        text = []
+    }
+
+    private func tellFollowers() {
+        let followers = followers
+        self.followers = []
+        for follower in followers { follower() }
+    }
+}

@@ -1,0 +1,79 @@
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+// The end of a connection, and of what was done for its client alone.
+extension Connection {
+    /// Ends the connection at once: its calls are abandoned, its dependent requests cancelled, its subscriptions gone, in slices if there are
+    /// many.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        server.loop.forget(fd)
+        descriptor = nil
+        descriptors.closeAll()
+        work = []
+        framer = MessageFramer()
+        output = OutputQueue()
+        abandonWork()
+        server.connectionDidClose(self)
+    }
+
+    /// Lets go of all that was done for this client alone.
+    private func abandonWork() {
+        isAbandoning = true
+        guard !isScheduled, abandonSlice() else { return }
+        isScheduled = true
+        server.loop.runInSlices(self)
+    }
+
+    /// Lets go of a part of it; gives whether there is more.
+    func abandonSlice() -> Bool {
+        var slice = InputSlice(since: .read())
+        // The requests first: one that ends with its call is not to be kept as if somebody would ask for it.
+        while let (_, entry) = dependents.popFirst() {
+            if entry.isKept {
+                entry.request.cancel(producingResumeData: true)
+            } else {
+                server.abandon(entry, keepingPartialFile: true)
+            }
+            if slice.isOver() { return true }
+        }
+        while let (_, call) = calls.popFirst() {
+            call.abandon()
+            if slice.isOver() { return true }
+        }
+        while let (_, subscription) = subscriptions.popFirst() { server.publisher.remove(subscription) }
+        for watch in watches.values {
+            watch.end()
+            server.reachability.watchDidEnd()
+        }
+        watches = [:]
+        feeds = [:]
+        rawStreams = [:]
+        // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
+        server.callbacks.lose(number)
+        isAbandoning = false
+        if isClosed { server.connectionLetGo(self) } else { flushAfterTurn() }
+        return false
+    }
+
+    /// A client that is shown out and does not read its last answers is waited for this long.
+    private static let farewellMilliseconds = 1_000
+
+    /// Shows the client out once the answers of this turn are queued.
+    func closeAfterReply() {
+        server.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
+        server.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.farewellMilliseconds)
+    }
+
+    /// Sends what is queued and closes, for a client that is shown out.
+    func closeAfterFlush() {
+        inputHasEnded = true
+        isShownOut = true
+        work = []
+        for subscription in subscriptions.values { server.publisher.close(subscription, .connectionClosing) }
+        abandonWork()
+        flushAfterTurn()
+    }
+}

@@ -1,0 +1,69 @@
+/// Requests by growing numbers: added at the end, found and taken out by number, read in order from any number on.
+///
+/// What is taken out leaves a gap, and gaps go when there are more of them than requests, so that each operation costs O(log n) on the average.
+struct OrderedEntries {
+    private struct Slot {
+        let number: Int
+        var entry: RequestEntry?
+    }
+
+    private var slots: [Slot] = []
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Fewer gaps than this are not worth the copy.
+    private static let keptGaps = 64
+
+    mutating func insert(_ entry: RequestEntry, at number: Int) {
+        count += 1
+        let slot = Slot(number: number, entry: entry)
+        if slots.last.map({ $0.number < number }) ?? true {
+            slots.append(slot)
+        } else {
+            slots.insert(slot, at: index(after: number))
+        }
+    }
+
+    mutating func remove(_ number: Int) {
+        if slots.last?.number == number {
+            slots.removeLast()
+            count -= 1
+            while let last = slots.last, last.entry == nil { slots.removeLast() }
+            return
+        }
+        let index = index(after: number) - 1
+        guard index >= 0, slots[index].number == number, slots[index].entry != nil else { return }
+        slots[index].entry = nil
+        count -= 1
+        if slots.count > 2 * count + OrderedEntries.keptGaps { slots = slots.filter { $0.entry != nil } }
+    }
+
+    /// Reads the requests behind a number, in order, until the body gives false.
+    func read(after number: Int, _ body: (Int, RequestEntry) -> Bool) {
+        var index = index(after: number)
+        while index < slots.count {
+            let slot = slots[index]
+            if let entry = slot.entry, !body(slot.number, entry) { return }
+            index += 1
+        }
+    }
+
+    /// The first place whose number is larger.
+    private func index(after number: Int) -> Int {
+        var (low, high) = (0, slots.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if slots[middle].number <= number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// The requests of one client.
+final class ClientEntries {
+    let client: ClientIdentity
+    var entries = OrderedEntries()
+
+    init(client: ClientIdentity) { self.client = client }
+}
