@@ -96,7 +96,7 @@ def outcome(directory: Path, suite: str, *arguments: str) -> tuple[str, int]:
     (directory / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT}/Tests/Support/python\ntimeout = 1\n")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, str(directory)],
-        env={**os.environ, "CARPOOL_TEST_GRACE": "1"},
+        env={**os.environ, "CARPOOL_TEST_GRACE": "1", "CARPOOL_TEST_SLOWNESS": "1"},
         cwd=directory,
         capture_output=True,
         text=True,

@@ -1,9 +1,11 @@
 # Groups of tests for Tests/run: started side by side, each with its own log; results are read off the logs.
 #
-# Sourced. Expects `logs` (a directory) and `wanted` (names of the groups to run; empty for all).
+# Sourced. Expects `logs` (a directory), `wanted` (names of the groups to run; empty for all) and `limits` (by the beginning of
+# a group's name, after how many seconds it is ended with all that it has started). Groups and steps are exported functions.
 # shellcheck shell=bash disable=SC2154
 
 declare -A group_pids=()
+default_limit=600
 passed=0
 failed=0
 skipped=0
@@ -17,18 +19,30 @@ is_wanted() {
     return 1
 }
 
+# limit_of NAME: the seconds that the group may take; more where the tests are told that everything is slower.
+limit_of() {
+    local name=$1 seconds=$default_limit prefix
+    for prefix in "${!limits[@]}"; do
+        [[ $name == "$prefix"* ]] && seconds=${limits[$prefix]}
+    done
+    awk -v seconds="$seconds" -v factor="${CARPOOL_TEST_SLOWNESS:-1}" 'BEGIN { printf "%d", seconds * factor }'
+}
+
 # start NAME COMMAND...: runs the command in the background as a group.
 start() {
     local name=$1
     shift
     is_wanted "$name" || return 0
-    {
-        local code=0 began=$SECONDS
-        "$@" >"$logs/$name.log" 2>&1 </dev/null || code=$?
-        echo $((SECONDS - began)) >"$logs/$name.seconds"
-        exit "$code"
-    } &
+    echo 0 >"$logs/$name.seconds"
+    Tests/Support/bounded --took "$logs/$name.seconds" "$(limit_of "$name")" "$BASH" -c '"$@"' group "$@" \
+        >"$logs/$name.log" 2>&1 </dev/null &
     group_pids[$name]=$!
+}
+
+# end_groups: ends what still runs, when the run itself is ended.
+end_groups() {
+    ((${#group_pids[@]} == 0)) || kill "${group_pids[@]}" 2>/dev/null
+    wait
 }
 
 # must NAME COMMAND...: a step that the groups rest on; without it there is nothing to test.
@@ -36,7 +50,7 @@ must() {
     local name=$1
     shift
     local began=$SECONDS
-    if "$@" >"$logs/$name.log" 2>&1 </dev/null; then
+    if timeout --kill-after=10 "$(limit_of "$name")" "$BASH" -c '"$@"' step "$@" >"$logs/$name.log" 2>&1 </dev/null; then
         printf 'ok    %-20s %4d s\n' "$name" $((SECONDS - began))
         return 0
     fi
@@ -83,9 +97,11 @@ count() {
             good += before("passed"); bad += before("failed") + before("error"); left += before("skipped")
         }
         /Test run with [0-9]+ tests?/ { run += before("tests?") }
+        /^blocked: / { blocked += !seen[$2]++ }
         / recorded an issue / { sub(/ recorded an issue .*/, ""); broken += !seen[$0]++ }
         END {
             if (run > 0) { good += run - broken; bad += broken }
+            bad += blocked
             if (good + bad + left == 0) { good = (verdict == "ok"); bad = !good }
             if (verdict != "ok" && bad == 0) bad = 1
             print good, bad, left

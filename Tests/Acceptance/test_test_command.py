@@ -1,0 +1,156 @@
+"""The test command itself: what blocks is named and ended, and the rest goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness.daemon import ROOT
+from harness.process import running
+from harness.waiting import PATIENCE_SECONDS
+
+SUPPORT = ROOT / "Tests/Support"
+BOUNDED = str(SUPPORT / "bounded")
+
+# Starts a program in a session of its own, whose parent is gone at once, and says which.
+STRAY = "setsid sleep 600 >/dev/null 2>&1 & echo $!"
+
+
+def is_alive(pid: int) -> bool:
+    """Whether it runs: a process that has ended and was not collected does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_group_that_does_not_end_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:
+    took = tmp_path / "took"
+    done = subprocess.run(
+        [BOUNDED, "--took", str(took), "1", "bash", "-c", f"{STRAY}; trap '' TERM; while :; do sleep 1; done"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 124
+    assert "not done after 1 s" in done.stderr
+    assert int(took.read_text()) >= 1
+    assert not is_alive(int(done.stdout))
+
+
+def test_what_a_group_leaves_behind_is_ended(tmp_path: Path) -> None:
+    command = [BOUNDED, "60", "bash", "-c", f"{STRAY}; exit 3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
+    assert done.returncode == 3
+    assert not is_alive(int(done.stdout))
+
+
+def test_a_group_ends_with_the_run(tmp_path: Path) -> None:
+    with running([BOUNDED, "60", "bash", "-c", f"{STRAY}; exec sleep 600"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        stray = int(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+        assert not is_alive(stray)
+
+
+# What Tests/run does with its groups; the pieces are the real ones.
+RUN = """
+set -u
+cd {root}
+root=$PWD; logs={logs}; wanted=(); declare -A limits=([blocks]=1)
+source Tests/Support/groups.sh
+blocks() {{ sleep 600; }}
+passes() {{ echo '7 passed in 0.1s'; }}
+export -f blocks passes
+start blocks blocks
+start passes passes
+finish
+start later passes
+finish
+summary
+"""
+
+
+def test_the_run_goes_on_behind_a_group_that_does_not_end(tmp_path: Path) -> None:
+    script = RUN.format(root=ROOT, logs=tmp_path)
+    environment = {**os.environ, "CARPOOL_TEST_SLOWNESS": "1"}
+    done = subprocess.run(
+        ["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == "14 passed, 1 failed", done.stdout + done.stderr
+    assert "FAIL  blocks" in done.stdout
+
+
+# A `swift` that tells of tests as `swift test` does, all of which are under way until the first that blocks.
+SWIFT = """#!/usr/bin/env python3
+import json, re, sys, time
+arguments = sys.argv[1:]
+def given(option):
+    return [arguments[place + 1] for place, word in enumerate(arguments) if word == option]
+tests = [f"T.A/{name}()/A.swift:1:1" for name in ("first", "blocks", "last")]
+tests = [test for test in tests if not any(re.search(skip, test) for skip in given("--skip"))]
+tests = [test for test in tests if all(re.search(only, test) for only in given("--filter"))]
+with open(given("--event-stream-output-path")[0], "a") as events:
+    def tell(**payload):
+        print(json.dumps({"version": 0, "kind": "event", "payload": payload}), file=events, flush=True)
+    for test in tests:
+        tell(kind="testCaseStarted", testID=test)
+    for test in tests:
+        if "blocks" in test:
+            time.sleep(600)
+        tell(kind="testEnded", testID=test)
+print(f"Test run with {len(tests)} tests passed after 0.1 seconds.")
+"""
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+def test_a_swift_test_that_blocks_is_named_and_the_others_run(tmp_path: Path, blocks: bool) -> None:
+    program = tmp_path / "swift"
+    program.write_text(SWIFT if blocks else SWIFT.replace('"blocks" in test', "False"))
+    program.chmod(0o755)
+    variables = {"CARPOOL_SWIFT_TEST_SECONDS": "1", "CARPOOL_TEST_SLOWNESS": "1"}
+    done = subprocess.run(
+        [str(SUPPORT / "swift-tests")],
+        env={**os.environ, **variables, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS * 2,
+        check=False,
+    )
+    told = done.stdout.splitlines()
+    if blocks:
+        # The first run has told that the first test has ended; what waited behind the one that blocks runs alone.
+        assert told == [
+            "swift-tests: stuck, begun again without 2 tests",
+            "Test run with 1 tests passed after 0.1 seconds.",
+            "blocked: T.A/blocks()/A.swift:1:1 has not ended after 1 s",
+            "Test run with 1 tests passed after 0.1 seconds.",
+        ], done
+    else:
+        assert told == ["Test run with 3 tests passed after 0.1 seconds."], done
+    assert done.returncode == (1 if blocks else 0)
+
+
+def test_bad_weather_ignores_signals_and_scales_the_buffers() -> None:
+    look = "grep SigIgn /proc/self/status; cat /proc/sys/net/ipv4/tcp_rmem; pgrep -c -P $PPID timeout"
+    done = subprocess.run(
+        [BOUNDED, "20", str(SUPPORT / "weather"), "0.5", "bash", "-c", look],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS * 2,
+        check=False,
+    )
+    if "no network namespace" in done.stdout:
+        pytest.skip(done.stdout.splitlines()[0])
+    *_, ignored, buffers, loops = done.stdout.splitlines()
+    mask = int(ignored.split()[1], 16)
+    assert all(mask & 1 << number - 1 for number in (signal.SIGINT, signal.SIGHUP))
+    whole = Path("/proc/sys/net/ipv4/tcp_rmem").read_text().split()
+    assert [int(part) for part in buffers.split()] == [int(whole[0]), int(whole[1]) // 2, int(whole[2]) // 2]
+    assert loops == "4"
