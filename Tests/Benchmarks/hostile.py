@@ -1,0 +1,140 @@
+"""What one client that asks for too much costs the others: the delay of a ping, and memory that does not come back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from attackers import ATTACKS, Connection, line
+from bench import HERE, Bench
+from daemon import Daemon
+from report import Row, limit_row, quantity
+
+AIMS_MS = {"p999_us": 20.0, "worst_us": 50.0}
+NAMES = {"p999_us": "p99.9", "worst_us": "worst"}
+MEMORY_AIM_MIB = 8.0
+PENDING_AIM_MB = 1.2
+PENDING = 30
+KNOWN = 10_000
+LARGE_BYTES = 1 << 30
+
+
+def measure(bench: Bench) -> list[Row]:
+    """Attack in six ways at once, then in each way alone."""
+    pinger = bench.compile("pinger")
+    bench.origin.make_file("large", LARGE_BYTES)
+    rows = []
+    try:
+        with _daemon(bench, "together") as daemon:
+            _retain(bench, daemon, 1_000 if bench.quick else KNOWN)
+            before = daemon.status("RssAnon")
+            latencies = _attack(bench, daemon, pinger, list(ATTACKS), 5 if bench.quick else 60)
+            rows += _delays("six attackers at once", latencies)
+            rows.append(_memory(bench, daemon, "six attackers at once", before))
+        for kind in ATTACKS:
+            with _daemon(bench, kind) as daemon:
+                _retain(bench, daemon, 1_000)
+                before = daemon.status("RssAnon")
+                rows += _delays(kind, _attack(bench, daemon, pinger, [kind], 3 if bench.quick else 10), aims=False)
+                rows.append(_memory(bench, daemon, kind, before))
+        return [*rows, _pending(bench)]
+    finally:
+        (bench.origin.directory / "files/large").unlink()
+
+
+@contextlib.contextmanager
+def _daemon(bench: Bench, name: str) -> Iterator[Daemon]:
+    daemon = Daemon(bench.scratch / f"hostile-{name}")
+    try:
+        yield daemon
+    finally:
+        daemon.process.kill()
+        daemon.process.wait(30)
+        shutil.rmtree(daemon.directory)
+
+
+def _retain(bench: Bench, daemon: Daemon, count: int) -> None:
+    """Have requests known that are over."""
+    for begun in range(0, count, 200):
+        made = daemon.call_all("request.submit", [{"url": bench.origin.http}] * min(200, count - begun))
+        daemon.call_all("request.wait", [{"request": each["request"]} for each in made])
+
+
+def _attack(bench: Bench, daemon: Daemon, pinger: str, kinds: list[str], seconds: int) -> dict[str, Any]:
+    """Return the latencies of a ping, and of an echo server's, beside these attackers."""
+    folder = daemon.directory / "attack"
+    folder.mkdir(exist_ok=True)
+    path = daemon.directory / "echo"
+    echo = subprocess.Popen([pinger, "echo", str(path)])
+    given = [str(daemon.socket_path), bench.origin.http, str(seconds + 2), str(folder)]
+    attackers = [subprocess.Popen([sys.executable, str(HERE / "attackers.py"), kind, *given]) for kind in kinds]
+    try:
+        time.sleep(1)  # the attackers' interpreters start
+        command = [pinger, "ping", str(daemon.socket_path), str(path), str(seconds), "500"]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=seconds + 300)
+        result: dict[str, Any] = json.loads(done.stdout)
+        return result
+    finally:
+        for process in (*attackers, echo):
+            process.kill()
+            process.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _delays(what: str, latencies: dict[str, Any], *, aims: bool = True) -> list[Row]:
+    rows = []
+    for name, aim in AIMS_MS.items():
+        ours, theirs = (latencies[whose][name] / 1000 for whose in ("daemon", "echo"))
+        extra = max(0.0, ours - theirs)
+        told = quantity(extra, "ms")
+        limit = f"at most {quantity(aim, 'ms')}" if aims else ""
+        title = f"{what}: another client's ping, {NAMES[name]}, less an echo server's"
+        met = extra <= aim if aims else None
+        rows.append(Row(title, quantity(ours, "ms"), quantity(theirs, "ms"), told, limit, met))
+    return rows
+
+
+def _memory(bench: Bench, daemon: Daemon, what: str, before: int) -> Row:
+    time.sleep(10 if bench.quick else 60)
+    growth = (daemon.status("RssAnon") - before) / 1024
+    return limit_row(f"{what}: RssAnon a minute later, more than before", growth, "MiB", MEMORY_AIM_MIB)
+
+
+def _pending(bench: Bench) -> Row:
+    """Tell what a call with a JSON body of 1 MB holds while its answer is waited for."""
+    value = [{"id": number, "name": f"name {number}", "ratio": number / 7} for number in range(15_000)]
+    value = json.loads(json.dumps(value))
+    size = len(json.dumps(value))
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener, _daemon(bench, "pending") as daemon:
+        listener.settimeout(60)
+        connection = Connection(str(daemon.socket_path), "pending")
+        before = daemon.status("RssAnon")
+        params = {"url": f"http://127.0.0.1:{listener.getsockname()[1]}/", "method": "POST", "body": {"json": value}}
+        connection.socket.settimeout(60)
+        # The origin takes no connection, so that what is under way is not sent either.
+        for number in range(PENDING):
+            connection.socket.sendall(line("request.perform", params, number))
+        daemon.call("daemon.ping")
+        _settle(daemon)
+        each = (daemon.status("RssAnon") - before) / 1024 / PENDING * 1.048576
+    title = f"a pending call with a JSON body of {size / 1e6:.2f} MB: memory of the daemon"
+    return limit_row(title, each / (size / 1e6), "MB a MB", PENDING_AIM_MB)
+
+
+def _settle(daemon: Daemon) -> None:
+    """Wait until the memory of the daemon stays as it is."""
+    last, same = -1, 0
+    for _ in range(100):
+        now = daemon.status("RssAnon")
+        same = same + 1 if now == last else 0
+        if same >= 5:
+            return
+        last = now
+        time.sleep(0.1)
