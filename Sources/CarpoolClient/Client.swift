@@ -20,16 +20,36 @@ public final class Client {
 
     /// Calls a method and waits for its result. The closure writes one JSON object, the parameters.
     ///
-    /// A daemon that ends just now may close the connection before it has read anything; then the call is made once more, to its successor.
+    /// A daemon that ends may close the connection before it has read anything, or refuse new requests until those under way are done
+    /// (`draining`). Then the call is made again, to its successor.
     public func call(
         _ method: String, _ params: (inout JSONWriter) -> Void = { $0.raw(Array("{}".utf8)) }
     ) throws(ClientError) -> JSON {
         let line = line(method, params)
-        if let answer = try exchange(line) { return answer }
-        socket = try finder.connect()
-        lines = LineBuffer()
+        for _ in 1..<Client.attempts {
+            if let answer = try exchangeUnlessDraining(line) { return answer }
+            socket = try finder.connect()
+            lines = LineBuffer()
+        }
         if let answer = try exchange(line) { return answer }
         throw .disconnected("the daemon closes every connection before it reads the call")
+    }
+
+    /// How often a call is made while one daemon after the other ends.
+    private static let attempts = 3
+    /// How long a daemon that drains is waited for: its default, and some time to close.
+    private static let drainMilliseconds = 35_000
+
+    /// The answer; `nil` if the daemon has not taken the call and has closed the connection.
+    private func exchangeUnlessDraining(_ line: [UInt8]) throws(ClientError) -> JSON? {
+        do throws(ClientError) {
+            return try exchange(line)
+        } catch {
+            guard case .refused(let remote) = error, remote.name == "draining",
+                waitForClose(milliseconds: Client.drainMilliseconds)
+            else { throw error }
+            return nil
+        }
     }
 
     private func line(_ method: String, _ params: (inout JSONWriter) -> Void) -> [UInt8] {

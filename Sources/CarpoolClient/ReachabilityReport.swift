@@ -17,6 +17,17 @@ package struct ReachabilityReport {
         return status?.isString("satisfied") == true || status?.isString("unknown") == true
     }
 
+    /// Whether the ways to the host are known, if there is one: its name may still be looked up.
+    package var isKnown: Bool {
+        guard let host else { return true }
+        return host["status"]?.isString("unknown") != true || network["status"]?.isString("unknown") == true
+    }
+
+    /// Whether packets can leave, but no host has that name: waiting for the network does not change that.
+    package var isWithoutHost: Bool {
+        host?["dns"]?["error"]?.isString("cannot_find_host") == true && network["status"]?.isString("satisfied") == true
+    }
+
     /// One line, for each change.
     package var summary: String {
         let world = "network \(ReachabilityReport.verdict(of: network))"

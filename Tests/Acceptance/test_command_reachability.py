@@ -7,11 +7,13 @@ import os
 import pty
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import StartDaemon
 from harness.command import OK, TIMED_OUT, USAGE, Run, runner
 from harness.daemon import CARPOOL, Daemon
+from harness.link import with_file
 from harness.namespaces import Machine
 from harness.process import begin
 from harness.tool import Tool
@@ -121,6 +123,21 @@ def test_waiting_ends_when_its_time_is_over(tell: Run, machine: Machine) -> None
     assert done.returncode == TIMED_OUT
     assert b"still network not reachable (no_" in done.stderr
     assert tell("wait-online", "--timeout", "0.1", machine.PEER).returncode == TIMED_OUT
+
+
+def test_u_waiting_for_a_host_that_does_not_exist_fails(machine: Machine, start: StartDaemon, tmp_path: Path) -> None:
+    machine.connect()
+    # Names are in the file of hosts alone, so that nothing is asked of the world.
+    names = tmp_path / "nsswitch.conf"
+    names.write_text("hosts: files\n")
+    daemon = with_file(machine.inside, "/etc/nsswitch.conf", names, start)
+    tell = runner({**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}, daemon.directory)
+    assert tell("reachability", "nosuch.invalid").returncode == NOT_REACHABLE
+    done = tell("wait-online", "nosuch.invalid")
+    assert done.returncode == NOT_REACHABLE
+    assert b"no host has the name nosuch.invalid" in done.stderr
+    assert tell("wait-online", "localhost").returncode == OK
+    assert tell("wait-online").returncode == OK
 
 
 def test_waiting_goes_on_with_the_daemons_successor(

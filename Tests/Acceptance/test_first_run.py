@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,8 +26,10 @@ from harness.command import (
     Done,
     Run,
 )
-from harness.daemon import CARPOOL, Daemon, environment
+from harness.daemon import CARPOOL, ROOT, Daemon, environment
+from harness.process import running
 from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
@@ -55,6 +59,51 @@ def alone(directory: Path) -> Iterator[Run]:
 def ok(done: Done) -> bytes:
     assert (done.returncode, done.stderr) == (OK, b""), done
     return done.stdout
+
+
+# Starts a daemon as any program does that uses the package, and tells whether it is still there once it has been ended.
+ENDED = """
+import os, signal, sys
+import carpool
+with carpool.Client() as client:
+    pid = client.call("daemon.info")["server"]["pid"]
+print(pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_u_a_daemon_that_a_python_program_started_leaves_no_zombie(directory: Path) -> None:
+    variables = {**environment(directory), "PYTHONPATH": str(ROOT / "clients/python/src")}
+    command = [sys.executable, "-c", ENDED]
+    with running(command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        pid = int(program.stdout.readline())
+        # It hears what its starter's shell ignores for programs in the background.
+        os.kill(pid, signal.SIGINT)
+        eventually(lambda: not Path(f"/proc/{pid}").exists())
+        assert program.poll() is None
+
+
+def test_u_a_request_waits_for_the_successor_of_a_daemon_that_drains(
+    alone: Run, directory: Path, origin: ScriptedOrigin
+) -> None:
+    gate = origin.hold("/held")
+    ok(alone("daemon", "start"))
+    info = json.loads(ok(alone("call", "daemon.info")))
+    with Wire(info["socket"]) as wire, ThreadPoolExecutor(1) as threads:
+        held = wire.request("request.perform", url=f"{origin.url}/held")
+        origin.received(1, "/held")
+        accepted = wire.call("daemon.stats")["connections"]["accepted"]
+        wire.call("daemon.drain")
+        new = threads.submit(alone, "get", f"{origin.url}/new")
+        try:
+            eventually(lambda: wire.call("daemon.stats")["connections"]["accepted"] > accepted)
+            wire.call("daemon.ping")
+        finally:
+            gate.set()
+        assert wire.result(held)["body"]["text"] == "released"
+    assert ok(new.result()).startswith(b"GET /new ")
+    assert json.loads(ok(alone("call", "daemon.info")))["server"]["pid"] != info["server"]["pid"]
 
 
 def test_get_prints_the_body_and_nothing_else(run: Run, nginx: Nginx) -> None:

@@ -113,7 +113,7 @@ package enum Command: String, CaseIterable {
         case .waitOnline:
             """
             Ends as soon as the kernel has a way for them; nothing is sent to HOST, a name or an address. Exits
-            with 4 if there is still none after --timeout.
+            with 4 if there is still none after --timeout, and with 6 if no host has that name.
             """
         case .daemon:
             """

@@ -101,6 +101,11 @@ class HostReachability(Way):
         """Its addresses, each with its own `status`, `interface`, `gateway` and `source`."""
         return list(self.record["addresses"])
 
+    @property
+    def is_unknown_name(self) -> bool:
+        """Whether the look-up says that no host has the name."""
+        return bool(self.record.get("dns", {}).get("error") == "cannot_find_host")
+
 
 @dataclass(frozen=True, slots=True)
 class Reachability(Way):

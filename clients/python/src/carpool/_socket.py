@@ -139,12 +139,10 @@ def _start() -> socket.socket:
     reader, writer = os.pipe()
     with open(reader, "rb", buffering=0) as status:  # noqa: PTH123, a descriptor
         try:
-            process = _spawn(program, writer)
+            _spawn(program, writer)
         finally:
             os.close(writer)
         told = _launch_status(status)
-        if told != b"ready":
-            os.waitpid(process, os.WNOHANG)
     try:
         return _connect_to_any(RACE_SECONDS)
     except DaemonUnreachableError as error:
@@ -154,8 +152,14 @@ def _start() -> socket.socket:
         raise DaemonUnreachableError(f"{program} could not start: {reason}") from error
 
 
-def _spawn(program: str, status: int) -> int:
-    """Start the program in the background; it writes one line about how that went to `status`."""
+def _spawn(program: str, status: int) -> None:
+    """Start the program in the background; it writes one line about how that went to `status`.
+
+    A shell starts it and ends: a child of ours would stay a zombie when it ends before us.
+    """
+    if not os.access(program, os.X_OK):
+        reason = "Permission denied" if Path(program).exists() else "No such file or directory"
+        raise DaemonUnreachableError(f"cannot start {program}: {reason}")
     log = Path(_state_directory(), "carpoold.log")
     inherited = {name: value for name, value in os.environ.items() if name not in _SUPERVISION}
     actions = [
@@ -166,16 +170,20 @@ def _spawn(program: str, status: int) -> int:
     ]
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.posix_spawn(
-            program,
-            [program],
+        shell = os.posix_spawn(
+            "/bin/sh",
+            ["sh", "-c", '"$0" &', program],
             {**inherited, "CARPOOL_STATUS_FD": "3"},
             file_actions=actions,
             setsid=True,  # the daemon outlives our terminal
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores these, and a child inherits that
+            # What we ignore or block is our own business: Python itself ignores two of these.
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGTERM],
+            setsigmask=[],
         )
     except OSError as error:
         raise DaemonUnreachableError(f"cannot start {program}: {error.strerror}") from error
+    with contextlib.suppress(ChildProcessError):  # somebody else waits for all children, or they are not waited for
+        os.waitpid(shell, 0)
 
 
 def _launch_status(status: FileIO) -> bytes:

@@ -106,7 +106,10 @@ class Observer:
                     yield Reachability(change.data["reachability"], dict(known))
 
     def wait_online(self, host: str | None = None, *, timeout: float | None = None) -> Reachability:
-        """Wait until packets can leave, to a host if one is named. Raises TimeoutError after `timeout` seconds."""
+        """Wait until packets can leave, to a host if one is named.
+
+        Raises TimeoutError after `timeout` seconds, and LookupError when packets can leave and no host has that name.
+        """
         params = present({"hosts": None if host is None else [host], "lost_after_ms": 0, "min_interval_ms": 0})
         feed = EventStream(self._channel.feed(), "reachability.watch", params, until=deadline(timeout))
         with feed as changes:
@@ -115,6 +118,17 @@ class Observer:
                 for record in change.data.get("hosts", ()):
                     ways = HostReachability(record)
                 state = Reachability(change.data["reachability"], {} if ways is None else {ways.host: ways})
-                if state.is_usable if host is None else ways is not None and ways.is_usable:
+                if host is not None and not _is_known(state):
+                    # A watch begins before the name has been looked up, and tells of changes alone.
+                    state = self.reachability(host)
+                    ways = state.hosts.get(host, ways)
+                if state.is_usable if host is None else ways is not None and ways.is_usable and _is_known(state):
                     return state
+                if state.status == "satisfied" and ways is not None and ways.is_unknown_name:
+                    raise LookupError(f"no host has the name {host}")
         raise TimeoutError(f"no way to {host or 'the world'}")
+
+
+def _is_known(state: Reachability) -> bool:
+    """Tell whether the ways to the hosts are known: not while a name is looked up, unless nothing can be known."""
+    return state.status == "unknown" or all(ways.status != "unknown" for ways in state.hosts.values())
