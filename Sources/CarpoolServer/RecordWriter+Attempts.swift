@@ -5,7 +5,7 @@ internal import CarpoolSession
 // What was sent, how often, and what it cost.
 extension RecordWriter {
     /// Fields of a request as pairs, as many as fit.
-    func write(_ fields: [HTTPField], _ detail: Detail, hidingSecrets: Bool, to writer: inout JSONWriter) {
+    func write(_ fields: [HTTPField], _ detail: Detail, to writer: inout JSONWriter) {
         writer.key("headers")
         writer.beginArray()
         let start = writer.count
@@ -14,7 +14,7 @@ extension RecordWriter {
             let before = writer.count
             writer.beginArray()
             writer.string(field.name)
-            writer.string(hidingSecrets && field.carriesSecret ? "(hidden)" : field.value)
+            writer.string(disclosure?.shown(field.value, of: field.name) ?? field.value)
             writer.endArray()
             guard writer.count - start > detail.headerBytes else { continue }
             writer.rewind(to: before)
@@ -32,7 +32,7 @@ extension RecordWriter {
             writer.beginObject()
             writer.member("method", request.method.rawValue)
             write(url: request.url.description, detail, to: &writer)
-            if detail.isFull { write(request.fields, detail, hidingSecrets: false, to: &writer) }
+            if detail.isFull { write(request.fields, detail, to: &writer) }
             writer.endObject()
         }
         if detail.isFull, let response = attempt.response {

@@ -26,7 +26,7 @@ extension RecordWriter {
         writer.beginObject()
         writer.member("code", error.code)
         writer.member("name", error.name)
-        writer.member("message", error.message)
+        writer.member("message", shown(error.message))
         writer.member("retryable", error.isRetryable)
         if let hint = error.hint { writer.member("hint", hint) }
         if let code = error.urlErrorCode { writer.member("url_error_code", code) }
@@ -55,11 +55,11 @@ extension RecordWriter {
             switch detail.value {
             case .boolean(let value): writer.bool(value)
             case .facts(let facts): write(facts, to: &writer)
-            case .string(let text): writer.string(BoundedText.of(text, bytes: RecordWriter.detailBytes))
+            case .string(let text): writer.string(BoundedText.of(shown(text), bytes: RecordWriter.detailBytes))
             case .integer(let number): writer.integer(number)
             case .strings(let texts):
                 writer.beginArray()
-                for text in texts { writer.string(text) }
+                for text in texts { writer.string(shown(text)) }
                 writer.endArray()
             case .error(let error): write(error, to: &writer)
             }

@@ -6,6 +6,8 @@ internal import Glibc
 /// Writes the response record: all that a client learns of a request.
 struct RecordWriter {
     let spool: Spool
+    /// Who reads; `nil` for the client that made the request, who may read all of it.
+    var disclosure: Disclosure?
     /// Room for a record with a short body, so that the writer's buffer grows at most once.
     private static let usualBytes = 2_048
 
@@ -35,6 +37,13 @@ struct RecordWriter {
                 headerBytes: lineBytes / 4, urlBytes: min(512, lineBytes / 16), hops: max(1, lineBytes / 4_096),
                 valueBytes: lineBytes / 4)
         }
+    }
+
+    /// The writer for a client that did not make the request: secrets are hidden.
+    var forOthers: RecordWriter {
+        var writer = self
+        writer.disclosure = Disclosure()
+        return writer
     }
 
     /// What fits an event, which is encoded once for all who want it.
@@ -147,8 +156,7 @@ struct RecordWriter {
 
     /// Status, version, fields in order, and where they came from.
     func write(
-        _ head: ResponseHead, url: String?, _ detail: Detail = .whole, hidingSecrets: Bool = false,
-        to writer: inout JSONWriter
+        _ head: ResponseHead, url: String?, _ detail: Detail = .whole, to writer: inout JSONWriter
     ) {
         writer.beginObject()
         writer.member("status", head.status)
@@ -162,11 +170,7 @@ struct RecordWriter {
             let before = writer.count
             writer.beginArray()
             writer.text(name)
-            if hidingSecrets, RecordWriter.isCookie(name) {
-                writer.string(static: "(hidden)")
-            } else {
-                writer.text(value)
-            }
+            writeValue(value, of: name, to: &writer)
             writer.endArray()
             guard writer.count - start > detail.headerBytes else { return }
             writer.rewind(to: before)
@@ -178,14 +182,21 @@ struct RecordWriter {
         writer.endObject()
     }
 
-    /// Whether a field of a response gives its reader what the origin takes for a proof of who sends it.
-    private static func isCookie(_ name: UnsafeRawBufferPointer) -> Bool {
-        String(decoding: name, as: UTF8.self).lowercased() == "set-cookie"
+    private func writeValue(
+        _ value: UnsafeRawBufferPointer, of name: UnsafeRawBufferPointer, to writer: inout JSONWriter
+    ) {
+        guard let disclosure else { return writer.text(value) }
+        let text = String(decoding: value, as: UTF8.self)
+        let shown = disclosure.shown(text, of: String(decoding: name, as: UTF8.self))
+        if shown == text { writer.text(value) } else { writer.string(shown) }
     }
+
+    /// A text as this writer's reader may see it.
+    func shown(_ text: String) -> String { disclosure?.shown(text) ?? text }
 
     /// A URL, or its beginning.
     func write(url: String, _ detail: Detail, to writer: inout JSONWriter) {
-        writer.member("url", BoundedText.of(url, bytes: detail.urlBytes))
+        writer.member("url", BoundedText.of(shown(url), bytes: detail.urlBytes))
     }
 
     private func writeBody(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
@@ -220,7 +231,8 @@ struct RecordWriter {
     /// How a download came by its bytes, and what there is to go on with.
     private func writeDownload(_ request: Request, to writer: inout JSONWriter) {
         guard let download = request.download else { return }
-        writer.member("resume_data", request.resumeData)
+        // Whoever has the token can go on with the download, and read the file.
+        if let token = request.resumeData, disclosure?.mayTellSecret() ?? true { writer.member("resume_data", token) }
         writer.member("resumed_at_bytes", download.resumedAt)
         if let reason = download.restarted { writer.member("restarted", reason.rawValue) }
     }

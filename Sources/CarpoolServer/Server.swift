@@ -237,7 +237,7 @@ final class Server {
     private static func fields(of entry: RequestEntry) -> [(StaticString, String)] {
         [
             ("request", entry.request.id), ("client", entry.client.name),
-            ("url", URLRedaction.withoutUserInformation(entry.request.parameters.url)),
+            ("url", Redaction.withoutSecrets(entry.request.parameters.url)),
             ("status", entry.request.response.map { String($0.status) } ?? "-"),
             ("error", entry.request.error?.name ?? "-"),
         ]
@@ -259,6 +259,11 @@ final class Server {
 
     /// Whether a client may use and read what a client of the same or another user has made. No role opens what is another user's.
     func mayRead(_ owner: ClientIdentity, _ client: any Client) -> Bool { owner.uid == client.uid }
+
+    /// The writer of a request's record for a client: secrets are for the client that made the request.
+    func record(of entry: RequestEntry, for client: any Client) -> RecordWriter {
+        entry.client == client.identity ? record : record.forOthers
+    }
 
     /// The request that a call names, if the caller may use it.
     func entry(of call: Call) throws(RPCError) -> RequestEntry {

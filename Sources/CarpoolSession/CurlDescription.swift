@@ -7,7 +7,8 @@ public import CarpoolHTTP
 /// redirects that are changed or asked about, an `Authorization` that every redirect drops, and a 303 after a method other than GET, HEAD and
 /// POST, to which curl answers with the same method again.
 public enum CurlDescription {
-    /// The line. Values that are secrets are masked unless `reveal` is true; bodies are shown as they are.
+    /// The line. Values that ``SecretNames`` names are masked unless `reveal` is true: in fields, in the URL, and in a form of `name=value` pairs;
+    /// other bodies are shown as they are.
     ///
     /// As long as the body: up to four bytes for one. A file is told by its path; one without a path is read from standard input.
     /// - Parameters:
@@ -17,7 +18,7 @@ public enum CurlDescription {
     public static func text(
         for request: TransportRequest, reveal: Bool = false, redirect: RedirectHandler? = nil
     ) -> String {
-        let body = CurlBody(of: request)
+        let body = CurlBody(of: reveal ? request : masked(request))
         // First of all: no ~/.curlrc; then what was typed is taken literally: brackets and braces of the URL stand for themselves.
         var lines = ["\(body.source.map { "\($0) | " } ?? "")curl -q -v -g"]
         lines += connection(request)
@@ -27,8 +28,23 @@ public enum CurlDescription {
         lines += fields(request, reveal: reveal)
         if let argument = body.argument { lines.append(argument) }
         // Without --path-as-is: the daemon takes dot segments out of the path, and so does curl.
-        lines.append(ShellText.quoted(request.url.description))
+        let url = request.url.description
+        lines.append(ShellText.quoted(reveal ? url : Redaction.withoutSecrets(url)))
         return lines.joined(separator: " \\\n\t")
+    }
+
+    /// The request with the secrets of a form hidden.
+    private static func masked(_ request: TransportRequest) -> TransportRequest {
+        guard case .bytes(let bytes) = request.body,
+            let type = request.fields.first(where: { $0.isNamed("content-type") })?.value.lowercased(),
+            type.hasPrefix("application/x-www-form-urlencoded")
+        else { return request }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let shown = Redaction.withoutSecrets(text)
+        guard shown != text else { return request }
+        var masked = request
+        masked.body = .bytes(Array(shown.utf8))
+        return masked
     }
 
     private static func connection(_ request: TransportRequest) -> [String] {
@@ -97,7 +113,7 @@ public enum CurlDescription {
         if request.sendsLength { own += ["Content-Type", "Expect"] }
         for name in own where !fields.contains(where: { $0.isNamed(name) }) { lines.append("-H '\(name):'") }
         for field in fields {
-            let value = field.carriesSecret && !reveal ? "(hidden)" : field.value
+            let value = reveal ? field.value : Redaction.shown(field.value, of: field.name)
             // curl's form for a field without a value; `Name:` would take the field away.
             lines.append("-H \(ShellText.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"))")
         }

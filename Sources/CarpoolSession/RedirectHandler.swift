@@ -36,6 +36,8 @@ public struct RedirectHandler {
     public var allowsDowngrade = false
     /// Further names of fields that stay with their origin, whatever their case.
     public var strippedFields: [String] = []
+    /// Names of fields that go to every origin, though ``SecretNames`` has them. `Authorization` is not among them: see ``authorization``.
+    public var keptFields: [String] = []
 
     /// Follows by the rules of RFC 9110, up to 16 hops.
     public static var follow: RedirectHandler { RedirectHandler(.follow) }
@@ -145,7 +147,7 @@ public struct RedirectHandler {
         let leaves = target.origin != origin.origin
         if leaves, strippedFields.contains(where: field.hasName) { return true }
         guard field.isNamed("authorization") else {
-            return leaves && (field.isNamed("cookie") || field.isNamed("cookie2"))
+            return leaves && field.carriesSecret && !keptFields.contains(where: field.hasName)
         }
         switch authorization {
         case .never: return true
@@ -166,6 +168,6 @@ extension RedirectHandler: Equatable {
             }
         return same && left.maximumHops == right.maximumHops && left.keepsMethod == right.keepsMethod
             && left.authorization == right.authorization && left.allowsDowngrade == right.allowsDowngrade
-            && left.strippedFields == right.strippedFields
+            && left.strippedFields == right.strippedFields && left.keptFields == right.keptFields
     }
 }

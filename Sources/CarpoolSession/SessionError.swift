@@ -82,7 +82,7 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     static func invalidURL(_ url: String, _ error: TransportError) -> SessionError {
         guard error.code != .unsupportedURL else { return sessionTaskFailed(error) }
         // Failures are told to whoever watches, and a password is for nobody who does.
-        let shown = URLRedaction.withoutUserInformation(url)
+        let shown = Redaction.withoutUserInformation(url)
         return SessionError(
             "invalid_url", "\(error.message): \(beginning(of: shown))",
             hint: "write the whole URL, with http:// or https://", transport: error,

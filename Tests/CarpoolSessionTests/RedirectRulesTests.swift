@@ -75,13 +75,24 @@ struct RedirectRulesTests {
 
     @Test("Further names stay with their origin, whatever their case")
     func strippedFields() throws {
-        let request = try Self.request("GET", "http://a.test/", [("X-Api-Key", "k"), ("X", "1")])
-        let change = { (handler: inout RedirectHandler) in handler.strippedFields = ["x-api-KEY"] }
-        #expect(Self.step(302, "/x", request, .follow, change) == "GET http://a.test/x [\"X-Api-Key=k\", \"X=1\"]")
+        let request = try Self.request("GET", "http://a.test/", [("X-Mine", "k"), ("X", "1")])
+        let change = { (handler: inout RedirectHandler) in handler.strippedFields = ["x-mINE"] }
+        #expect(Self.step(302, "/x", request, .follow, change) == "GET http://a.test/x [\"X-Mine=k\", \"X=1\"]")
         #expect(Self.step(302, "http://b.test/", request, .follow, change) == "GET http://b.test/ [\"X=1\"]")
         #expect(
             Self.step(302, "http://b.test/", request, .follow) { $0.authorization = .always }
-                == "GET http://b.test/ [\"X-Api-Key=k\", \"X=1\"]")
+                == "GET http://b.test/ [\"X-Mine=k\", \"X=1\"]")
+    }
+
+    @Test("A5: fields whose names say that they are secret stay with their origin, unless keptFields names them")
+    func a5SecretFields() throws {
+        let names = ["X-Api-Key", "Api-Key", "X-Auth-Token", "X-Vault-Token", "Private-Token", "X-Amz-Security-Token"]
+        let request = try Self.request("GET", "http://a.test/", names.map { ($0, "k") } + [("Idempotency-Key", "1")])
+        #expect(Self.step(302, "/x", request) == Self.told(.follow(request)).replacing("a.test/", with: "a.test/x"))
+        #expect(Self.step(302, "http://b.test/", request) == "GET http://b.test/ [\"Idempotency-Key=1\"]")
+        #expect(
+            Self.step(302, "http://b.test/", request) { $0.keptFields = ["api-key"] }
+                == "GET http://b.test/ [\"Api-Key=k\", \"Idempotency-Key=1\"]")
     }
 
     @Test("allow_downgrade leaves TLS, without credentials")

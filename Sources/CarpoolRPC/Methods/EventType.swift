@@ -41,7 +41,7 @@ public struct EventType: Sendable {
     private static let urlRequest: [JSONSchema.Member] =
         target + [
             .required(
-                "headers", JSONSchema.pairs, "Its fields; secrets are hidden from all but the client that made it."),
+                "headers", JSONSchema.pairs, "Its fields; secrets are shown only to the client that made it."),
             .optional("truncated", .constant(true), "There were more fields than fit the line."),
         ]
     private static let metrics: [JSONSchema.Member] = [

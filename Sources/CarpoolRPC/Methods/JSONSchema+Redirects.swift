@@ -26,7 +26,11 @@ extension JSONSchema {
                     "allow_downgrade", .boolean, "Whether https may be left for http; if not, the request fails then.",
                     absent: "false"),
                 .optional(
-                    "strip_headers", headerNames, "More headers that other origins do not get, besides `Cookie`."),
+                    "strip_headers", headerNames,
+                    "More headers that other origins do not get, besides those whose names say that they are secret."),
+                .optional(
+                    "keep_headers", headerNames,
+                    "Headers that every origin gets, though their names say that they are secret; not `Authorization`."),
             ])))
 
     /// What is changed in a redirected request.

@@ -64,8 +64,8 @@ extension RequestMethods {
         "request.curl", role: .submit, "Gives a command line that sends the same request.",
         """
         Paste it into a shell: the origin sees the same method, fields and body. It is the last request that was made, \
-        adapters included. Secrets are masked unless `reveal` is true. Before there is a request to send, `curl` is null \
-        and `reason` says why.
+        adapters included. Secrets are masked unless `reveal` is true, which only the client that made the request may \
+        ask for. Before there is a request to send, `curl` is null and `reason` says why.
         """,
         params: [
             .request,

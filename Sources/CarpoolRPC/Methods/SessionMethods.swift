@@ -50,7 +50,7 @@ enum SessionMethods {
             .required("state", .choice("valid", "invalid"), "Whether it takes new requests."),
             .required("active", .count, "Its requests that are under way."),
             .required("requests", .count, "All that it ever had."),
-            .required("configuration", configuration, "As it was created; secrets in headers are hidden."),
+            .required("configuration", configuration, "As it was created; secrets are hidden."),
         ]))
 
     private static let recordExample = """
@@ -112,7 +112,7 @@ enum SessionMethods {
 
     private static let get = Method(
         "session.get", role: .submit, "Tells a session's configuration.",
-        "Values of header fields that carry secrets are hidden: a session is shared by the user's clients.",
+        "Secrets are hidden: a session is shared by the user's clients.",
         params: [.optional("session", .sessionName, "The session's name.", absent: "\"default\"")],
         result: record, errors: [.sessionNotFound], examples: [.init("the default one", result: recordExample)])
 

@@ -103,13 +103,12 @@ extension EventPublisher {
     private func writeMembers(_ urlRequest: TransportRequest, _ writer: inout JSONWriter) {
         writer.member("method", urlRequest.method.rawValue)
         record.write(url: urlRequest.url.description, record.eventDetail, to: &writer)
-        let hides = urlRequest.fields.contains { $0.carriesSecret } && !mayTellSecret()
-        record.write(urlRequest.fields, record.eventDetail, hidingSecrets: hides, to: &writer)
+        record.write(urlRequest.fields, record.eventDetail, to: &writer)
     }
 
     /// Method and URL as they were asked for; what the URL says of a user is left out.
     func writeTarget(_ request: Request, _ writer: inout JSONWriter) {
-        let url = URLRedaction.withoutUserInformation(request.parameters.url)
+        let url = Redaction.withoutUserInformation(request.parameters.url)
         writer.member("method", request.parameters.method.rawValue)
         record.write(url: url, record.eventDetail, to: &writer)
     }

@@ -29,8 +29,7 @@ extension EventPublisher {
     func request(_ request: Request, taskDidReceive response: ResponseHead) {
         publish("task.did_receive_response", request: request) { writer in
             writer.key("response")
-            let hides = response.fields.first("set-cookie") != nil && !mayTellSecret()
-            record.write(response, url: request.url, record.eventDetail, hidingSecrets: hides, to: &writer)
+            record.write(response, url: request.url, record.eventDetail, to: &writer)
         }
     }
 
@@ -41,7 +40,8 @@ extension EventPublisher {
     func request(_ request: Request, taskWillRedirectTo url: HTTPURL) {
         publish("task.will_redirect", request: request) { writer in
             writer.member("status", request.response?.status)
-            writer.member("from", request.url.map { BoundedText.of($0, bytes: record.eventDetail.urlBytes) })
+            writer.member(
+                "from", request.url.map { BoundedText.of(record.shown($0), bytes: record.eventDetail.urlBytes) })
             record.write(url: url.description, record.eventDetail, to: &writer)
         }
     }

@@ -30,10 +30,8 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     /// Events that were dropped for subscribers that do not read.
     var dropped = 0
 
-    /// Whether an event is being written for its owner, who may read the secrets in it.
-    private var isForOwner = false
-    /// Whether something was left out of the event that is being written.
-    private var hasSecrets = false
+    /// Whom the event is being written for: everybody, or its owner, who may read the secrets in it.
+    let disclosure = Disclosure()
     private var index = EventTypeIndex()
     private var openWriter = JSONWriter()
     private var fullWriter = JSONWriter()
@@ -47,6 +45,8 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     init(epoch: String, owner: UInt32, record: RecordWriter, loop: EventLoop, limits: Limits) {
         self.epoch = epoch
         self.owner = owner
+        var record = record
+        record.disclosure = disclosure
         self.record = record
         self.loop = loop
         self.limits = limits
@@ -96,7 +96,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     /// Method, URL and status, as much as is known.
     private static func description(of request: Request) -> String {
         let url = BoundedText.of(
-            URLRedaction.withoutUserInformation(request.parameters.url), bytes: EventPublisher.describedURLBytes)
+            Redaction.withoutSecrets(request.parameters.url), bytes: EventPublisher.describedURLBytes)
         let status = request.response.map { " (\($0.status))" } ?? ""
         return "\(request.parameters.method.rawValue) \(url)\(status)"
     }
@@ -110,12 +110,12 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         let attempt = request.map { max(1, $0.attempts.count) }
         let time = WallClock.microseconds()
         built &+= 1
-        hasSecrets = false
+        disclosure.foundSecret = false
         encode(name, time, subject, attempt, data, to: &openWriter)
-        if hasSecrets {
-            isForOwner = true
+        if disclosure.foundSecret {
+            disclosure.isForOwner = true
             encode(name, time, subject, attempt, data, to: &fullWriter)
-            isForOwner = false
+            disclosure.isForOwner = false
         }
         append(type, subject)
         tell(type, subject)
@@ -157,7 +157,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     private func append(_ type: Int, _ subject: EventSubject?) {
         openWriter.withBytes { open in
-            guard hasSecrets else { return append(open, nil, type, subject) }
+            guard disclosure.foundSecret else { return append(open, nil, type, subject) }
             fullWriter.withBytes { append(open, $0, type, subject) }
         }
     }
@@ -167,11 +167,5 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     ) {
         if let last = journal.lastToGo(adding: open.count &+ (full?.count ?? 0)) { overtake(upTo: last) }
         journal.append(open, full: full, type: type, subject: subject)
-    }
-
-    /// Whether a secret may be written into the event that is being encoded; notes that there is one.
-    func mayTellSecret() -> Bool {
-        hasSecrets = true
-        return isForOwner
     }
 }

@@ -41,7 +41,7 @@ extension RequestHandlers {
     private func write(_ entry: RequestEntry, _ results: [SerializedResponse]?, _ isFull: Bool, to call: Call) {
         server.lease(entry)
         if entry.request.isFinished { entry.isRead = true }
-        let (record, limit) = (server.record, call.client.recordBytes)
+        let (record, limit) = (server.record(of: entry, for: call.client), call.client.recordBytes)
         call.answer { record.write(entry.request, results: results, isFull: isFull, atMost: limit, to: &$0) }
     }
 
@@ -61,7 +61,8 @@ extension RequestHandlers {
         var completion = 0
         let timer = Timer {
             entry.request.forget(completion: completion)
-            call.answer { server.record.write(entry.request, atMost: call.client.recordBytes, to: &$0) }
+            let record = server.record(of: entry, for: call.client)
+            call.answer { record.write(entry.request, atMost: call.client.recordBytes, to: &$0) }
         }
         completion = entry.request.whenFinished { _ in
             server.loop.cancel(timer)
@@ -107,10 +108,16 @@ extension RequestHandlers {
     }
 
     func curl(_ call: Call) throws(RPCError) -> Answer {
-        let request = try server.entry(of: call).request
+        let entry = try server.entry(of: call)
+        let request = entry.request
         let redirect = request.parameters.redirect ?? request.session.configuration.redirect
         let limit = call.client.recordBytes
         let reveals = call.params["reveal"]?.bool ?? false
+        guard !reveals || entry.client == call.client.identity else {
+            throw .invalidParams(
+                path: "params.reveal", message: "the request was made by another client",
+                expected: "false: secrets are shown to the client that made the request alone")
+        }
         return .result { writer in
             writer.beginObject()
             let made = request.hasLetGoOfBody ? nil : request.urlRequest

@@ -143,7 +143,7 @@ struct RequestHandlers {
         return .result { writer in
             writer.beginObject()
             writer.key("requests")
-            let last = write(page.entries[...], for: identity.uid, atMost: room, to: &writer)
+            let last = write(page.entries[...], for: identity, atMost: room, to: &writer)
             let next = last === page.entries.last ? page.next : last?.sequence
             writer.key("next")
             if let next { writer.string(String(next, radix: 36)) } else { writer.null() }
@@ -153,14 +153,15 @@ struct RequestHandlers {
 
     /// Writes as many as fit the client's line, but at least one. Gives the last of them.
     private func write(
-        _ entries: ArraySlice<RequestEntry>, for uid: UInt32, atMost room: Int, to writer: inout JSONWriter
+        _ entries: ArraySlice<RequestEntry>, for reader: ClientIdentity, atMost room: Int,
+        to writer: inout JSONWriter
     ) -> RequestEntry? {
         var last: RequestEntry?
         writer.beginArray()
         let start = writer.count
         for entry in entries {
             let before = writer.count
-            write(entry, for: uid, to: &writer)
+            write(entry, for: reader, to: &writer)
             guard last == nil || writer.count - start <= room else {
                 writer.rewind(to: before)
                 break
@@ -174,20 +175,19 @@ struct RequestHandlers {
     /// Bytes of a URL in a list.
     private static let listedURLBytes = 2_045
 
-    private func write(_ entry: RequestEntry, for uid: UInt32, to writer: inout JSONWriter) {
+    private func write(_ entry: RequestEntry, for reader: ClientIdentity, to writer: inout JSONWriter) {
         let request = entry.request
+        let url = Redaction.withoutUserInformation(request.parameters.url)
+        let shown = entry.client == reader ? url : Redaction.withoutSecrets(url)
         writer.beginObject()
         writer.member("request", request.id)
         writer.member("state", request.state.rawValue)
         writer.member("finished", request.isFinished)
         writer.member("session", request.session.name)
         writer.member("client", entry.client.name)
-        if entry.client.uid != uid { writer.member("uid", entry.client.uid) }
+        if entry.client.uid != reader.uid { writer.member("uid", entry.client.uid) }
         writer.member("method", request.parameters.method.rawValue)
-        writer.member(
-            "url",
-            BoundedText.of(
-                URLRedaction.withoutUserInformation(request.parameters.url), bytes: RequestHandlers.listedURLBytes))
+        writer.member("url", BoundedText.of(shown, bytes: RequestHandlers.listedURLBytes))
         writer.member("status", request.response?.status)
         writer.member("error", request.error?.name)
         writer.member("created", time: entry.created)

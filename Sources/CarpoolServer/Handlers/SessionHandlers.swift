@@ -107,7 +107,7 @@ struct SessionHandlers {
         for field in configuration.fields {
             writer.beginArray()
             writer.string(field.name)
-            writer.string(field.carriesSecret ? "(hidden)" : field.value)
+            writer.string(Redaction.shown(field.value, of: field.name))
             writer.endArray()
         }
         writer.endArray()

@@ -18,6 +18,12 @@ struct RedirectReader {
         }
         if let value = json["allow_downgrade"]?.bool { handler.allowsDowngrade = value }
         handler.strippedFields = try RedirectReader.names(json["strip_headers"], path: "\(path).strip_headers")
+        handler.keptFields = try RedirectReader.names(json["keep_headers"], path: "\(path).keep_headers")
+        if let name = handler.keptFields.first(where: { $0.lowercased() == "authorization" }) {
+            throw .invalidParams(
+                path: "\(path).keep_headers", message: "\(name) has a member of its own",
+                expected: "keep_authorization: \"always\"")
+        }
         return handler
     }
 

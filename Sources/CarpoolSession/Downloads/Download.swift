@@ -67,7 +67,7 @@ public final class Download {
     func resumeData(for request: Request) -> String? {
         guard let partial, partial.isKept, let validator, !isMoved else { return nil }
         return ResumeToken(
-            url: URLRedaction.withoutUserInformation(request.parameters.url), validator: validator,
+            url: Redaction.withoutUserInformation(request.parameters.url), validator: validator,
             bytes: partial.count, total: total, partial: partial.place, destination: target
         ).text
     }

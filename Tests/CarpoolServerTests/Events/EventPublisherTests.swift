@@ -117,29 +117,3 @@ struct EventPublisherTests {
         #expect(client.subscriptions.count == 0)
     }
 }
-
-struct URLRedactionTests {
-    @Test(
-        "Passwords are taken out of whatever might be taken for a URL",
-        arguments: [
-            ("http://a.test/", "http://a.test/"), ("http://u:p@a.test/", "http://a.test/"),
-            ("http://u@a.test/?q=x@y", "http://a.test/?q=x@y"), ("http://a.test/x@y", "http://a.test/x@y"),
-            ("http://a.test?x@y", "http://a.test?x@y"), ("http://a.test#x@y", "http://a.test#x@y"),
-            ("http://u:p@q@a.test/", "http://a.test/"), ("HTTPS://u:p@a.test", "HTTPS://a.test"),
-            ("http:/u:p@a.test/", "http:/a.test/"), ("http:///u:p@a.test/", "http:///a.test/"),
-            ("http:u:p@a.test/", "http:a.test/"), ("u:p@a.test", "u:a.test"), ("no url", "no url"), ("", ""),
-            ("@", "@"),
-            (":@", ":"),
-        ])
-    func redaction(_ url: String, _ expected: String) {
-        #expect(URLRedaction.withoutUserInformation(url) == expected)
-    }
-
-    @Test("Whatever the parser takes a password from, it is not told", arguments: ["", "/", "//", "///"])
-    func agreement(_ slashes: String) throws {
-        let text = "http:\(slashes)user:secret@a.test/"
-        #expect(!URLRedaction.withoutUserInformation(text).contains("secret"))
-        guard let url = try? HTTPURL(text) else { return }
-        #expect(!url.description.contains("secret"))
-    }
-}

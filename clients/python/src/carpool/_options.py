@@ -53,6 +53,7 @@ class RedirectOptions(TypedDict, total=False):
     keep_authorization: Literal["never", "same_origin", "always"]
     allow_downgrade: bool
     strip_headers: Sequence[str]
+    keep_headers: Sequence[str]
 
 
 # By its call form, because `as` is a word of the language.

@@ -1,0 +1,114 @@
+/// Takes secrets out of texts that others may read: values that ``SecretNames`` names, and user information of URLs.
+public enum Redaction {
+    /// What stands in the place of a secret.
+    public static let mark = "(hidden)"
+
+    /// A URL, or a text with URLs in it, without user information, and without the values of secret parameters in queries and fragments.
+    public static func withoutSecrets(_ text: String) -> String {
+        guard mayHoldSecret(text) else { return text }
+        return withoutParameters(withoutUserInformation(text, everywhere: true))
+    }
+
+    /// The URL without `user:password@`. Works on any text, because URLs that cannot be parsed are shown too: what is written with one slash,
+    /// three or none counts as a URL.
+    public static func withoutUserInformation(_ url: String) -> String {
+        withoutUserInformation(url, everywhere: false)
+    }
+
+    /// The value of a header field that is no secret by its name: `Location` and the like hold URLs.
+    public static func shown(_ value: String, of name: some StringProtocol) -> String {
+        SecretNames.contains(name) ? mark : withoutSecrets(value)
+    }
+
+    /// Whether a text has a character without which it cannot hold a secret.
+    public static func mayHoldSecret(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in bytes.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") } }
+    }
+
+    // MARK: User information
+
+    private static func withoutUserInformation(_ text: String, everywhere: Bool) -> String {
+        let bytes = Array(text.utf8)
+        guard bytes.contains(UInt8(ascii: "@")) else { return text }
+        var shown: [UInt8] = []
+        var rest = bytes[...]
+        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+            let start = rest[(colon + 1)...].firstIndex { $0 != slash && $0 != backslash } ?? rest.endIndex
+            // In the midst of a text only two slashes begin an authority: `time: 12@home` has none.
+            let isWholeURL = shown.isEmpty && !rest[..<colon].contains { $0 <= 0x20 }
+            let isAuthority = start - colon > 2 || isWholeURL
+            shown += rest[..<start]
+            rest = rest[start...]
+            if isAuthority {
+                // Blanks end a URL in a text, but not one that was given with blanks by mistake.
+                let authority = rest.prefix { !endsAuthority($0) && (isWholeURL || $0 > 0x20) }
+                if let at = authority.lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
+            }
+            if !everywhere { break }
+        }
+        return String(decoding: shown + rest, as: UTF8.self)
+    }
+
+    private static let slash = UInt8(ascii: "/")
+    private static let backslash = UInt8(ascii: "\\")
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == slash || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    // MARK: Parameters
+
+    private static func withoutParameters(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        var shown: [UInt8] = []
+        var start = bytes.startIndex
+        while let equals = bytes[start...].firstIndex(of: UInt8(ascii: "=")) {
+            shown += bytes[start...equals]
+            start = equals + 1
+            let name = bytes[..<equals].suffix(maximumNameBytes).reversed().prefix { !beginsName($0) }.reversed()
+            let end = bytes[start...].firstIndex(where: endsValue) ?? bytes.endIndex
+            guard end > start, SecretNames.contains(percentDecoded(Array(name))) else { continue }
+            shown += mark.utf8
+            start = end
+        }
+        return String(decoding: shown + bytes[start...], as: UTF8.self)
+    }
+
+    /// More of a name than this is not looked at.
+    private static let maximumNameBytes = 128
+
+    private static func beginsName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "#"), UInt8(ascii: "="), slash: true
+        case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: ","): true
+        default: byte <= 0x20
+        }
+    }
+
+    private static func endsValue(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "#"): true
+        case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"): true
+        default: byte <= 0x20
+        }
+    }
+
+    private static func percentDecoded(_ bytes: [UInt8]) -> String {
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            let digits = bytes[index...].dropFirst().prefix(2)
+            if bytes[index] == UInt8(ascii: "%"), digits.count == 2,
+                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                decoded.append(byte)
+                index += 3
+            } else {
+                decoded.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+}

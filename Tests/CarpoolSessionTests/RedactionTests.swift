@@ -1,0 +1,42 @@
+import CarpoolHTTP
+import CarpoolSession
+import Testing
+
+/// What others may read of URLs and of texts that hold them.
+struct RedactionTests {
+    @Test("A5: the names and texts of secrets.jsonl")
+    func vectors() throws {
+        for row in try Vectors.rows("secrets") {
+            if let name = row["name"]?.string {
+                #expect(SecretNames.contains(name) == row["secret"]?.bool, "\(name)")
+            } else {
+                let text = try #require(row["text"]?.string)
+                #expect(Redaction.withoutSecrets(text) == row["shown"]?.string, "\(text)")
+            }
+        }
+    }
+
+    @Test(
+        "Passwords are taken out of whatever might be taken for a URL",
+        arguments: [
+            ("http://a.test/", "http://a.test/"), ("http://u:p@a.test/", "http://a.test/"),
+            ("http://u@a.test/?q=x@y", "http://a.test/?q=x@y"), ("http://a.test/x@y", "http://a.test/x@y"),
+            ("http://a.test?x@y", "http://a.test?x@y"), ("http://a.test#x@y", "http://a.test#x@y"),
+            ("http://u:p@q@a.test/", "http://a.test/"), ("HTTPS://u:p@a.test", "HTTPS://a.test"),
+            ("http:/u:p@a.test/", "http:/a.test/"), ("http:///u:p@a.test/", "http:///a.test/"),
+            ("http:u:p@a.test/", "http:a.test/"), ("u:p@a.test", "u:a.test"), ("no url", "no url"), ("", ""),
+            ("@", "@"),
+            (":@", ":"),
+        ])
+    func redaction(_ url: String, _ expected: String) {
+        #expect(Redaction.withoutUserInformation(url) == expected)
+    }
+
+    @Test("Whatever the parser takes a password from, it is not told", arguments: ["", "/", "//", "///"])
+    func agreement(_ slashes: String) throws {
+        let text = "http:\(slashes)user:secret@a.test/"
+        #expect(!Redaction.withoutUserInformation(text).contains("secret"))
+        guard let url = try? HTTPURL(text) else { return }
+        #expect(!url.description.contains("secret"))
+    }
+}
