@@ -22,6 +22,7 @@ extension EasyHandle {
         set(CURLOPT_WRITEDATA, pointer: context)
         CCurl_set_prereq(raw, requestIsAboutToBeSent)
         set(CURLOPT_PREREQDATA, pointer: context)
+        if transfer.request.url.origin.scheme == "https" { CCurl_set_tls_setup(raw, setUpTLS) }
         CCurl_set_open_socket(raw, openSocket)
         set(CURLOPT_OPENSOCKETDATA, pointer: context)
         // A connection outlives the transfer that made it, so its end is told to the table.
@@ -85,6 +86,22 @@ private func receiveMessage(
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
     if kind == CURLINFO_TEXT { transfer(context)?.receiveMessage(UnsafeRawBufferPointer(start: bytes, count: count)) }
+    return 0
+}
+
+private func setUpTLS(
+    _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?
+) -> CURLcode {
+    // The transfer that makes a connection lives as long as its handshake, the only time at which this is called.
+    if let easy, let context { CCurl_set_certificate_request(context, certificateIsWanted, CCurl_get_private(easy)) }
+    return CURLE_OK
+}
+
+private func certificateIsWanted(
+    _ ssl: UnsafeMutableRawPointer?, _ certificate: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    _ key: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> Int32 {
+    transfer(CCurl_tls_context(ssl))?.isCertificateWanted = true
     return 0
 }
 

@@ -13,16 +13,32 @@ struct ErrorMapping {
     var verification = 0
     /// Whether the connection stood and the request was about to be sent.
     var isRequestSent = false
+    /// Whether the first line of a response has come.
+    var hasStatusLine = false
     /// Whether the head of a response is complete.
     var hasHead = false
     /// Whether the method may be repeated.
     var isIdempotent = true
+    /// Whether the server asked for a client certificate.
+    var isCertificateWanted = false
+    /// Whether the server answered with 101.
+    var isSwitched = false
+
+    /// The server of a request without `Upgrade` has answered with 101.
+    static let switchedError = TransportError(
+        .badServerResponse, "the server switched to a protocol that was not asked for")
+
+    /// The server wanted a client certificate, and ended the connection without one.
+    static let certificateError = TransportError(
+        .clientCertificateRejected,
+        "the server asked for a client certificate, and ended the connection when it got none")
 
     /// The failure under its name.
     var error: TransportError {
-        let (kind, isPassing) = classification
+        if isSwitched, !hasHead, code != CURLE_OPERATION_TIMEDOUT { return ErrorMapping.switchedError }
+        let (kind, isPassing) = isRefusedCertificate ? (.clientCertificateRejected, false) : classification
         return TransportError(
-            kind, message, curlCode: Int32(bitPattern: code.rawValue),
+            kind, message(of: kind), curlCode: Int32(bitPattern: code.rawValue),
             curlText: String(cString: curl_easy_strerror(code)),
             systemCode: systemCode == 0 ? nil : systemCode,
             timeout: kind == .timedOut ? (isRequestSent ? "resource" : "connect") : nil,
@@ -34,9 +50,34 @@ struct ErrorMapping {
         systemCode == ENETUNREACH || systemCode == ENETDOWN || systemCode == EADDRNOTAVAIL
     }
 
-    private var message: String {
-        if !text.isEmpty { return text }
-        return String(cString: curl_easy_strerror(code))
+    private func message(of kind: TransportError.Code) -> String {
+        switch kind {
+        case .clientCertificateRejected where !text.contains("certificate required"):
+            return ErrorMapping.certificateError.message
+        case .dataLengthExceedsMaximum where isHeadTooLarge: return "the head of the response is too large"
+        default: return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
+        }
+    }
+
+    /// Whether the connection ended, before any answer, because the server wants a client certificate.
+    ///
+    /// The server's alert may lie unread behind a reset or a broken pipe, so that it is enough to know that the server asked.
+    private var isRefusedCertificate: Bool {
+        guard !hasStatusLine else { return false }
+        if text.contains("certificate required") { return true }
+        guard isCertificateWanted else { return false }
+        switch code {
+        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            return true
+        case CURLE_SSL_CONNECT_ERROR: return text.contains("alert")
+        default: return false
+        }
+    }
+
+    /// Whether libcurl gave up on a head for its size. The older library has no number of its own for that.
+    private var isHeadTooLarge: Bool {
+        guard isRequestSent, !hasHead else { return false }
+        return code == CURLE_TOO_LARGE || code == CURLE_OUT_OF_MEMORY || text.contains("Too large")
     }
 
     /// The kind, and whether the same request may find things otherwise another time.
@@ -52,7 +93,11 @@ struct ErrorMapping {
         case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
             (.networkConnectionLost, true)
         case CURLE_RECV_ERROR: receiveFailure
+        // On a connection that was used before, the newer library has this number for what is no HTTP.
+        case CURLE_WEIRD_SERVER_REPLY where isRequestSent && !hasStatusLine: (.badServerResponse, true)
         case CURLE_WEIRD_SERVER_REPLY: (.cannotParseResponse, false)
+        case CURLE_OUT_OF_MEMORY where isHeadTooLarge: (.dataLengthExceedsMaximum, false)
+        case CURLE_TOO_LARGE: (.dataLengthExceedsMaximum, false)
         case CURLE_BAD_CONTENT_ENCODING: (.cannotDecodeContentData, false)
         case CURLE_FILESIZE_EXCEEDED: (.dataLengthExceedsMaximum, false)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: (.secureConnectionFailed, true)
@@ -68,8 +113,7 @@ struct ErrorMapping {
     /// libcurl has one number for a lost connection and for framing that cannot be read; only its text tells them apart.
     private var receiveFailure: (kind: TransportError.Code, isPassing: Bool) {
         if text.contains("chunk") { return (.cannotParseResponse, false) }
-        if text.contains("certificate required") { return (.clientCertificateRejected, false) }
-        if !hasHead, text.contains("Too large") { return (.dataLengthExceedsMaximum, false) }
+        if isHeadTooLarge { return (.dataLengthExceedsMaximum, false) }
         return (.networkConnectionLost, true)
     }
 

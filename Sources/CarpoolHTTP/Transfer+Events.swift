@@ -93,9 +93,7 @@ extension Transfer {
         guard verdict == nil else { return false }
         defer { isRefused = false }
         guard sendings == 1 || request.method.isIdempotent || isRefused else {
-            verdict = TransportError(
-                .networkConnectionLost,
-                "the connection ended before any response; the request may have been processed and was not repeated")
+            verdict = unrepeatedError
             return false
         }
         guard beginBody() else {

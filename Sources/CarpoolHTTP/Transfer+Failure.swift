@@ -9,20 +9,27 @@ extension Transfer {
             return ErrorMapping(
                 code: result, text: easy.errorText, systemCode: Int32(clamping: easy.long(CURLINFO_OS_ERRNO)),
                 verification: result == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0,
-                isRequestSent: sendings > 0, hasHead: headReader.isComplete,
-                isIdempotent: request.method.isIdempotent
+                isRequestSent: sendings > 0, hasStatusLine: headReader.byteCount > 0,
+                hasHead: headReader.isComplete, isIdempotent: request.method.isIdempotent,
+                isCertificateWanted: isCertificateWanted, isSwitched: headReader.status == 101
             ).error
         }
         guard headReader.isComplete else {
-            if headReader.status == 101 {
-                return TransportError(.badServerResponse, "the server switched to a protocol that was not asked for")
-            }
+            if headReader.status == 101 { return ErrorMapping.switchedError }
             // libcurl is content with a head that breaks off.
             return TransportError(
                 .networkConnectionLost, "the connection ended within the response's head",
                 isRetryable: request.method.isIdempotent)
         }
         return isBomb(decoded: decodedBytes, uncounted: 0) ? bombError : nil
+    }
+
+    /// What is told when libcurl would send a request again that must not be repeated.
+    var unrepeatedError: TransportError {
+        if isCertificateWanted { return ErrorMapping.certificateError }
+        return TransportError(
+            .networkConnectionLost,
+            "the connection ended before any response; the request may have been processed and was not repeated")
     }
 
     /// Whether a pooled connection turned out to be dead while it was sent. libcurl sends it again only if reading was what failed, and a body

@@ -53,6 +53,8 @@ public final class Transfer {
     var isThrottled = false
     /// Whether it is held up and counts in no limit of the admission queue.
     var hasGivenUpPlace = false
+    /// Whether the server has asked for a client certificate; it got none.
+    var isCertificateWanted = false
     /// Whether the connection had been used before.
     var isReused = false
     /// Whether libcurl decodes the body.

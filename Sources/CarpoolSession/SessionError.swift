@@ -133,9 +133,10 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         case .timedOut: "the origin sent nothing for that long: raise timeout_ms if that is expected"
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate:
             "name the authority's file with trust.ca_file (--cacert), or switch the check off with trust.verify false (--insecure)"
+        case .clientCertificateRejected: "the server wants a client certificate, which requests cannot give"
         case .requestBodyStreamExhausted:
             "give the body as a file, or by a callback, where it may have to be sent more than once"
-        case .dataLengthExceedsMaximum: "raise max_ratio if you trust the origin"
+        case .dataLengthExceedsMaximum where error.curlCode == nil: "raise max_ratio if you trust the origin"
         default: nil
         }
     }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import ssl
+import threading
 from collections.abc import Callable
 
 import carpool
@@ -10,6 +13,7 @@ import pytest
 from harness.daemon import Daemon
 from harness.waiting import eventually
 from harness.wire import Wire
+from origins.authority import Authority
 from origins.scripted import Exchange, ScriptedOrigin
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -93,10 +97,10 @@ FAULTS: list[tuple[Callable[[Exchange], None], set[str]]] = [
     (no_chunk_size, {"bad_server_response", "cannot_parse_response", *LOST}),
     (close_at_once, LOST),
     (reset_at_once, LOST),
-    (no_http, {"bad_server_response", "cannot_parse_response", "unsupported_url"}),
+    (no_http, {"bad_server_response"}),
     (half_a_head, {"bad_server_response", "cannot_parse_response", *LOST}),
     (two_lengths, {"cannot_parse_response"}),
-    (huge_head, {"data_length_exceeds_maximum", "bad_server_response", "cannot_parse_response"}),
+    (huge_head, {"data_length_exceeds_maximum"}),
 ]
 
 
@@ -207,3 +211,86 @@ def test_a_slow_origin_does_not_delay_another(daemon: Daemon, wire: Wire, origin
     answers = {wire.receive()["id"] for _ in held}
     assert answers == set(held)
     assert origin.connections == 6
+
+
+# F8: one name and one rule for one cause
+
+
+NO_HTTP = [
+    b"220 mail.example ESMTP\r\n", b"rubbish and no end of it\r\n\r\n", bytes(range(256)),
+    b"\x15\x03\x01\x00\x02\x02\x46",
+    b"\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64", b"<html><body>hello</body></html>",
+    b"HTTP/9.9 200 OK\r\n\r\n", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 101 Switching Protocols\r\n\r\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", NO_HTTP)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_f8_what_is_no_http_has_one_name_and_one_rule(
+    wire: Wire, origin: ScriptedOrigin, answer: bytes, method: str
+) -> None:
+    def no_answer(exchange: Exchange) -> None:
+        exchange.send(answer)
+        exchange.close()
+
+    url = origin.on("/fault", no_answer)
+    seen = set()
+    for is_pooled in (False, True):
+        wire.call("pool.flush")
+        if is_pooled:
+            wire.call("request.perform", url=f"{origin.url}/fine")
+        before = len(origin.requests)
+        error = wire.call("request.perform", url=url, method=method)["outcome"]["error"]
+        seen.add((error["name"], error["retryable"], len(origin.requests) - before))
+    is_retryable = method == "GET" and b" 101 " not in answer
+    assert seen == {("session_task_failed.bad_server_response", is_retryable, 1)}
+
+
+@pytest.mark.parametrize("is_pooled", [False, True])
+def test_f8_a_head_that_is_too_large_has_a_name(wire: Wire, origin: ScriptedOrigin, is_pooled: bool) -> None:
+    url = origin.on("/fault", lambda exchange: exchange.send(HEAD + b"X: " + b"v" * 400_000 + b"\r\n\r\n"))
+    if is_pooled:
+        wire.call("request.perform", url=f"{origin.url}/fine")
+    error = wire.call("request.perform", url=url)["outcome"]["error"]
+    assert (error["name"], error["retryable"]) == ("session_task_failed.data_length_exceeds_maximum", False)
+    assert "head" in error["message"] and "max_ratio" not in error.get("hint", "")
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("body", [None, {"text": "x" * 300_000}])
+def test_f8_a_server_that_wants_a_client_certificate_is_known_each_time(
+    wire: Wire, authority: Authority, version: ssl.TLSVersion, body: dict[str, str] | None
+) -> None:
+    certificate = authority.issue("wants-certificate")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.chain, certificate.key)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(authority.ca_file)
+    context.minimum_version = context.maximum_version = version
+    rounds = 20
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.2)
+        over = threading.Event()
+
+        def serve() -> None:
+            while not over.is_set():
+                with contextlib.suppress(OSError, ssl.SSLError):
+                    connection, _ = listener.accept()
+                    with connection:
+                        context.wrap_socket(connection, server_side=True).close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
+            options = {"method": "POST", "body": body} if body else {}
+            trust = {"ca_file": str(authority.ca_file)}
+            errors = [
+                wire.call("request.perform", url=url, trust=trust, **options)["outcome"]["error"] for _ in range(rounds)
+            ]
+        finally:
+            over.set()
+            thread.join()
+    assert {(error["name"], error["retryable"]) for error in errors} == {
+        ("session_task_failed.client_certificate_rejected", False)
+    }

@@ -58,6 +58,34 @@ struct ErrorMappingTests {
         #expect(rubbish.error.code == .badServerResponse)
     }
 
+    @Test("F8: what is no HTTP has one name, whichever number libcurl has for it")
+    func f8NoHTTP() {
+        for code in [CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY] {
+            let error = ErrorMapping(code: code, text: "Invalid status line", isRequestSent: true).error
+            #expect(error.code == .badServerResponse && error.isRetryable)
+        }
+        let field = ErrorMapping(code: CURLE_WEIRD_SERVER_REPLY, text: "", isRequestSent: true, hasStatusLine: true)
+        #expect(field.error.code == .cannotParseResponse && !field.error.isRetryable)
+    }
+
+    @Test("F8: a head that is too large", arguments: [CURLE_TOO_LARGE, CURLE_OUT_OF_MEMORY])
+    func f8LargeHead(code: CURLcode) {
+        let error = ErrorMapping(code: code, text: "", isRequestSent: true).error
+        #expect(error.code == .dataLengthExceedsMaximum && error.message.contains("head"))
+    }
+
+    @Test(
+        "F8: a connection that ends unanswered after the server asked for a certificate was refused",
+        arguments: [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2])
+    func f8Certificate(code: CURLcode) {
+        var mapping = ErrorMapping(code: code, text: "Broken pipe", isRequestSent: true, isCertificateWanted: true)
+        #expect(mapping.error.code == .clientCertificateRejected && !mapping.error.isRetryable)
+        mapping.hasStatusLine = true
+        #expect(mapping.error.code == .networkConnectionLost)
+        mapping = ErrorMapping(code: code, text: "Broken pipe", isRequestSent: true)
+        #expect(mapping.error.code == .networkConnectionLost)
+    }
+
     @Test func whatMayHaveBeenDoneIsNotRepeated() {
         var mapping = ErrorMapping(code: CURLE_RECV_ERROR, text: "", isRequestSent: true, isIdempotent: false)
         #expect(!mapping.error.isRetryable)
