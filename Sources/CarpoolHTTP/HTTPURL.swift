@@ -12,15 +12,19 @@ public final class HTTPURL: CustomStringConvertible {
     /// User name and password that stood in the URL, percent-decoded; they are taken out of it.
     public let userInformation: (user: String, password: String)?
 
-    /// Parses an absolute URL. Refuses other schemes, control characters, and URLs over 64 KiB.
-    public convenience init(_ text: String) throws(TransportError) {
-        try self.init(text, relativeTo: nil)
+    /// What is done with characters that a URL must not hold, in this one and in those that are made of it.
+    public let encoding: URLEncoding
+
+    /// Parses an absolute URL. Refuses other schemes, control characters, a backslash in the authority, and URLs over 64 KiB.
+    /// - Parameter encoding: what is done with characters that a URL must not hold. ``URLEncoding/asIs`` refuses blanks.
+    public convenience init(_ text: String, encoding: URLEncoding = .percent) throws(TransportError) {
+        try self.init(text, relativeTo: nil, encoding: encoding)
     }
 
-    /// Parses a reference against this URL (RFC 3986, section 5), as a `Location` field holds one. Blanks and bytes beyond ASCII, which a
-    /// reference should not have and many have, are percent-encoded.
+    /// Parses a reference against this URL (RFC 3986, section 5), as a `Location` field holds one. It is encoded as this URL was; where that is
+    /// ``URLEncoding/asIs``, blanks and bytes beyond ASCII are encoded all the same, as curl does it.
     public func resolving(_ reference: String) throws(TransportError) -> HTTPURL {
-        try HTTPURL(reference, relativeTo: self)
+        try HTTPURL(reference, relativeTo: self, encoding: encoding)
     }
 
     /// The same URL with more behind its query, or with a query if it had none; path, fragment and user information stay. Not a character
@@ -35,28 +39,31 @@ public final class HTTPURL: CustomStringConvertible {
         let joint = query.map { $0.isEmpty ? "" : "&" } ?? "?"
         // As text, because libcurl writes the percent-encodings of a part that it is given in lower case.
         return try HTTPURL(
-            "\(beginning)\(joint)\(addition)\(description[fragment...])", relativeTo: nil,
-            userInformation: userInformation)
+            "\(beginning)\(joint)\(addition)\(description[fragment...])", relativeTo: nil, encoding: encoding,
+            isEncoded: true, userInformation: userInformation)
     }
 
     private init(
-        _ text: String, relativeTo base: HTTPURL?, userInformation known: (user: String, password: String)? = nil
+        _ given: String, relativeTo base: HTTPURL?, encoding: URLEncoding, isEncoded: Bool = false,
+        userInformation known: (user: String, password: String)? = nil
     ) throws(TransportError) {
-        let survey = Survey(text)
-        // Nobody who reads an error could correct an origin's reference; a caller can correct a URL.
+        let survey = URLSurvey(given)
         let isReference = base != nil
-        guard survey.isClean, isReference || !survey.hasBlank else {
-            throw TransportError(.badURL, "a URL must have no blanks or control characters, and at most 65,536 bytes")
-        }
+        try HTTPURL.check(survey, given, isReference: isReference, refusesBlanks: encoding == .asIs || isEncoded)
+        let encodes = encoding == .percent && !isEncoded && survey.needsEncoding
+        let text = encodes ? URLEncoder.encode(given, isReference: isReference) : given
         guard let handle = base.map({ curl_url_dup($0.handle) }) ?? curl_url() else {
             throw TransportError(.unknown, "out of memory")
         }
         // No part of what a reference leads to (RFC 3986, section 5.2.2); the older library puts a query behind it.
         if isReference { curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0) }
         do throws(TransportError) {
-            let repairs = isReference ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
+            let repairs = isReference && encoding == .asIs ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
             try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME | repairs)))
             let scheme = try HTTPURL.scheme(of: handle)
+            // A host may also be percent-encoded.
+            let mayHaveName = !survey.isASCII || HTTPURL.hasPercent(text)
+            let isConverted = mayHaveName ? try HostName.convert(handle) : false
             guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
                 throw TransportError(.badURL, "the URL has no host")
             }
@@ -66,13 +73,34 @@ public final class HTTPURL: CustomStringConvertible {
             userInformation = found ?? known
             origin = Origin(scheme: scheme, host: HTTPURL.lowered(host), port: port)
             // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
-            let isAsGiven = !isReference && found == nil
+            let isAsGiven = !isReference && found == nil && !isConverted
             description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""
             self.handle = handle
+            self.encoding = encoding
         } catch {
             curl_url_cleanup(handle)
             throw error
         }
+    }
+
+    /// Refuses what no encoding can mend.
+    private static func check(
+        _ survey: URLSurvey, _ text: String, isReference: Bool, refusesBlanks: Bool
+    ) throws(TransportError) {
+        guard survey.isClean else {
+            throw TransportError(.badURL, "a URL must have no control characters, and at most 65,536 bytes")
+        }
+        guard survey.hasBlank || survey.hasBackslash else { return }
+        // Nobody who reads an error could correct an origin's reference; a caller can correct a URL.
+        guard isReference || !refusesBlanks || !survey.hasBlank else {
+            throw TransportError(.badURL, "a URL that is sent as it is must have no blanks; write them as %20")
+        }
+        let authority = URLEncoder.authority(of: text, isReference: isReference)
+        guard !authority.contains(UInt8(ascii: "\\")) else {
+            throw TransportError(
+                .badURL, "a URL must have no backslash before its path: readers differ on which host it then names")
+        }
+        guard !authority.contains(0x20) else { throw TransportError(.badURL, "the host of a URL must have no blanks") }
     }
 
     deinit { curl_url_cleanup(handle) }
@@ -94,8 +122,10 @@ public final class HTTPURL: CustomStringConvertible {
     }
 
     private static func lowered(_ text: String) -> String {
-        Survey(text).hasUppercase ? text.lowercased() : text
+        text.utf8.contains { (0x41...0x5A).contains($0) } ? text.lowercased() : text
     }
+
+    private static func hasPercent(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "%")) }
 
     private static func check(_ code: CURLUcode) throws(TransportError) {
         if code == CURLUE_OK { return }
@@ -107,27 +137,5 @@ public final class HTTPURL: CustomStringConvertible {
         guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
-    }
-
-    /// What a look at each byte of a text tells.
-    private struct Survey {
-        /// Not too long, no control characters.
-        var isClean = true
-        var hasBlank = false
-        var hasAt = false
-        var hasUppercase = false
-
-        init(_ text: String) {
-            var text = text
-            text.withUTF8 { bytes in
-                isClean = bytes.count <= 65_536
-                for byte in bytes {
-                    if byte < 0x20 || byte == 0x7F { isClean = false }
-                    if byte == 0x20 { hasBlank = true }
-                    if byte == UInt8(ascii: "@") { hasAt = true }
-                    if byte >= UInt8(ascii: "A"), byte <= UInt8(ascii: "Z") { hasUppercase = true }
-                }
-            }
-        }
     }
 }

@@ -96,6 +96,17 @@ public struct FieldBlock {
         }
     }
 
+    /// The value of the first field of that name as a reference to a URL: bytes that are not UTF-8 are percent-encoded, one by one.
+    public func firstReference(_ name: StaticString) -> String? {
+        bytes.withUnsafeBytes { all in
+            for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {
+                let value = all[entry.value]
+                return String(validating: value, as: UTF8.self) ?? URLEncoder.encodeBeyondASCII(value)
+            }
+            return nil
+        }
+    }
+
     /// The value of the first field of that name, whatever its case; bytes that are not UTF-8 are replaced.
     public func first(_ name: StaticString) -> String? {
         bytes.withUnsafeBytes { all in

@@ -102,6 +102,7 @@ struct RequestReader {
         parameters.resourceTimeoutMilliseconds = params["resource_timeout_ms"]?.int
         parameters.connectTimeoutMilliseconds = params["connect_timeout_ms"]?.int
         parameters.waitsForConnectivity = params["waits_for_connectivity"]?.bool
+        parameters.urlEncoding = params["url_encoding"]?.string.flatMap(URLEncoding.init(rawValue:))
         parameters.decodesContent = params["decode"]?.bool
         parameters.hashesBody = params["sha256"]?.bool ?? false
         parameters.maximumDecodingRatio = params["max_ratio"]?.int
@@ -186,6 +187,9 @@ struct RequestReader {
         if let value = json["resource_timeout_ms"]?.int { configuration.resourceTimeoutMilliseconds = value }
         if let value = json["connect_timeout_ms"]?.int { configuration.connectTimeoutMilliseconds = value }
         configuration.waitsForConnectivity = json["waits_for_connectivity"]?.bool ?? false
+        if let encoding = json["url_encoding"]?.string.flatMap(URLEncoding.init(rawValue:)) {
+            configuration.urlEncoding = encoding
+        }
         if let value = json["decode"]?.bool { configuration.decodesContent = value }
         if let value = json["max_ratio"]?.int { configuration.maximumDecodingRatio = value }
         return configuration

@@ -110,7 +110,7 @@ public struct RedirectHandler {
 
     private static func location(in head: ResponseHead) -> String? {
         switch head.status {
-        case 301, 302, 303, 307, 308: head.fields.first("location")
+        case 301, 302, 303, 307, 308: head.fields.firstReference("location")
         default: nil
         }
     }
@@ -121,7 +121,7 @@ public struct RedirectHandler {
         guard !location.utf8.contains(UInt8(ascii: "#")),
             let fragment = url.description.utf8.firstIndex(of: UInt8(ascii: "#"))
         else { return target }
-        return try HTTPURL(target.description + url.description[fragment...])
+        return try HTTPURL(target.description + url.description[fragment...], encoding: url.encoding)
     }
 
     private func allows(_ target: HTTPURL, after url: HTTPURL) -> Bool {

@@ -52,6 +52,8 @@ public struct RequestParameters {
     public var connectTimeoutMilliseconds: Int?
     /// Whether it waits for a way to its host where there is none, instead of failing.
     public var waitsForConnectivity: Bool?
+    /// What is done with characters that the URL must not hold.
+    public var urlEncoding: URLEncoding?
     /// Whether the body is decoded, and by how much it may grow.
     public var decodesContent: Bool?
     /// The most decoded bytes per encoded byte.

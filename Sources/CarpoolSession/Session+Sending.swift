@@ -133,7 +133,8 @@ extension Session {
     /// Reads the parameters one by one: a copy of all of them costs as much as the rest.
     private func urlRequest(for request: Request) throws(SessionError) -> TransportRequest {
         let url: HTTPURL
-        do throws(TransportError) { url = try HTTPURL(request.parameters.url) } catch {
+        let encoding = request.parameters.urlEncoding ?? configuration.urlEncoding
+        do throws(TransportError) { url = try HTTPURL(request.parameters.url, encoding: encoding) } catch {
             throw .invalidURL(request.parameters.url, error)
         }
         var made = TransportRequest(

@@ -29,6 +29,8 @@ public struct SessionConfiguration {
     public var trust: ConnectionPartition.Trust = .system
     /// Which versions of HTTP may be spoken.
     public var httpVersion: HTTPVersionPolicy = .automatic
+    /// What is done with characters that a URL must not hold.
+    public var urlEncoding = URLEncoding.percent
     /// What happens on a redirect.
     public var redirect: RedirectHandler = .follow
     /// Whether bodies are decoded (gzip, deflate, br, zstd), and by how much one may grow.

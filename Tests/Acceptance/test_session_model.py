@@ -257,7 +257,7 @@ def test_se_24_what_is_said_of_a_wrong_url_holds_no_password(story: Story) -> No
 
 def test_se_24_what_a_url_may_not_hold_is_percent_encoded(wire: Wire, origin: ScriptedOrigin) -> None:
     wire.call("request.perform", url=f"{origin.url}/é")
-    assert origin.requests[0].target.upper() == "/%C3%A9"
+    assert origin.requests[0].target == "/%C3%A9"
 
 
 @pytest.mark.parametrize("text", ["x", ""])

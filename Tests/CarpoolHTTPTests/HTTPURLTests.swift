@@ -69,4 +69,55 @@ struct HTTPURLTests {
             #expect(throws: TransportError.self) { try url.appendingQuery(addition) }
         }
     }
+
+    @Test("F5: what a URL must not hold is percent-encoded once, whatever part it stands in")
+    func f5PercentEncoding() throws {
+        let cases = [
+            ("http://h/[1]?a={b}#<c>", "http://h/%5B1%5D?a=%7Bb%7D#%3Cc%3E"), ("http://h?a b", "http://h?a%20b"),
+            ("http://h#a#b", "http://h#a%23b"), ("http://h/é%C3%A9%zz%", "http://h/%C3%A9%C3%A9%25zz%25"),
+            ("http://[::1]:80/[", "http://[::1]:80/%5B"), ("HTTP://H/A%2f", "HTTP://H/A%2f"),
+            ("http:/h/[", "http:/h/%5B"), ("http:///h/[", "http:///h/%5B"),
+        ]
+        for (text, result) in cases {
+            let url = try HTTPURL(text)
+            #expect(url.description == result)
+            #expect(try HTTPURL(result).description == result)
+        }
+        #expect(try HTTPURL("http://h/[|?]", encoding: .asIs).description == "http://h/[|?]")
+        #expect(throws: TransportError.self) { try HTTPURL("http://h/a b", encoding: .asIs) }
+    }
+
+    @Test(
+        "F5: a reference is encoded before it is resolved",
+        arguments: [
+            ("[x]", "http://h:81/a/%5Bx%5D"), ("?q=a b", "http://h:81/a/b?q=a%20b"),
+            ("\\\\evil/x", "http://h:81/a/%5C%5Cevil/x"),
+            ("/\\evil/x", "http://h:81/%5Cevil/x"), ("#a b", "http://h:81/a/b?c#a%20b"), ("//o/é", "http://o/%C3%A9"),
+            ("HTTPS://o/|", "https://o/%7C"),
+        ])
+    func f5References(reference: String, result: String) throws {
+        #expect(try HTTPURL("http://h:81/a/b?c").resolving(reference).description == result)
+    }
+
+    @Test(
+        "F5: a backslash before the path is refused",
+        arguments: [
+            "http://a\\@b/", "http://a@b\\c/", "http:\\\\a/", "http:/\\a/", "https://a\\b", "http://a\\?x",
+        ])
+    func f5Backslashes(text: String) {
+        #expect(throws: TransportError.self) { try HTTPURL(text) }
+        #expect(throws: TransportError.self) { try HTTPURL(text, encoding: .asIs) }
+    }
+
+    @Test("F17: hosts beyond ASCII become A-labels, in any locale")
+    func f17ALabels() throws {
+        for host in ["bücher.test", "BÜCHER.test", "b%C3%BCcher.test"] {
+            let url = try HTTPURL("http://me:pw@\(host):81/ü")
+            #expect(url.origin.description == "http://xn--bcher-kva.test:81")
+            #expect(url.description == "http://xn--bcher-kva.test:81/%C3%BC")
+        }
+        for host in ["a\u{2100}b.test", "a\u{FF0F}b.test", "a\u{FF20}b.test", "\u{202E}.test", "\u{AD}"] {
+            #expect(throws: TransportError.self) { try HTTPURL("http://\(host)/") }
+        }
+    }
 }

@@ -44,6 +44,12 @@ extension JSONSchema {
 
     /// Which versions of HTTP are spoken.
     static let httpVersion = JSONSchema.choice("auto", "1.1", "2")
+    /// What is done with characters that a URL must not hold.
+    static let urlEncoding = JSONSchema.choice("percent", "as_is").described(
+        """
+        `percent`: they are percent-encoded, as Foundation does it. `as_is`: they are sent as they were given, as curl does \
+        it; a blank is refused.
+        """)
 
     /// Whether a request goes at once.
     static let start = JSONSchema.choice("immediate", "manual")

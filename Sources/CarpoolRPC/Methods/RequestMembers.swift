@@ -117,6 +117,9 @@ enum RequestMembers {
             Only `resource_timeout_ms` runs meanwhile. Absent: as the session says, else it does not wait.
             """),
         .optional("http_version", .httpVersion, "Which versions of HTTP are spoken. Absent: as the session says."),
+        .optional(
+            "url_encoding", .urlEncoding,
+            "What is done with characters that a URL must not hold. Absent: as the session says, else `percent`."),
         .optional("redirect", .redirect, "What is done with redirects. Absent: as the session says."),
         .optional(
             "decode", .boolean,

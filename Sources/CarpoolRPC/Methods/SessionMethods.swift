@@ -34,6 +34,9 @@ enum SessionMethods {
                 absent: "false"),
             .optional("trust", .trust, "How the server's certificate is judged.", absent: "\"system\""),
             .optional("http_version", .httpVersion, "Which versions of HTTP are spoken.", absent: "\"auto\""),
+            .optional(
+                "url_encoding", .urlEncoding, "What is done with characters that a URL must not hold.",
+                absent: "\"percent\""),
             .optional("redirect", .redirect, "What is done with redirects.", absent: "\"follow\""),
             .optional(
                 "decode", .boolean, "Whether br, gzip and deflate are asked for, and what comes is decoded.",
@@ -56,7 +59,7 @@ enum SessionMethods {
     private static let recordExample = """
         {"session":"default","state":"valid","active":0,"requests":12,"configuration":{"headers":[],\
         "start":"immediate","setup":"lazy","ephemeral":false,"timeout_ms":60000,"resource_timeout_ms":604800000,"connect_timeout_ms":60000,\
-        "waits_for_connectivity":false,"http_version":"auto","decode":true,"max_ratio":200}}
+        "waits_for_connectivity":false,"http_version":"auto","url_encoding":"percent","decode":true,"max_ratio":200}}
         """
 
     private static let create = Method(

@@ -125,6 +125,7 @@ struct SessionHandlers {
         writer.member("connect_timeout_ms", configuration.connectTimeoutMilliseconds)
         writer.member("waits_for_connectivity", configuration.waitsForConnectivity)
         writer.member("http_version", configuration.httpVersion.rawValue)
+        writer.member("url_encoding", configuration.urlEncoding.rawValue)
         writer.member("decode", configuration.decodesContent)
         writer.member("max_ratio", configuration.maximumDecodingRatio)
         writer.endObject()

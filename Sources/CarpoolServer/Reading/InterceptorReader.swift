@@ -119,13 +119,13 @@ struct InterceptorReader {
         parts.port = json["port"]?.int.flatMap { UInt16(exactly: $0) }
         if let host = json["host"]?.string {
             guard let url = try? HTTPURL("http://\(host)/"), url.userInformation == nil,
-                url.origin.host == host.lowercased()
+                url.origin.host == host.lowercased() || InterceptorReader.isName(host)
             else {
                 throw .invalidParams(
                     path: "\(path()).host", message: "not a host: \(host.prefix(64).debugDescription)",
                     expected: "a name or an address, without port; IPv6 in brackets")
             }
-            parts.host = host
+            parts.host = url.origin.host
         }
         if let prefix = json["path_prefix"]?.string {
             let isPath = prefix.hasPrefix("/") && !prefix.contains("?") && !prefix.contains("#")
@@ -138,6 +138,12 @@ struct InterceptorReader {
         }
         json["query"]?["set"]?.forEachMember { parts.query.append(($0, $1.string ?? "")) }
         return RewriteAdapter(parts)
+    }
+
+    /// Whether it is nothing but a name with letters beyond ASCII, which becomes another text as a host.
+    private static func isName(_ host: String) -> Bool {
+        !host.utf8.allSatisfy { $0 < 0x80 }
+            && !host.unicodeScalars.contains { "/?#@:%[]\\".unicodeScalars.contains($0) }
     }
 
     // MARK: Credentials

@@ -39,7 +39,7 @@ public final class RewriteAdapter: RequestInterceptor {
         var urlRequest = urlRequest
         let text = rewritten(urlRequest.url)
         do throws(TransportError) {
-            urlRequest.url = try HTTPURL(text)
+            urlRequest.url = try HTTPURL(text, encoding: urlRequest.url.encoding)
         } catch {
             return completion(.failure(.invalidURL(text, error)))
         }

@@ -155,7 +155,7 @@ struct InterceptorReaderTests {
             (#"[{"rewrite":{"host":"u@a.test"}}]"#, "[0].rewrite.host"),
             (#"[{"rewrite":{"host":"a/b"}}]"#, "[0].rewrite.host"), (#"[{"rewrite":{"host":""}}]"#, "[0].rewrite.host"),
             (#"[{"rewrite":{"path_prefix":"v2"}}]"#, "[0].rewrite.path_prefix"),
-            (#"[{"rewrite":{"path_prefix":"/v 2"}}]"#, "[0].rewrite.path_prefix"),
+            (#"[{"rewrite":{"path_prefix":"/v\n2"}}]"#, "[0].rewrite.path_prefix"),
             (#"[{"rewrite":{"path_prefix":"/?"}}]"#, "[0].rewrite.path_prefix"),
             (#"[{"basic_auth":{"username":"a:b","password":""}}]"#, "[0].basic_auth"),
             (#"[{"compress":{"format":"br"}}]"#, "[0].compress.format"),

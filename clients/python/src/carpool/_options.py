@@ -110,6 +110,7 @@ class RequestOptions(TypedDict, total=False):
     connect_timeout_ms: int | None
     waits_for_connectivity: bool | None
     http_version: str | None
+    url_encoding: Literal["percent", "as_is"] | None
     decode: bool | None
     max_ratio: int | None
     trust: str | Mapping[str, Any] | None

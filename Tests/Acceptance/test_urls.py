@@ -1,0 +1,148 @@
+"""What is sent of a URL: percent-encoding (F5), and host names with letters beyond ASCII (F17)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import carpool
+import pytest
+from harness.vectors import rows
+from harness.wire import Wire
+from origins.scripted import Exchange, ScriptedOrigin
+
+ROWS = list(rows("urls"))
+PLACE = "/from"
+
+
+def sent(origin: ScriptedOrigin) -> bytes:
+    """Return the target of the last request, as bytes."""
+    return origin.requests[-1].target.encode("latin-1")
+
+
+def to(location: bytes) -> Any:
+    def handler(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: %s\r\n\r\n" % location)
+
+    return handler
+
+
+def outcome(record: dict[str, Any]) -> str:
+    error = record["outcome"].get("error")
+    return error["name"] if error else "ok"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["note"] for row in ROWS])
+@pytest.mark.parametrize("encoding", [None, "percent", "as_is"])
+def test_f5_what_is_sent_of_a_url(
+    wire: Wire, origin: ScriptedOrigin, row: dict[str, Any], encoding: str | None
+) -> None:
+    options = {"url_encoding": encoding} if encoding else {}
+    record = wire.call("request.perform", url=origin.url + row["given"], **options)
+    expected = row[encoding or "percent"]
+    if expected is None:
+        assert outcome(record) == "invalid_url"
+        assert "%20" in record["outcome"]["error"]["message"]
+        assert origin.requests == []
+        return
+    assert outcome(record) == "ok"
+    assert sent(origin) == expected.encode()
+    assert record["response"]["url"].partition("#")[0] in {
+        origin.url + expected,
+        origin.url + row["given"].partition("#")[0],
+    }
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["note"] for row in ROWS])
+def test_f5_a_location_is_encoded_like_a_url(wire: Wire, origin: ScriptedOrigin, row: dict[str, Any]) -> None:
+    given = row["given"].rstrip(" ")
+    expected = row["percent"] if given == row["given"] else row["percent"].removesuffix("%20")
+    for prefix in ("", origin.url, origin.url.removeprefix("http:")):
+        wire.call("request.perform", url=origin.on(PLACE, to((prefix + given).encode())))
+        assert sent(origin) == expected.encode()
+
+
+def test_f5_a_location_in_another_charset_keeps_its_bytes(wire: Wire, origin: ScriptedOrigin) -> None:
+    wire.call("request.perform", url=origin.on(PLACE, to(b"/caf\xe9?\xfc")))
+    assert sent(origin) == b"/caf%E9?%FC"
+
+
+@pytest.mark.parametrize(
+    "authority",
+    ["127.0.0.1:{port}\\@evil.test", "evil.test\\@127.0.0.1:{port}", "me\\@127.0.0.1:{port}", "\\127.0.0.1"],
+)
+@pytest.mark.parametrize("encoding", ["percent", "as_is"])
+def test_f5_a_backslash_before_the_path_is_refused(
+    wire: Wire, origin: ScriptedOrigin, authority: str, encoding: str
+) -> None:
+    place = authority.format(port=origin.port)
+    record = wire.call("request.perform", url=f"http://{place}/x", url_encoding=encoding)
+    assert outcome(record) == "invalid_url"
+    assert "backslash" in record["outcome"]["error"]["message"]
+    record = wire.call("request.perform", url=origin.on(PLACE, to(f"//{place}/x".encode())))
+    assert "backslash" in record["outcome"]["error"]["message"]
+    assert [request.target for request in origin.requests] == [PLACE]
+
+
+def test_f5_what_no_encoding_can_send_is_refused(wire: Wire, origin: ScriptedOrigin) -> None:
+    for encoding in ("percent", "as_is"):
+        for bad in ("\r\nX: y", "\n", "\x00", "\x7f", "\t"):
+            record = wire.call("request.perform", url=f"{origin.url}/a{bad}", url_encoding=encoding)
+            assert outcome(record) == "invalid_url", (encoding, bad)
+    assert origin.requests == []
+
+
+def test_f5_the_session_says_what_its_requests_do_not(wire: Wire, origin: ScriptedOrigin) -> None:
+    wire.call("session.create", name="raw", configuration={"url_encoding": "as_is"})
+    assert wire.call("session.get", session="raw")["configuration"]["url_encoding"] == "as_is"
+    wire.call("request.perform", url=f"{origin.url}/[1]", session="raw")
+    assert sent(origin) == b"/[1]"
+    wire.call("request.perform", url=f"{origin.url}/[1]", session="raw", url_encoding="percent")
+    assert sent(origin) == b"/%5B1%5D"
+
+
+def test_f5_what_adapters_and_parameters_make_is_encoded_once(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    rewrite = {"rewrite": {"query": {"set": {"k": "ü"}}}}
+    client.get(f"{origin.url}/[1]?a=%20", parameters={"b": [1]}, interceptor=[rewrite])
+    assert sent(origin) == b"/%5B1%5D?a=%20&b%5B%5D=1&k=%C3%BC"
+
+
+# F17: names of hosts
+
+
+@pytest.fixture
+def hosts() -> Iterator[list[str]]:
+    """Names below `localhost`, which every resolver takes to this machine (RFC 6761)."""
+    yield ["bücher.localhost", "BÜCHER.localhost", "b\u0075\u0308cher.localhost", "%62%C3%BCcher.localhost"]
+
+
+def test_f17_a_host_beyond_ascii_goes_by_its_a_labels(wire: Wire, origin: ScriptedOrigin, hosts: list[str]) -> None:
+    ascii_host = "xn--bcher-kva.localhost"
+    for host in hosts:
+        record = wire.call("request.perform", url=f"http://{host}:{origin.port}/x")
+        assert outcome(record) == "ok", record["outcome"]
+        assert record["response"]["url"] == f"http://{ascii_host}:{origin.port}/x"
+        assert origin.requests[-1].values("host") == [f"{ascii_host}:{origin.port}"]
+    pools = {entry["origin"] for entry in wire.call("pool.stats")["origins"]}
+    assert pools == {f"http://{ascii_host}:{origin.port}"}
+
+
+def test_f17_a_redirect_to_such_a_host(wire: Wire, origin: ScriptedOrigin) -> None:
+    url = origin.on(PLACE, to(f"http://bücher.localhost:{origin.port}/ü".encode()))
+    record = wire.call("request.perform", url=url)
+    assert record["response"]["url"] == f"http://xn--bcher-kva.localhost:{origin.port}/%C3%BC"
+
+
+@pytest.mark.parametrize(
+    "host", ["ex\u2100mple.localhost", "a\uff0fb.localhost", "a\uff20b.localhost", "\u00ad", "\u202e.test"]
+)
+def test_f17_what_is_no_name_is_refused(wire: Wire, origin: ScriptedOrigin, host: str) -> None:
+    record = wire.call("request.perform", url=f"http://{host}:{origin.port}/")
+    assert outcome(record) == "invalid_url"
+    assert origin.requests == []
+
+
+def test_f17_a_rewritten_host(wire: Wire, origin: ScriptedOrigin) -> None:
+    rewrite = {"rewrite": {"host": "bücher.localhost"}}
+    wire.call("request.perform", url=f"{origin.url}/x", interceptor=[rewrite])
+    assert origin.requests[-1].values("host") == [f"xn--bcher-kva.localhost:{origin.port}"]
