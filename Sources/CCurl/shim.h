@@ -90,6 +90,76 @@ static inline int CCurl_trace(const char *component) {
     return trace && trace(component) == CURLE_OK;
 }
 
+// Brotli and zstd are in the process where libcurl was built with them. Looked up by name, as with OpenSSL: no headers, and without them no
+// coding.
+struct CCurl_codec {
+    void *state;
+    int is_zstd;
+};
+
+struct CCurl_zstd_buffer {
+    void *bytes;
+    size_t size;
+    size_t position;
+};
+
+static inline void *CCurl_function(const char *name) { return dlsym(NULL, name); }
+
+// Makes a decoder; gives 0 if the library is not there. A frame of zstd may ask for a window of 8 MiB at most (RFC 9659).
+static inline int CCurl_codec_open(struct CCurl_codec *codec, int is_zstd) {
+    codec->is_zstd = is_zstd;
+    if (is_zstd) {
+        void *(*create)(void) = (void *(*)(void))CCurl_function("ZSTD_createDCtx");
+        size_t (*set)(void *, int, int) = (size_t (*)(void *, int, int))CCurl_function("ZSTD_DCtx_setParameter");
+        codec->state = create && CCurl_function("ZSTD_decompressStream") ? create() : NULL;
+        if (codec->state && set) set(codec->state, 100, 23);
+    } else {
+        void *(*create)(void *, void *, void *) =
+            (void *(*)(void *, void *, void *))CCurl_function("BrotliDecoderCreateInstance");
+        codec->state = create ? create(NULL, NULL, NULL) : NULL;
+    }
+    return codec->state != NULL;
+}
+
+static inline void CCurl_codec_close(struct CCurl_codec *codec) {
+    if (!codec->state) return;
+    if (codec->is_zstd) {
+        size_t (*end)(void *) = (size_t (*)(void *))CCurl_function("ZSTD_freeDCtx");
+        if (end) end(codec->state);
+    } else {
+        void (*end)(void *) = (void (*)(void *))CCurl_function("BrotliDecoderDestroyInstance");
+        if (end) end(codec->state);
+    }
+    codec->state = NULL;
+}
+
+// Decodes what it can; the counts are set to what was read and written. Gives -1 for what is not in the format, 1 at its end, else 0.
+static inline int CCurl_codec_run(
+    struct CCurl_codec *codec, const void *input, size_t *input_count, void *output, size_t *output_count) {
+    if (codec->is_zstd) {
+        size_t (*run)(void *, struct CCurl_zstd_buffer *, struct CCurl_zstd_buffer *) =
+            (size_t (*)(void *, struct CCurl_zstd_buffer *, struct CCurl_zstd_buffer *))CCurl_function(
+                "ZSTD_decompressStream");
+        unsigned (*failed)(size_t) = (unsigned (*)(size_t))CCurl_function("ZSTD_isError");
+        struct CCurl_zstd_buffer in = {(void *)input, *input_count, 0};
+        struct CCurl_zstd_buffer out = {output, *output_count, 0};
+        size_t result = run(codec->state, &out, &in);
+        *input_count = in.position;
+        *output_count = out.position;
+        // The end of a frame is not the end of the body: another may follow.
+        return failed && failed(result) ? -1 : 0;
+    }
+    int (*run)(void *, size_t *, const void **, size_t *, void **, size_t *) =
+        (int (*)(void *, size_t *, const void **, size_t *, void **, size_t *))CCurl_function(
+            "BrotliDecoderDecompressStream");
+    size_t unread = *input_count;
+    size_t room = *output_count;
+    int result = run(codec->state, &unread, &input, &room, &output, NULL);
+    *input_count -= unread;
+    *output_count -= room;
+    return result == 0 ? -1 : result == 1 ? 1 : 0;
+}
+
 // What TLS agreed on. The strings live as long as the connection, or for ever.
 struct CCurl_tls {
     const char *version;

@@ -52,7 +52,6 @@ extension EasyHandle {
         if pool.key.origin.scheme == "https" { setTrust(request.partition.trust, configuration) }
         setMethod(request)
         if request.isLong { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
-        if transfer.isDecoding { set(CURLOPT_ACCEPT_ENCODING, pointer: TransportRequest.encodings.utf8Start) }
         installCallbacks(for: transfer)
         if pool.multi.key.speech == .multiplexed, !request.method.isIdempotent { installMessages(for: transfer) }
     }

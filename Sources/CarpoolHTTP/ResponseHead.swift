@@ -96,6 +96,14 @@ public struct FieldBlock {
         }
     }
 
+    /// The values of all fields of that name, in order; bytes that are not UTF-8 are replaced.
+    public func all(_ name: StaticString) -> [String] {
+        bytes.withUnsafeBytes { all in
+            entries.filter { FieldName.matches(UnsafeRawBufferPointer(rebasing: all[$0.name]), name) }
+                .map { String(decoding: all[$0.value], as: UTF8.self) }
+        }
+    }
+
     /// The value of the first field of that name as a reference to a URL: bytes that are not UTF-8 are percent-encoded, one by one.
     public func firstReference(_ name: StaticString) -> String? {
         bytes.withUnsafeBytes { all in

@@ -41,29 +41,55 @@ extension Transfer {
     private func receive(_ head: ResponseHead) {
         // Older versions of libcurl would wait for ever to send what the server does not want any more.
         if deadlines.isBodyAwaited, head.status >= 300 { transport.resumeSending(self) }
+        if isDecoding { decoder = ContentCoding.decodable(in: head).flatMap(ContentDecoder.init) }
         delegate?.transfer(self, didReceive: head)
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         noteActivity()
-        guard verdict == nil, let delegate, !bytes.isEmpty else { return Transfer.refusal }
-        guard !isBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: Transfer.uncounted) else {
-            verdict = bombError
-            return Transfer.refusal
-        }
+        guard verdict == nil, !bytes.isEmpty else { return Transfer.refusal }
         guard !transport.mustWait(self, with: bytes) else { return Int(CURL_WRITEFUNC_PAUSE) }
-        switch delegate.transfer(self, didReceive: bytes) {
+        let result = decoder.map { decode(bytes, with: $0) } ?? pass(bytes)
+        switch result {
         case .accept:
             transport.noteMoved(bytes.count, by: self)
-            decodedBytes &+= Int64(bytes.count)
             return bytes.count
         case .pause:
             transport.holdUp(self)
             return Int(CURL_WRITEFUNC_PAUSE)
         case .stop:
-            verdict = TransportError(.cancelled, "the transfer was cancelled")
+            verdict = verdict ?? TransportError(.cancelled, "the transfer was cancelled")
             return Transfer.refusal
         }
+    }
+
+    /// Gives decoded bytes to the delegate.
+    private func pass(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        guard let delegate else { return .stop }
+        guard !isBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: Transfer.uncounted) else {
+            verdict = bombError
+            return .stop
+        }
+        let result = delegate.transfer(self, didReceive: bytes)
+        if case .accept = result { decodedBytes &+= Int64(bytes.count) }
+        return result
+    }
+
+    /// Decodes a piece, and gives what comes of it to the delegate. libcurl gives a piece that was not taken again from its first byte, so
+    /// that the decoder has to remember how much of it was read.
+    private func decode(_ bytes: UnsafeRawBufferPointer, with decoder: ContentDecoder) -> BodyDisposition {
+        do throws(TransportError) {
+            while try decoder.fill(from: bytes) {
+                let result = decoder.withOutput { pass($0) }
+                guard case .accept = result else { return result }
+                decoder.dropOutput()
+            }
+        } catch {
+            verdict = error
+            return .stop
+        }
+        decoder.finishPiece()
+        return .accept
     }
 
     /// Whether so many decoded bytes are too many for the encoded ones.

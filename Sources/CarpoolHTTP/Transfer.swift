@@ -57,8 +57,10 @@ public final class Transfer {
     var isCertificateWanted = false
     /// Whether the connection had been used before.
     var isReused = false
-    /// Whether libcurl decodes the body.
+    /// Whether the body is decoded, if its coding is known.
     var isDecoding = false
+    /// Undoes the codings of the body; `nil` if it has none that is known.
+    var decoder: ContentDecoder?
     /// Whether the pooled connection that libcurl chose last was not fit for use.
     var hasRefusedReuse = false
     /// Whether that has happened at all, so that the transfer is given a connection of its own.

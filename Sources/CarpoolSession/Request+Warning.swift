@@ -2,9 +2,20 @@ internal import CarpoolHTTP
 
 // What is allowed, and hardly meant.
 extension Request {
-    /// What its holder should know though nothing has failed: a retry policy that is never asked, because nobody has said that such a response is
+    /// What its holder should know though nothing has failed.
+    public var warning: String? { undecodedWarning ?? policyWarning }
+
+    /// A body that was to be decoded, and is handed over as it came.
+    private var undecodedWarning: String? {
+        guard error == nil, let response, body.count > 0, urlRequest?.isDecoded == true,
+            let coding = ContentCoding.unknown(in: response)
+        else { return nil }
+        return "the body is as it came: its Content-Encoding is not known: \(SessionError.beginning(of: coding))"
+    }
+
+    /// A retry policy that is never asked, because nobody has said that such a response is
     /// a failure.
-    public var warning: String? {
+    private var policyWarning: String? {
         guard error == nil, let status = response?.status, status >= 400,
             (parameters.validators ?? session.configuration.validators).isEmpty,
             session.interceptors(of: self).contains(where: {

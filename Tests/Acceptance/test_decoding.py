@@ -10,8 +10,9 @@ import brotli  # type: ignore[import-untyped]
 import carpool
 import pytest
 import zstandard
+from harness.daemon import Daemon
 from origins.nginx import Nginx
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 TEXT = b"the same words again and again, " * 500
 
@@ -87,3 +88,65 @@ def test_a_broken_coding_has_its_name(client: carpool.Client, origin: ScriptedOr
         client.get(serve(origin, coding, bytes(broken)))
     assert caught.value.name == "session_task_failed.cannot_decode_content_data"
     assert client.get(f"{origin.url}/next").ok
+
+
+# F15: codings that are not known
+
+
+@pytest.mark.parametrize("coding", ["aws-chunked", "utf-8", "UTF-8", "compress", "gzip, none-such", "none-such, gzip"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_f15_a_body_of_an_unknown_coding_is_handed_over(
+    client: carpool.Client, origin: ScriptedOrigin, coding: str, method: str
+) -> None:
+    response = client.request(method, serve(origin, coding, TEXT))
+    assert response.content == TEXT
+    assert response.headers["content-encoding"] == coding
+    assert coding.lower() in response.record["warning"]
+    assert origin.received(1)[0].values("Accept-Encoding") == ["br;q=1.0, gzip;q=0.9, deflate;q=0.8"]
+
+
+@pytest.mark.parametrize("coding", ["identity", "gzip, identity", "x-gzip", "GZIP"])
+def test_f15_other_names_of_known_codings(client: carpool.Client, origin: ScriptedOrigin, coding: str) -> None:
+    body = TEXT if coding == "identity" else gzip.compress(TEXT)
+    response = client.get(serve(origin, coding, body))
+    assert response.content == TEXT
+    assert "warning" not in response.record
+
+
+def test_f15_a_deflate_stream_without_its_wrapping(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    bare = zlib.compressobj(wbits=-15)
+    assert client.get(serve(origin, "deflate", bare.compress(TEXT) + bare.flush())).content == TEXT
+
+
+def test_f15_gzip_of_several_members_is_whole(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    assert client.get(serve(origin, "gzip", gzip.compress(TEXT) + gzip.compress(b"end"))).content == TEXT + b"end"
+
+
+@pytest.mark.parametrize("coding", list(ENCODERS))
+def test_f15_what_is_not_in_its_coding_is_told(client: carpool.Client, origin: ScriptedOrigin, coding: str) -> None:
+    for body in (b"\xffno such format" * 100, b"\x00" + ENCODERS[coding](TEXT)):
+        with pytest.raises(carpool.DecodingError) as caught:
+            client.get(serve(origin, coding, body))
+        assert caught.value.name == "session_task_failed.cannot_decode_content_data"
+    assert client.get(f"{origin.url}/next").ok
+
+
+@pytest.mark.parametrize("coding", list(ENCODERS))
+def test_f15_a_body_that_comes_by_single_bytes(client: carpool.Client, origin: ScriptedOrigin, coding: str) -> None:
+    body = ENCODERS[coding](TEXT)
+
+    def slowly(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (coding.encode(), len(body)))
+        for index in range(len(body)):
+            exchange.send(body[index : index + 1])
+
+    assert client.get(origin.on("/slowly", slowly)).content == TEXT
+
+
+@pytest.mark.parametrize("coding", list(ENCODERS))
+def test_f15_a_reader_that_pauses_gets_every_byte(daemon: Daemon, origin: ScriptedOrigin, coding: str) -> None:
+    """The body is larger than what the daemon holds for a stream, so that decoding stops in the midst of a piece."""
+    body = b"".join(b"%d " % number for number in range(2_000_000))
+    url = serve(origin, coding, ENCODERS[coding](body))
+    with daemon.client() as client, client.stream("GET", url) as stream:
+        assert b"".join(stream.iter_bytes()) == body

@@ -7,7 +7,7 @@ private let floors: [String: Set<String>] = [
     "CarpoolSystem": ["CLinux"],
     "CarpoolJSON": ["CJansson"],
     // floor 2: domains
-    "CarpoolHTTP": ["CCurl", "CarpoolSystem"],
+    "CarpoolHTTP": ["CCurl", "CZlib", "CarpoolSystem"],
     "CarpoolSession": ["CCrypto", "CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],
     "CarpoolReachability": ["CLinux", "CarpoolSystem"],
     "CarpoolRPC": ["CarpoolJSON"],

@@ -1,0 +1,108 @@
+internal import CCurl
+internal import CZlib
+
+/// One decoder of a library's.
+final class Codec {
+    /// What one step has read and written.
+    struct Step {
+        var read = 0
+        var written = 0
+    }
+
+    private enum Format {
+        case zlib(UnsafeMutablePointer<z_stream>)
+        case other(CCurl_codec)
+    }
+
+    private let coding: ContentCoding
+    /// Made with the first byte, which tells a zlib stream from a bare one.
+    private var format: Format?
+    /// Whether the stream has ended: what follows it is passed over.
+    private var isOver = false
+
+    init(_ coding: ContentCoding) { self.coding = coding }
+
+    deinit {
+        switch format {
+        case .zlib(let stream):
+            inflateEnd(stream)
+            stream.deallocate()
+        case .other(var codec): CCurl_codec_close(&codec)
+        case nil: break
+        }
+    }
+
+    /// Whether the library for brotli is in the process.
+    static let hasBrotli = CCurl_function("BrotliDecoderDecompressStream") != nil
+    /// Whether the library for zstd is in the process.
+    static let hasZstandard = CCurl_function("ZSTD_decompressStream") != nil
+
+    /// Decodes as much as fits; also without input, since there may be output left.
+    func run(_ input: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) throws(TransportError) -> Step {
+        if format == nil {
+            guard let first = input.first else { return Step() }
+            try open(first)
+        }
+        if isOver {
+            guard coding == .gzip, input.first == 0x1F, restart() else { return Step(read: input.count) }
+        }
+        switch format {
+        case .zlib(let stream): return try inflate(stream, input, room)
+        case .other(var codec):
+            var step = Step(read: input.count, written: room.count)
+            let result = CCurl_codec_run(
+                &codec, input.baseAddress, &step.read, room.baseAddress, &step.written)
+            guard result >= 0 else { throw failure }
+            isOver = result == 1
+            return step
+        case nil: return Step()
+        }
+    }
+
+    private func open(_ first: UInt8) throws(TransportError) {
+        switch coding {
+        case .gzip, .deflate:
+            let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+            stream.initialize(to: z_stream())
+            // The method of a zlib header is 8, and its window at most 32 KiB (RFC 1950, section 2.2).
+            let isBare = first & 0x0F != 8 || first >> 4 > 7
+            guard CZlib_inflateInit(stream, coding == .gzip ? 31 : isBare ? -15 : 15) == Z_OK else {
+                stream.deallocate()
+                throw TransportError(.unknown, "out of memory")
+            }
+            format = .zlib(stream)
+        case .brotli, .zstd:
+            var codec = CCurl_codec()
+            guard CCurl_codec_open(&codec, coding == .zstd ? 1 : 0) != 0 else {
+                throw TransportError(.unknown, "out of memory")
+            }
+            format = .other(codec)
+        }
+    }
+
+    /// Another gzip member follows (RFC 1952, section 2.2).
+    private func restart() -> Bool {
+        guard case .zlib(let stream) = format, inflateReset(stream) == Z_OK else { return false }
+        isOver = false
+        return true
+    }
+
+    private func inflate(
+        _ stream: UnsafeMutablePointer<z_stream>, _ input: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer
+    ) throws(TransportError) -> Step {
+        stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+        stream.pointee.avail_in = UInt32(clamping: input.count)
+        stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
+        stream.pointee.avail_out = UInt32(clamping: room.count)
+        let result = CZlib.inflate(stream, Z_NO_FLUSH)
+        // A buffer error only says that nothing could be done this time.
+        guard result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR else { throw failure }
+        isOver = result == Z_STREAM_END
+        return Step(
+            read: input.count - Int(stream.pointee.avail_in), written: room.count - Int(stream.pointee.avail_out))
+    }
+
+    private var failure: TransportError {
+        TransportError(.cannotDecodeContentData, "the body is not what its Content-Encoding says")
+    }
+}

@@ -1,0 +1,55 @@
+/// The codings of a body (RFC 9110, section 8.4.1) that are undone here.
+public enum ContentCoding: Sendable {
+    /// RFC 1952.
+    case gzip
+    /// The zlib format (RFC 1950); a bare deflate stream (RFC 1951) too, which some servers send.
+    case deflate
+    /// RFC 7932.
+    case brotli
+    /// RFC 8878.
+    case zstd
+
+    /// The coding of a token; `nil` if it is not known.
+    init?(_ token: String) {
+        switch token {
+        case "gzip", "x-gzip": self = .gzip
+        case "deflate": self = .deflate
+        case "br": self = .brotli
+        case "zstd": self = .zstd
+        default: return nil
+        }
+    }
+
+    /// More codings than that are not undone: each is another buffer, and another factor of a bomb.
+    static let maximumCount = 4
+
+    /// The codings of a body in the order in which they were applied; `nil` if there is none, or one that cannot be undone: then the body
+    /// is handed over as it came.
+    static func decodable(in head: ResponseHead) -> [ContentCoding]? {
+        let tokens = tokens(in: head)
+        guard !tokens.isEmpty, tokens.count <= maximumCount else { return nil }
+        let codings = tokens.compactMap(ContentCoding.init)
+        return codings.count == tokens.count && codings.allSatisfy(\.isAvailable) ? codings : nil
+    }
+
+    /// What `Content-Encoding` says if a body that should have been decoded was not, because not all of it is known; `nil` if it was.
+    public static func unknown(in head: ResponseHead) -> String? {
+        let tokens = tokens(in: head)
+        return tokens.isEmpty || decodable(in: head) != nil ? nil : tokens.joined(separator: ", ")
+    }
+
+    /// The tokens of all `Content-Encoding` fields in lower case, without `identity`.
+    private static func tokens(in head: ResponseHead) -> [String] {
+        head.fields.all("content-encoding").flatMap { $0.split(separator: ",") }
+            .map { String($0.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }).lowercased() }
+            .filter { !$0.isEmpty && $0 != "identity" }
+    }
+
+    private var isAvailable: Bool {
+        switch self {
+        case .gzip, .deflate: true
+        case .brotli: Codec.hasBrotli
+        case .zstd: Codec.hasZstandard
+        }
+    }
+}
