@@ -15,6 +15,8 @@ public struct OAuth2Credential: Equatable, Sendable {
     public var refreshToken: String?
     /// When the access token ends, in microseconds since 1970; `nil` if it is not known.
     public var expires: Int64?
+    /// When a refresh brought it, in microseconds since 1970; `nil` for one that was set, whose age is not known.
+    public internal(set) var issued: Int64?
 
     /// Makes a credential.
     public init(accessToken: String, refreshToken: String? = nil, expires: Int64? = nil) {

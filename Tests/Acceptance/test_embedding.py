@@ -19,6 +19,46 @@ FILE = re.compile(r"^```swift titles/(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTAL
 PACKAGE = ROOT / ".build/embedding"
 BUILD_SECONDS = 900
 
+# What a program can make of the library's public parts: compiled with the page's program (F11).
+PARTS = """import CarpoolSession
+
+/// A token from a program's own server.
+final class OwnTokens: CredentialRefresher {
+    func refresh(
+        _ credential: OAuth2Credential, for session: Session,
+        completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void
+    ) {
+        completion(.success(OAuth2Credential(accessToken: "new", refreshToken: credential.refreshToken)))
+    }
+}
+
+struct NoSuchDate: Error {}
+
+func configurationWithInterceptors() -> SessionConfiguration {
+    let authentication = AuthenticationInterceptor(
+        authenticator: OAuth2Authenticator(refresher: OwnTokens()),
+        credential: OAuth2Credential(accessToken: "old", refreshToken: "r"))
+    let offline = OfflineRetrier(waitMilliseconds: 1_000)
+    var configuration = SessionConfiguration()
+    configuration.interceptor = Interceptor(adapters: [authentication], retriers: [authentication, offline])
+    configuration.urlEncoding = .asIs
+    return configuration
+}
+
+func encoderThatThrows() -> URLEncodedFormEncoder {
+    var encoder = URLEncodedFormEncoder()
+    encoder.date = .custom { seconds in
+        guard seconds > 0 else { throw NoSuchDate() }
+        return "\\(seconds)"
+    }
+    encoder.data = .custom { bytes in
+        guard !bytes.isEmpty else { throw NoSuchDate() }
+        return "\\(bytes.count)"
+    }
+    return encoder
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def program() -> Iterator[Path]:
@@ -29,7 +69,7 @@ def program() -> Iterator[Path]:
     PACKAGE.mkdir(parents=True, exist_ok=True)
     with (PACKAGE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for name, text in files.items():
+        for name, text in [*files.items(), ("Sources/titles/Parts.swift", PARTS)]:
             path = PACKAGE / name
             path.parent.mkdir(parents=True, exist_ok=True)
             # The origin is an argument here, as the text is not to be built anew for every port.
@@ -96,3 +136,9 @@ def test_one_thread_is_enough(program: Path, directory: Path, origin: ScriptedOr
         gate.set()
         child.communicate(timeout=PATIENCE_SECONDS)
     assert child.returncode == 0
+
+
+def test_f11_interceptors_and_throwing_closures_are_public(program: Path) -> None:
+    """The fixture has compiled them from outside the module."""
+    assert (PACKAGE / "Sources/titles/Parts.swift").read_text() == PARTS
+    assert program.exists()

@@ -315,3 +315,42 @@ def test_ten_clients_with_a_hundred_requests_each_refresh_once(daemon: Daemon, t
     assert tokens.seen.count("v1") == 1000
     if is_known:
         assert set(tokens.seen) == {"v1"}
+
+
+# F6: a refresh that is not needed
+
+
+def test_f6_a_token_of_five_minutes_is_used(client: carpool.Client, tokens: Tokens) -> None:
+    """One refresh for all of them: the window before the end is at most a tenth of a token's life."""
+    tokens.expires_in = 300
+    client.create_session("api", tokens.session("v0", expires_in_ms=0))
+    for _ in range(10):
+        assert client.get(tokens.url, session="api").text == "v1"
+    assert tokens.refreshes == 1
+
+
+def test_f6_a_window_that_is_used_up_fails_no_request_with_a_good_token(client: carpool.Client, tokens: Tokens) -> None:
+    tokens.good = "long"
+    client.create_session("api", tokens.session("long", expires_in_ms=OLD_MS, window={"attempts": 0}))
+    for _ in range(3):
+        assert client.get(tokens.url, session="api").text == "long"
+    assert tokens.refreshes == 0
+
+
+def test_f6_a_refresh_that_fails_fails_no_request_with_a_good_token(client: carpool.Client, tokens: Tokens) -> None:
+    tokens.good = "long"
+    tokens.refusal = (500, {"error": "server_error"})
+    client.create_session("api", tokens.session("long", expires_in_ms=OLD_MS))
+    assert client.get(tokens.url, session="api").text == "long"
+    assert tokens.refreshes == 1
+    client.create_session("ended", tokens.session("long", expires_in_ms=0))
+    error = failure(client, tokens.url, session="ended")
+    assert error.name == "request_adaptation_failed"
+
+
+def test_f6_the_message_says_what_is_wrong_with_the_token(client: carpool.Client, tokens: Tokens) -> None:
+    tokens.takes_none = True
+    client.create_session("api", tokens.session())
+    error = failure(client, tokens.url, session="api").details["retry_error"]
+    assert error["name"] == "authentication_error.excessive_refresh"
+    assert "refused" in error["message"]

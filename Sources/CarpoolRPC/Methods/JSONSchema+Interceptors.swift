@@ -147,7 +147,7 @@ extension JSONSchema {
             "What is sent first. Without one every request fails until `session.set_credential`.", absent: "null"),
         .optional(
             "refresh_before_ms", .integer(0...2_592_000_000),
-            "A credential with less time left is refreshed before it is used: less than the tokens' life.",
+            "A credential with less time left, but at most a tenth of its life, is refreshed before it is used.",
             absent: "300000"),
         .optional(
             "window",

@@ -7,7 +7,7 @@ extension URLEncodedFormEncoder.DateEncoding {
         case .millisecondsSince1970: return DateValue.milliseconds(seconds).description
         case .iso8601: return try text(seconds, .internet)
         case .formatted(let format): return try text(seconds, format)
-        case .custom(let convert): return convert(seconds)
+        case .custom(let convert): return try EncodingFailure.catching { try convert(seconds) }
         }
     }
 

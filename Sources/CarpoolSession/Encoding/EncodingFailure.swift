@@ -8,6 +8,14 @@ struct EncodingFailure: Error {
 
     var sessionError: SessionError { SessionError(name, message, hint: hint) }
 
+    /// What a program's own closure makes; an error that it throws becomes the cause.
+    static func catching(_ body: () throws -> String) throws(EncodingFailure) -> String {
+        do { return try body() } catch {
+            let cause = error as? SessionError ?? SessionError(thrown: error)
+            throw EncodingFailure(name: cause.name, message: cause.message, hint: cause.hint)
+        }
+    }
+
     static let invalidRootObject = EncodingFailure(
         name: "invalid_root_object", message: "a form is made of an object, not of an array or a single value",
         hint: "give parameters as an object, or encode them as json")

@@ -118,7 +118,7 @@ struct FormWriter {
             return decimal.description
         case .string(let string): return string
         case .data(let bytes):
-            if case .custom(let convert) = encoder.data { return convert(bytes) }
+            if case .custom(let convert) = encoder.data { return try EncodingFailure.catching { try convert(bytes) } }
             return bytes.base64
         case .date(let seconds): return try encoder.date.text(for: seconds)
         case .array, .object: return nil

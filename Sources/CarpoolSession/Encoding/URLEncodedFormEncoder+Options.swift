@@ -39,8 +39,8 @@ extension URLEncodedFormEncoder {
         case base64
         /// As an array of numbers.
         case deferredToData
-        /// As the closure says.
-        case custom(@Sendable ([UInt8]) -> String)
+        /// As the closure says; an error that it throws fails the request.
+        case custom(@Sendable ([UInt8]) throws -> String)
     }
 
     /// How points in time are written (FE-10).
@@ -55,8 +55,8 @@ extension URLEncodedFormEncoder {
         case iso8601
         /// After a pattern, in UTC.
         case formatted(DateFormat)
-        /// As the closure says, for seconds since 1970-01-01T00:00:00Z.
-        case custom(@Sendable (Double) -> String)
+        /// As the closure says, for seconds since 1970-01-01T00:00:00Z; an error that it throws fails the request.
+        case custom(@Sendable (Double) throws -> String)
     }
 
     /// How the name of a member follows the name of its object (FE-12).

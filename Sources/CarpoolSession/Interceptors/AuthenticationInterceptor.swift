@@ -21,7 +21,8 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     static let maximumStaleRetries = 16
 
     private let authenticator: any Authenticator
-    private let scheduler: any Scheduler
+    /// `nil` for that of each request's session.
+    private let scheduler: (any Scheduler)?
     private let refreshTimeoutMilliseconds: Int
     private var state: AuthenticationState
     private var waiters: [AuthenticationState.Ticket: Waiter] = [:]
@@ -33,17 +34,22 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     ///   - credential: What is sent first; without one every request fails until there is one.
     ///   - window: How often it may be refreshed; `nil` for as often as the origin likes.
     ///   - refreshTimeoutMilliseconds: How long a refresh may take; then everybody who waits for it fails.
-    ///   - scheduler: Keeps the time.
+    ///   - scheduler: Keeps the time; `nil` for the session that a refresh is for.
     public init(
         authenticator: any Authenticator, credential: OAuth2Credential? = nil,
         window: RefreshWindow? = RefreshWindow(),
-        refreshTimeoutMilliseconds: Int = 30_000, scheduler: any Scheduler
+        refreshTimeoutMilliseconds: Int = 30_000, scheduler: (any Scheduler)? = nil
     ) {
         self.authenticator = authenticator
         self.scheduler = scheduler
         self.refreshTimeoutMilliseconds = refreshTimeoutMilliseconds
         state = AuthenticationState(credential: credential, window: window)
     }
+
+    /// Whether the present credential may be sent though it should be replaced.
+    private var isGood: Bool { credential.map { !authenticator.isExpired($0) } ?? false }
+
+    private var now: MonotonicTime { scheduler?.now ?? .read() }
 
     /// The present credential.
     public var credential: OAuth2Credential? { state.credential }
@@ -52,7 +58,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     /// way brings is dropped.
     public func setCredential(_ credential: OAuth2Credential?) {
         let requiresRefresh = credential.map(authenticator.requiresRefresh) ?? false
-        perform(state.set(credential, at: scheduler.now, requiresRefresh: requiresRefresh))
+        perform(state.set(credential, at: now, requiresRefresh: requiresRefresh))
     }
 
     /// Puts the credential into the request, once there is a good one.
@@ -62,7 +68,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     ) {
         let ticket = admit(request, .adaptation(urlRequest, completion))
         let requiresRefresh = credential.map(authenticator.requiresRefresh) ?? false
-        perform(state.adapt(ticket, at: scheduler.now, requiresRefresh: requiresRefresh))
+        perform(state.adapt(ticket, at: now, requiresRefresh: requiresRefresh, isGood: isGood))
     }
 
     /// Sends a request that was refused again with a new credential (AI-07 to AI-09).
@@ -75,7 +81,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
             return completion(.doNotRetry)
         }
         let ticket = admit(request, .retry(completion))
-        perform(state.retry(ticket, at: scheduler.now, hasUsed: hasUsed))
+        perform(state.retry(ticket, at: now, hasUsed: hasUsed))
     }
 
     private func admit(_ request: Request, _ answer: Answer) -> AuthenticationState.Ticket {
@@ -129,17 +135,18 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         let timer = Timer { [weak self] in
             self?.end(number, .failure(.refreshTimedOut(milliseconds: milliseconds)))
         }
+        let scheduler = scheduler ?? session.scheduler
         scheduler.arm(timer, afterMilliseconds: milliseconds)
         var isAnswered = false
         authenticator.refresh(credential, for: session) { [weak self] result in
             guard !isAnswered else { return }
             isAnswered = true
-            self?.scheduler.cancel(timer)
+            scheduler.cancel(timer)
             self?.end(number, result)
         }
     }
 
     private func end(_ number: Int, _ result: Result<OAuth2Credential, SessionError>) {
-        perform(state.refreshEnded(number, result, at: scheduler.now))
+        perform(state.refreshEnded(number, result, at: now, isGood: isGood))
     }
 }

@@ -57,8 +57,12 @@ struct AuthenticationState {
     // MARK: What happens
 
     /// A request is adapted (AI-02 to AI-06).
-    /// - Parameter requiresRefresh: Whether the present credential should be replaced before it is used.
-    mutating func adapt(_ ticket: Ticket, at now: MonotonicTime, requiresRefresh: Bool) -> [Action] {
+    /// - Parameters:
+    ///   - requiresRefresh: Whether the present credential should be replaced before it is used.
+    ///   - isGood: Whether it can still be used, if it cannot be replaced.
+    mutating func adapt(
+        _ ticket: Ticket, at now: MonotonicTime, requiresRefresh: Bool, isGood: Bool = false
+    ) -> [Action] {
         guard let credential else { return [.refuse(ticket, .missingCredential)] }
         switch phase {
         case .refreshing(_, .adaptation, isSuperseded: false): break
@@ -69,7 +73,7 @@ struct AuthenticationState {
         }
         guard waiting < AuthenticationState.maximumWaiting else { return [.refuse(ticket, .tooManyWaiting)] }
         adaptations.append(ticket)
-        return beginRefreshIfIdle(at: now)
+        return beginRefreshIfIdle(at: now, isGood: isGood)
     }
 
     /// A request was refused for its credential (AI-07 to AI-09).
@@ -80,25 +84,27 @@ struct AuthenticationState {
         if case .failed(let error) = phase { return [.giveUp(ticket, error)] }
         guard waiting < AuthenticationState.maximumWaiting else { return [.giveUp(ticket, .tooManyWaiting)] }
         retries.append(ticket)
-        return beginRefreshIfIdle(at: now)
+        return beginRefreshIfIdle(at: now, isGood: false)
     }
 
     /// A refresh has ended: with an answer, or because its time is over (AI-10, AI-11).
+    /// - Parameter isGood: Whether the credential that was to be replaced can still be used.
     mutating func refreshEnded(
-        _ number: Int, _ result: Result<OAuth2Credential, SessionError>, at now: MonotonicTime
+        _ number: Int, _ result: Result<OAuth2Credential, SessionError>, at now: MonotonicTime, isGood: Bool = false
     ) -> [Action] {
-        guard case .refreshing(number, _, let isSuperseded) = phase else {
+        guard case .refreshing(number, let trigger, let isSuperseded) = phase else {
             keepLate(result, of: number)
             return []
         }
         phase = .idle
-        if isSuperseded { return beginRefreshIfIdle(at: now) }
+        if isSuperseded { return beginRefreshIfIdle(at: now, isGood: isGood) }
         switch result {
         case .success(let new):
             credential = new
             version &+= 1
             return release(adaptations: { .apply($0, new) }, retries: { .retry($0) })
-        case .failure(let error): return fail(error)
+        // A credential that the origin has refused is not good, whatever its end.
+        case .failure(let error): return fail(error, isGood: isGood && trigger == .adaptation)
         }
     }
 
@@ -124,15 +130,21 @@ struct AuthenticationState {
 
     // MARK: Steps
 
-    private mutating func beginRefreshIfIdle(at now: MonotonicTime) -> [Action] {
+    private mutating func beginRefreshIfIdle(at now: MonotonicTime, isGood: Bool) -> [Action] {
         guard case .idle = phase, let credential, let ticket = adaptations.first ?? retries.first else { return [] }
-        guard window?.admit(at: now) ?? true else { return fail(.excessiveRefresh) }
+        guard window?.admit(at: now) ?? true else {
+            return fail(.excessiveRefresh, isGood: isGood && retries.isEmpty)
+        }
         last = (last.number &+ 1, version)
         phase = .refreshing(number: last.number, adaptations.isEmpty ? .retry : .adaptation, isSuperseded: false)
         return [.refresh(number: last.number, credential, for: ticket)]
     }
 
-    private mutating func fail(_ error: SessionError) -> [Action] {
+    /// There is no new credential. Requests that can do with the old one go with it: what is not needed fails none.
+    private mutating func fail(_ error: SessionError, isGood: Bool) -> [Action] {
+        if isGood, let credential {
+            return release(adaptations: { .apply($0, credential) }, retries: { .giveUp($0, error) })
+        }
         phase = .failed(error)
         return release(adaptations: { .refuse($0, error) }, retries: { .giveUp($0, error) })
     }

@@ -10,8 +10,8 @@ public final class OAuth2Authenticator: Authenticator {
     /// Makes an authenticator.
     /// - Parameters:
     ///   - refresher: Gets new credentials.
-    ///   - refreshBeforeMilliseconds: A credential with less time left than that is replaced before it is used: 5 minutes (AI-14). It has to be
-    ///     shorter than the tokens' life, else every request refreshes.
+    ///   - refreshBeforeMilliseconds: A credential with less time left than that is replaced before it is used: 5 minutes (AI-14), but at most a
+    ///     tenth of the life of a token that a refresh brought, so that short-lived tokens are used too.
     ///   - wallClock: Gives microseconds since 1970.
     public init(
         refresher: any CredentialRefresher, refreshBeforeMilliseconds: Int = 300_000,
@@ -25,9 +25,21 @@ public final class OAuth2Authenticator: Authenticator {
     /// Whether less time is left than wanted. A credential that does not say when it ends is good until it is refused.
     public func requiresRefresh(_ credential: OAuth2Credential) -> Bool {
         guard let expires = credential.expires else { return false }
-        let (margin, isEndless) = Int64(refreshBeforeMilliseconds).multipliedReportingOverflow(by: 1_000)
+        var (margin, isEndless) = Int64(refreshBeforeMilliseconds).multipliedReportingOverflow(by: 1_000)
+        if let issued = credential.issued {
+            let tenth = max(0, expires &- issued) / OAuth2Authenticator.partsOfLife
+            (margin, isEndless) = (isEndless ? tenth : min(margin, tenth), false)
+        }
         let (limit, overflow) = wallClock().addingReportingOverflow(margin)
         return isEndless || overflow || expires < limit
+    }
+
+    /// A token is replaced in the last of so many parts of its life at the earliest.
+    private static let partsOfLife: Int64 = 10
+
+    /// Whether the credential says that its end has come.
+    public func isExpired(_ credential: OAuth2Credential) -> Bool {
+        credential.expires.map { $0 <= wallClock() } ?? false
     }
 
     /// Replaces whatever `Authorization` there is.
@@ -54,6 +66,14 @@ public final class OAuth2Authenticator: Authenticator {
         _ credential: OAuth2Credential, for session: Session,
         completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void
     ) {
-        refresher.refresh(credential, for: session, completion: completion)
+        let wallClock = wallClock
+        refresher.refresh(credential, for: session) { result in
+            completion(
+                result.map { credential in
+                    var credential = credential
+                    credential.issued = wallClock()
+                    return credential
+                })
+        }
     }
 }

@@ -13,8 +13,9 @@ public final class OfflineRetrier: RequestInterceptor {
     public let waitMilliseconds: Int
     /// The methods that may be sent twice.
     public let methods: Set<String>
-    private let connectivity: any Connectivity
-    private let scheduler: any Scheduler
+    /// `nil` for those of each request's session.
+    private let connectivity: (any Connectivity)?
+    private let scheduler: (any Scheduler)?
 
     /// What may be the end of a request under way whose network goes: timed out, connection lost, and offline.
     private static let lostCodes: Set<Int> = [-1_001, -1_005, -1_009]
@@ -22,8 +23,15 @@ public final class OfflineRetrier: RequestInterceptor {
     private static let jitterMilliseconds = 100
 
     /// Makes a retrier.
+    /// - Parameters:
+    ///   - connectivity: Knows when there is a way again; `nil` for what the request's session knows. In a session that knows nothing of the network, a
+    ///     request is sent again once, when its time to wait is over.
+    ///   - scheduler: Keeps the time; `nil` for the request's session.
+    ///   - waitMilliseconds: How long a request waits.
+    ///   - codes: The numbers of the URL errors that mean that nothing was sent.
+    ///   - methods: The methods that may be sent twice.
     public init(
-        connectivity: any Connectivity, scheduler: any Scheduler, waitMilliseconds: Int = 5_000,
+        connectivity: (any Connectivity)? = nil, scheduler: (any Scheduler)? = nil, waitMilliseconds: Int = 5_000,
         codes: Set<Int> = [-1_009], methods: Set<String> = RetryPolicy.idempotentMethods
     ) {
         self.connectivity = connectivity
@@ -38,11 +46,14 @@ public final class OfflineRetrier: RequestInterceptor {
         guard let code = error.urlErrorCode ?? error.underlying?.urlErrorCode,
             let host = request.attempts.last?.hops.last?.url.origin.host
         else { return completion(.doNotRetry) }
+        guard let connectivity = connectivity ?? request.session.connectivity else {
+            return completion(codes.contains(code) ? retryOnce(request) : .doNotRetry)
+        }
         let history = request.networkHistory
         let path = connectivity.path(to: host, isFresh: true)
         if codes.contains(code) {
             guard path.isUsable else {
-                return wait(for: host, request) { completion($0 ? .retry : .doNotRetry) }
+                return wait(for: host, connectivity, request) { completion($0 ? .retry : .doNotRetry) }
             }
             // The kernel has refused it a second time, and nothing has changed.
             guard history.changesAtRetry != connectivity.changes else { return completion(.doNotRetry) }
@@ -55,7 +66,14 @@ public final class OfflineRetrier: RequestInterceptor {
         history.hasRetriedLoss = true
         let again = RetryResult.retryWithDelay(milliseconds: Int.random(in: 0...OfflineRetrier.jitterMilliseconds))
         guard !path.isUsable else { return completion(again) }
-        wait(for: host, request) { completion($0 ? again : .doNotRetry) }
+        wait(for: host, connectivity, request) { completion($0 ? again : .doNotRetry) }
+    }
+
+    /// Without knowledge of the network only time can help.
+    private func retryOnce(_ request: Request) -> RetryResult {
+        guard !request.networkHistory.hasRetriedLoss else { return .doNotRetry }
+        request.networkHistory.hasRetriedLoss = true
+        return .retryWithDelay(milliseconds: waitMilliseconds)
     }
 
     private func mayBeSentTwice(_ request: Request) -> Bool {
@@ -64,11 +82,13 @@ public final class OfflineRetrier: RequestInterceptor {
     }
 
     /// Calls the body once: with whether there is a way, or not at all if the request ends meanwhile.
-    private func wait(for host: String, _ request: Request, _ body: @escaping (Bool) -> Void) {
+    private func wait(
+        for host: String, _ connectivity: any Connectivity, _ request: Request, _ body: @escaping (Bool) -> Void
+    ) {
         var end: (Bool) -> Void = { _ in }
         let wait = PathWait(for: host, connectivity) { end(true) }
         let timer = Timer { end(false) }
-        let scheduler = scheduler
+        let scheduler = scheduler ?? request.session.scheduler
         let token = request.whenFinished { _ in
             wait.end()
             scheduler.cancel(timer)

@@ -7,7 +7,8 @@ extension SessionError {
 
     /// More refreshes than the window allows (AI-12).
     static let excessiveRefresh = SessionError(
-        "authentication_error.excessive_refresh", "the credential was refreshed too often",
+        "authentication_error.excessive_refresh",
+        "the credential was refreshed too often, and the present one has ended or was refused",
         hint: "the origin refuses credentials that are new: check scope and audience, or widen oauth2.window")
 
     /// A refresh has not answered in time.
