@@ -33,36 +33,33 @@ public struct AuthenticationChallenge: Equatable, Sendable {
         (method, host, port, realm, previousFailureCount) = (.serverTrust, origin.host, Int(origin.port), nil, 0)
     }
 
-    /// What a response asks for (RFC 9110, section 11.6.1), in the first of its challenges; `nil` if it asks for nothing that is known.
+    /// What a response asks for (RFC 9110, section 11.6.1), in the first of its challenges that is known; `nil` if there is none.
     init?(_ head: ResponseHead, to request: TransportRequest) {
-        guard head.status == 401, let field = head.fields.first("www-authenticate") else { return nil }
-        let scheme = field.prefix { $0 != " " && $0 != "," }.lowercased()
-        switch scheme {
-        case "basic": method = .basic
-        case "digest": method = .digest
-        case "ntlm": method = .ntlm
-        case "negotiate": method = .negotiate
-        default: return nil
-        }
+        guard head.status == 401 else { return nil }
+        let challenges = head.fields.all("www-authenticate").flatMap(ChallengeList.parse)
+        guard
+            let (method, challenge) = challenges.lazy.compactMap({ challenge in
+                Method(scheme: challenge.scheme).map { ($0, challenge) }
+            }).first
+        else { return nil }
         let origin = request.url.origin
+        self.method = method
         host = origin.host
         port = Int(origin.port)
-        realm = AuthenticationChallenge.realm(in: field)
+        realm = challenge.parameters.first { $0.name == "realm" }?.value
         previousFailureCount = request.fields.contains { $0.hasName("authorization") } ? 1 : 0
     }
+}
 
-    /// The quoted string after `realm=`.
-    private static func realm(in field: String) -> String? {
-        var rest = field[...]
-        while let equals = rest.firstIndex(of: "=") {
-            let name = rest[..<equals].split { $0 == " " || $0 == "," }.last
-            rest = rest[rest.index(after: equals)...]
-            guard rest.first == "\"" else { continue }
-            rest = rest.dropFirst()
-            guard let end = rest.firstIndex(of: "\"") else { return nil }
-            if name?.lowercased() == "realm" { return String(rest[..<end]) }
-            rest = rest[rest.index(after: end)...]
+extension AuthenticationChallenge.Method {
+    /// The method of an authentication scheme, whose name has no case.
+    fileprivate init?(scheme: String) {
+        switch scheme {
+        case "basic": self = .basic
+        case "digest": self = .digest
+        case "ntlm": self = .ntlm
+        case "negotiate": self = .negotiate
+        default: return nil
         }
-        return nil
     }
 }

@@ -63,3 +63,36 @@ def test_2_11_em_22_a_certificate_that_nobody_vouches_for(
         *ending(f"session_task_failed.{code}"),
     ]  # fmt: skip
     assert code.startswith("server_certificate_")
+
+
+@pytest.mark.parametrize(
+    ("fields", "method", "realm"),
+    [
+        ([r'Basic realm="the \"inner\" vault"'], "HTTPBasic", 'the "inner" vault'),
+        ([r'Basic realm="back\\slash, a=b"'], "HTTPBasic", "back\\slash, a=b"),
+        ([r'Basic charset="a, realm=no\"", realm="yes"'], "HTTPBasic", "yes"),
+        (["Basic realm=vault"], "HTTPBasic", "vault"),
+        (['basic REALM = "vault"'], "HTTPBasic", "vault"),
+        (['Bearer error="invalid_token", realm="no", Digest nonce="x", realm="yes"'], "HTTPDigest", "yes"),
+        (["Bearer", 'Basic realm="second"'], "HTTPBasic", "second"),
+        (["Negotiate YWJj=, Basic realm=no"], "HTTPNegotiate", None),
+        (["Negotiate", 'Basic realm="no"'], "HTTPNegotiate", None),
+        ([', , Basic realm="vault",'], "HTTPBasic", "vault"),
+        (['Basic realm="no end'], "HTTPBasic", "no end"),
+        (['Basic realm=""'], "HTTPBasic", ""),
+    ],
+)
+def test_f18_the_challenge_is_read_as_the_standard_writes_it(
+    story: Story, origin: ScriptedOrigin, fields: list[str], method: str, realm: str | None
+) -> None:
+    asks = [("WWW-Authenticate", field) for field in fields]
+    story.perform(origin.on("/vault", lambda exchange: exchange.reply(401, b"no", asks)))
+    (challenge,) = [event["data"] for event in story.events if "challenge" in event["type"]]
+    assert (challenge["method"], challenge.get("realm")) == (method, realm)
+
+
+@pytest.mark.parametrize("field", ["", ",", "=", "Bearer", 'Mutual realm="Basic realm=no"', '"Basic"'])
+def test_f18_an_unknown_challenge_is_none(story: Story, origin: ScriptedOrigin, field: str) -> None:
+    asks = [("WWW-Authenticate", field)]
+    story.perform(origin.on("/vault", lambda exchange: exchange.reply(401, b"no", asks)))
+    assert not [event for event in story.events if "challenge" in event["type"]]

@@ -1,0 +1,93 @@
+/// The challenges of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
+///
+/// Commas separate challenges and parameters alike: what has no `=` after its first token, or a blank before it, begins a challenge.
+struct ChallengeList {
+    /// One challenge.
+    struct Challenge: Equatable {
+        /// The scheme, in lower case.
+        let scheme: String
+        /// Names, in lower case, and values without their quotes and escapes.
+        var parameters: [Parameter] = []
+    }
+
+    /// One parameter of a challenge.
+    struct Parameter: Equatable {
+        let name: String
+        let value: String
+    }
+
+    private var rest: ArraySlice<UInt8>
+    private var challenges: [Challenge] = []
+
+    /// The challenges of a field's value. What breaks the grammar is passed over up to the next comma.
+    static func parse(_ field: String) -> [Challenge] {
+        var list = ChallengeList(rest: Array(field.utf8)[...])
+        while !list.rest.isEmpty { list.parseElement() }
+        return list.challenges
+    }
+
+    private init(rest: ArraySlice<UInt8>) { self.rest = rest }
+
+    private mutating func parseElement() {
+        skip { $0 == UInt8(ascii: ",") || ChallengeList.isBlank($0) }
+        let token = self.token()
+        guard !token.isEmpty else { return skipToComma() }
+        let hasBlank = skip(ChallengeList.isBlank) > 0
+        if rest.first == UInt8(ascii: "="), addParameter(token) { return skipToComma() }
+        challenges.append(Challenge(scheme: token.lowercased()))
+        // The first parameter follows its scheme without a comma; a token68 has no name and is passed over.
+        guard hasBlank else { return skipToComma() }
+        let name = self.token()
+        skip(ChallengeList.isBlank)
+        if rest.first == UInt8(ascii: "=") { _ = addParameter(name) }
+        skipToComma()
+    }
+
+    /// Reads what follows a parameter's name, and adds it to the last challenge. Returns whether there is one to add it to.
+    private mutating func addParameter(_ name: String) -> Bool {
+        guard let last = challenges.indices.last else { return false }
+        rest = rest.dropFirst()
+        skip(ChallengeList.isBlank)
+        let value = rest.first == UInt8(ascii: "\"") ? quotedString() : token()
+        guard !name.isEmpty else { return true }
+        challenges[last].parameters.append(Parameter(name: name.lowercased(), value: value))
+        return true
+    }
+
+    /// A quoted string without quotes and backslashes (RFC 9110, section 5.6.4); one without an end ends with the field.
+    private mutating func quotedString() -> String {
+        rest = rest.dropFirst()
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
+                bytes.append(escaped)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private mutating func token() -> String {
+        let token = rest.prefix { !ChallengeList.isBlank($0) && !ChallengeList.separators.contains($0) }
+        rest = rest[token.endIndex...]
+        return String(decoding: token, as: UTF8.self)
+    }
+
+    private mutating func skipToComma() {
+        while let byte = rest.first, byte != UInt8(ascii: ",") {
+            if byte == UInt8(ascii: "\"") { _ = quotedString() } else { rest = rest.dropFirst() }
+        }
+        rest = rest.dropFirst()
+    }
+
+    @discardableResult private mutating func skip(_ condition: (UInt8) -> Bool) -> Int {
+        let skipped = rest.prefix(while: condition)
+        rest = rest[skipped.endIndex...]
+        return skipped.count
+    }
+
+    private static let separators = Array(",=\"".utf8)
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import CarpoolSession
+
+struct ChallengeListTests {
+    @Test(
+        "F18: challenges and their parameters (RFC 9110, section 11.6.1)",
+        arguments: [
+            (#"Basic realm="a""#, "basic(realm=a)"), (#"Basic realm="a \"b\" \\c""#, #"basic(realm=a "b" \c)"#),
+            (
+                #"Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="simple""#,
+                #"newauth(realm=apps type=1 title=Login to "apps") basic(realm=simple)"#
+            ),
+            ("Negotiate", "negotiate()"), ("Negotiate abc==, Basic realm=x", "negotiate() basic(realm=x)"),
+            ("Basic, Digest qop=\"auth,auth-int\"", "basic() digest(qop=auth,auth-int)"),
+            (" , ,Basic realm = a , ", "basic(realm=a)"),
+            ("", ""), (",", ""), ("=", ""), ("=a, b=c", ""), (#""Basic""#, ""), (#"Basic realm="#, "basic(realm=)"),
+            (#"Basic realm="open"#, "basic(realm=open)"), (#"Basic realm="\"#, "basic(realm=)"),
+        ])
+    func f18Challenges(field: String, expected: String) {
+        let shown = ChallengeList.parse(field).map { challenge in
+            "\(challenge.scheme)(\(challenge.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: " ")))"
+        }
+        #expect(shown.joined(separator: " ") == expected)
+    }
+}
