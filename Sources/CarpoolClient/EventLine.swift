@@ -81,11 +81,7 @@ package struct EventLine {
         "\(microseconds / 1_000).\(abs(microseconds % 1_000) / 100)ms"
     }
 
-    /// Without control characters: a server must not be able to steer a terminal.
-    static func plain(_ text: String) -> String {
-        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
-        return String(String.UnicodeScalarView(scalars))
-    }
+    private static func plain(_ text: String) -> String { PlainText.escaped(text) }
 
     static func padded(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))

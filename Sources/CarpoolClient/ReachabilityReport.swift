@@ -31,8 +31,8 @@ package struct ReachabilityReport {
     /// One line, for each change.
     package var summary: String {
         let world = "network \(ReachabilityReport.verdict(of: network))"
-        guard let host else { return world }
-        return "\(world); \(EventLine.plain(host["host"]?.string ?? "?")) \(ReachabilityReport.verdict(of: host))"
+        guard let host else { return PlainText.escaped(world) }
+        return PlainText.escaped("\(world); \(host["host"]?.string ?? "?") \(ReachabilityReport.verdict(of: host))")
     }
 
     /// All that a person may want to know.
@@ -82,6 +82,6 @@ package struct ReachabilityReport {
     }
 
     private func row(_ name: String, _ text: String) -> String {
-        EventLine.plain(EventLine.padded(name, 12) + text)
+        PlainText.escaped(EventLine.padded(name, 12) + text)
     }
 }

@@ -12,7 +12,7 @@ struct EventOutput {
     init(_ follower: Follower, isPretty: Bool) {
         self.follower = follower
         self.isPretty = isPretty
-        isColoured = isPretty && isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
+        isColoured = isPretty && Terminal.isForPeople && getenv("NO_COLOR") == nil
     }
 
     /// Prints an event.
@@ -21,7 +21,7 @@ struct EventOutput {
         var writer = JSONWriter()
         writer.value(event)
         writer.append(verbatim: [UInt8(ascii: "\n")])
-        try follower.print(writer.bytes)
+        try follower.print(Terminal.json(writer.bytes))
     }
 
     /// Prints words on a line.

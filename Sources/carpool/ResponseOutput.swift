@@ -1,3 +1,4 @@
+internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
@@ -13,7 +14,7 @@ struct ResponseOutput {
         let file = try openBodyFile()
         guard let path else {
             return try Terminal.write("standard output") { () throws(SystemError) in
-                try write(to: Terminal.output, withHead, file)
+                try write(to: Terminal.output, withHead, file, isForPeople: Terminal.isForPeople)
             }
         }
         try Terminal.write(path) { () throws(SystemError) in
@@ -34,9 +35,12 @@ struct ResponseOutput {
         }
     }
 
-    private func write(to output: BlockingOutput, _ withHead: Bool, _ file: BodyFile?) throws(SystemError) {
+    /// Escapes what is not printable in the head, if people read it; never in the body.
+    private func write(
+        to output: BlockingOutput, _ withHead: Bool, _ file: BodyFile?, isForPeople: Bool = false
+    ) throws(SystemError) {
         // Head and body in one piece where both are small: a reader such as head(1) may leave after the first.
-        var bytes = withHead ? head() : []
+        var bytes = withHead ? head(isForPeople: isForPeople) : []
         appendBody(to: &bytes)
         if !bytes.isEmpty { try output.write(bytes) }
         if let file { try output.copy(from: file.descriptor) }
@@ -57,14 +61,16 @@ struct ResponseOutput {
     }
 
     /// Status line and fields as in HTTP/1.1 (RFC 9112), whatever version was spoken; without a reason, which HTTP/2 does not have.
-    private func head() -> [UInt8] {
+    private func head(isForPeople: Bool) -> [UInt8] {
         let response = record["response"]
         let version = ResponseOutput.statusLineVersion(response?["http_version"]?.string ?? "")
         var head = Array("\(version) \(response?["status"]?.int ?? 0)\r\n".utf8)
         response?["headers"]?.forEachElement { field in
-            ResponseOutput.append(field[index: 0], to: &head)
-            head += Array(": ".utf8)
-            ResponseOutput.append(field[index: 1], to: &head)
+            var line: [UInt8] = []
+            ResponseOutput.append(field[index: 0], to: &line)
+            line += Array(": ".utf8)
+            ResponseOutput.append(field[index: 1], to: &line)
+            head += isForPeople ? Array(PlainText.escaped(String(decoding: line, as: UTF8.self)).utf8) : line
             head += Array("\r\n".utf8)
         }
         return head + Array("\r\n".utf8)

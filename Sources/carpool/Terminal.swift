@@ -1,3 +1,4 @@
+internal import CarpoolClient
 internal import CarpoolSystem
 internal import Glibc
 
@@ -13,8 +14,14 @@ enum Terminal {
         for fd in STDIN_FILENO...STDERR_FILENO where fcntl(fd, F_GETFD) < 0 { _ = open("/dev/null", O_RDWR) }
     }
 
-    /// Writes a line to standard error; nothing can be done if that fails.
-    static func complain(_ line: String) { try? error.write(Array("\(line)\n".utf8)) }
+    /// Writes a line to standard error; nothing can be done if that fails. What others have put into it cannot steer the terminal.
+    static func complain(_ line: String) { try? error.write(Array("\(PlainText.escaped(line))\n".utf8)) }
+
+    /// Whether people read standard output.
+    static var isForPeople: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// JSON for standard output: on a terminal with what is not printable escaped, which changes nothing of what it says.
+    static func json(_ bytes: [UInt8]) -> [UInt8] { isForPeople ? PlainText.escapedJSON(bytes) : bytes }
 
     /// Prints to standard output.
     static func print(_ text: String) throws(Failure) { try print(Array(text.utf8)) }

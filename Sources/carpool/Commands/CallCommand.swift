@@ -23,7 +23,7 @@ struct CallCommand {
         var writer = JSONWriter()
         writer.value(value)
         writer.append(verbatim: [UInt8(ascii: "\n")])
-        try Terminal.print(writer.bytes)
+        try Terminal.print(Terminal.json(writer.bytes))
     }
 
     private func params() throws(Failure) -> [UInt8] {

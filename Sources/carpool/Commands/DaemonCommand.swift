@@ -57,7 +57,7 @@ struct DaemonCommand {
 
     private func status() throws(Failure) -> ExitCode {
         guard let daemon = try running() else {
-            try Terminal.print("carpoold is not running (\(location.path))\n")
+            try Terminal.print("carpoold is not running (\(PlainText.escaped(location.path)))\n")
             return .unreachable
         }
         try describe(daemon, "is running")
@@ -69,7 +69,7 @@ struct DaemonCommand {
         let pid = info["server"]?["pid"]?.integer.map { "pid \($0), " } ?? ""
         let version = info["server"]?["version"]?.string ?? "?"
         let socket = info["socket"]?.string ?? location.path
-        try Terminal.print("carpoold \(version) \(state): \(pid)socket \(socket)\n")
+        try Terminal.print(PlainText.escaped("carpoold \(version) \(state): \(pid)socket \(socket)") + "\n")
     }
 
     private func stop() throws(Failure) {

@@ -37,7 +37,7 @@ private struct Findings {
 
     private mutating func add(_ verdict: String, _ what: String, _ finding: String) {
         let padding = String(repeating: " ", count: max(1, 13 - what.utf8.count))
-        text += "\(verdict)  \(what)\(padding)\(finding)\n"
+        text += "\(verdict)  \(what)\(padding)\(PlainText.escaped(finding))\n"
     }
 
     mutating func socket(_ location: SocketLocation) {

@@ -1,0 +1,100 @@
+"""What the command prints for people cannot steer their terminal (F14)."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+from harness.command import OK, Run
+from harness.daemon import CARPOOL
+from harness.tool import Tool
+from harness.waiting import PATIENCE_SECONDS
+from origins.scripted import Exchange, ScriptedOrigin
+
+# An escape sequence, C1's control sequence introducer, an override of direction, and a line separator.
+EVIL = "a\x1b[2J\u009b31m\u202egpj.exe\u2028b"
+STEERS = ["\x1b", "\u009b", "\u202e", "\u2028"]
+
+
+def plain(text: str) -> bool:
+    return not any(sign in text for sign in STEERS)
+
+
+def on_a_terminal(variables: dict[str, str], *arguments: str) -> str:
+    """Run the command with a terminal for its output and return what came there."""
+    master, slave = pty.openpty()
+    try:
+        done = subprocess.Popen(
+            [CARPOOL, *arguments], env=variables, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave
+        )
+        os.close(slave)
+        output = b""
+        while True:
+            try:
+                piece = os.read(master, 65_536)
+            except OSError:
+                break
+            if not piece:
+                break
+            output += piece
+        done.wait(PATIENCE_SECONDS)
+    finally:
+        os.close(master)
+    return output.decode()
+
+
+def evil_origin(origin: ScriptedOrigin) -> str:
+    def handler(exchange: Exchange) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(EVIL.encode())}\r\nX-Evil: \u009b31m\u202e\r\n\r\n"
+        exchange.send(head.encode() + EVIL.encode())
+
+    return origin.on("/evil", handler)
+
+
+def test_f14_events_for_people_are_printable(variables: dict[str, str], run: Run, origin: ScriptedOrigin) -> None:
+    with Tool(variables, "watch", "--snapshot", "--pretty", "request.did_resume") as tool:
+        tool.line()
+        run("call", "request.perform", f"url={origin.url}/{EVIL}")
+        line = tool.line()
+    assert "request.did_resume" in line
+    assert plain(line) and "\\u{202e}" in line and "\\u{9b}" in line
+
+
+def test_f14_errors_are_printable(run: Run) -> None:
+    done = run("get", f"no-url-{EVIL}")
+    assert done.returncode != OK
+    assert plain(done.stderr.decode()) and "\\u{202e}" in done.stderr.decode()
+
+
+def test_f14_reachability_is_printable(variables: dict[str, str]) -> None:
+    output = on_a_terminal(variables, "reachability", "nosuch\u202e.invalid")
+    assert plain(output) and "nosuch\\u{202e}.invalid" in output
+
+
+def test_f14_the_doctor_is_printable(run: Run, tmp_path: Path) -> None:
+    done = run("doctor", "--socket", str(tmp_path / "a\u202e\u009bb.sock"))
+    assert "\\u{202e}\\u{9b}" in done.stdout.decode() and plain(done.stdout.decode())
+
+
+def test_f14_heads_are_printable_on_a_terminal_and_bodies_are_as_they_are(
+    variables: dict[str, str], run: Run, origin: ScriptedOrigin
+) -> None:
+    url = evil_origin(origin)
+    head, _, body = on_a_terminal(variables, "get", "-i", url).partition("\r\r\n\r\r\n")
+    assert plain(head) and "X-Evil: \\u{9b}31m\\u{202e}" in head
+    assert body.replace("\r\n", "\n") == EVIL
+    assert "X-Evil: \u009b31m\u202e" in run("get", "-i", url).stdout.decode(), "a program gets what came"
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_f14_json_says_the_same_on_a_terminal(
+    variables: dict[str, str], run: Run, origin: ScriptedOrigin, is_terminal: bool
+) -> None:
+    arguments = ["call", "request.perform", f"url={evil_origin(origin)}"]
+    output = on_a_terminal(variables, *arguments) if is_terminal else run(*arguments).stdout.decode()
+    assert json.loads(output)["body"]["text"] == EVIL
+    assert plain(output) == is_terminal
