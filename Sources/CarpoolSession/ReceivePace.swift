@@ -1,11 +1,9 @@
 internal import CarpoolSystem
 
-/// Decides when it is told how much of a body has come: ten times a second, and not at all of those that come within the first tenth (RL-23).
+/// Decides when to report how much of a body has come: ten times a second, and once more at its end (RL-23).
 struct ReceivePace {
     /// How many bytes have come.
     private(set) var count: Int64 = 0
-    /// Whether anything was told, so that the end has to be told too.
-    private(set) var hasTold = false
     private var last: MonotonicTime?
 
     private static let intervalMicroseconds = 100_000
@@ -19,7 +17,6 @@ struct ReceivePace {
         }
         guard now.microseconds(since: last) >= ReceivePace.intervalMicroseconds else { return false }
         self.last = now
-        hasTold = true
         return true
     }
 }

@@ -28,6 +28,8 @@ public final class Request {
     public private(set) var hasLetGoOfBody = false
     /// What the serializers made of the body, in their order.
     public internal(set) var results: [SerializedResponse] = []
+    /// How many of them, the last ones, are announced when the retriers have decided.
+    var heldResults = 0
     /// When its steps happened.
     public internal(set) var timeline = Timeline()
     /// Whether its record is complete; a cancelled request is finished a little later than it is cancelled.

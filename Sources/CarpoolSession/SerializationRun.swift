@@ -22,15 +22,20 @@ final class SerializationRun {
     private let serializers: [any ResponseSerializer]
     private let completion: ([SerializedResponse]) -> Void
     private var results: [SerializedResponse] = []
+    /// Whether results from the first failure on are left for the caller to announce: a retrier may put its own error in their place.
+    private let holdsFailures: Bool
+    /// How many results, the last ones, were not announced.
+    private(set) var heldCount = 0
     /// The number of the answer that is waited for; another one comes too late.
     private var expected = 0
     private var isWaiting = false
     private var isStepping = false
 
     init(
-        _ request: Request, _ serializers: [any ResponseSerializer],
+        _ request: Request, _ serializers: [any ResponseSerializer], holdsFailures: Bool = false,
         completion: @escaping ([SerializedResponse]) -> Void
     ) {
+        self.holdsFailures = holdsFailures
         self.request = request
         self.serializers = serializers
         self.completion = completion
@@ -74,6 +79,10 @@ final class SerializationRun {
             serializer: serializer.name, result: result,
             durationMicroseconds: start.map { MonotonicTime.read().microseconds(since: $0) } ?? 0)
         results.append(response)
+        if holdsFailures, heldCount > 0 || response.error != nil {
+            heldCount &+= 1
+            return
+        }
         request.session.eventMonitor.request(request, didParse: response)
     }
 }

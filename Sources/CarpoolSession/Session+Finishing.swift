@@ -90,11 +90,11 @@ extension Session {
             switch result {
             case .doNotRetry: ask(retriers.dropFirst(), about: error, request)
             case .doNotRetryWithError(let reason):
-                request.failAgain(.requestRetryFailed(reason, original: error))
+                failAgain(request, .requestRetryFailed(reason, original: error))
                 endDecision(on: request)
             case .retry, .retryWithDelay:
                 guard request.canSendBodyAgain else {
-                    request.failAgain(.requestRetryFailed(.bodyCannotBeSentAgain, original: error))
+                    failAgain(request, .requestRetryFailed(.bodyCannotBeSentAgain, original: error))
                     return endDecision(on: request)
                 }
                 if case .retryWithDelay(let milliseconds) = result {
@@ -104,6 +104,24 @@ extension Session {
                 }
             }
         }
+    }
+
+    /// A retrier's error takes the place of the request's, and of those of the values that could not be made.
+    private func failAgain(_ request: Request, _ error: SessionError) {
+        request.failAgain(error)
+        request.results = request.results.map { result in
+            guard result.error != nil else { return result }
+            return SerializedResponse(
+                serializer: result.serializer, result: .failure(error),
+                durationMicroseconds: result.durationMicroseconds)
+        }
+    }
+
+    /// Announces the results that waited for the retriers' decision.
+    private func announceHeldResults(of request: Request) {
+        let held = request.results.suffix(request.heldResults)
+        request.heldResults = 0
+        for result in held { eventMonitor.request(request, didParse: result) }
     }
 
     /// Nobody wants it to be sent again.
@@ -121,6 +139,7 @@ extension Session {
 
     /// Also without a delay by way of the loop: a request that fails at once would otherwise go round on the stack.
     private func backOff(_ request: Request, milliseconds: Int) {
+        announceHeldResults(of: request)
         let timer = Timer { [self] in
             guard case .backingOff = request.phase else { return }
             request.retryCount &+= 1
@@ -156,13 +175,14 @@ extension Session {
             eventMonitor.request(request, didParse: .unserialized(request.error))
             return complete(request)
         }
-        let run = SerializationRun(request, serializers) { [self] in didSerialize(request, $0) }
+        let run = SerializationRun(request, serializers, holdsFailures: true) { [self] in didSerialize(request, $0) }
         request.phase = .serializing(run)
         run.step()
     }
 
     /// A value that could not be made is a failure like any other: the retriers are asked once (RL-16).
     private func didSerialize(_ request: Request, _ results: [SerializedResponse]) {
+        if case .serializing(let run) = request.phase { request.heldResults = run?.heldCount ?? 0 }
         request.results = results
         guard request.error == nil, let error = results.lazy.compactMap(\.error).first else { return complete(request) }
         request.fail(error)
@@ -174,6 +194,8 @@ extension Session {
 
     /// Completes the record.
     func complete(_ request: Request) {
+        guard !request.isFinished else { return }
+        announceHeldResults(of: request)
         guard !request.isFinished else { return }
         request.timeline.serializationCompleted = WallClock.microseconds()
         forget(request)

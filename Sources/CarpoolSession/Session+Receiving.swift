@@ -11,7 +11,7 @@ extension Session {
     /// A task is about to be told to be over.
     func willEndTask(_ request: Request, _ error: TransportError?, _ sent: TransportRequest) {
         guard let error else {
-            if request.receivePace.hasTold { tellProgress(of: request) }
+            if request.receivePace.count > 0 { tellProgress(of: request) }
             return
         }
         guard error.code.isAboutServerTrust else { return }

@@ -67,7 +67,9 @@ extension Session {
     }
 
     private func adopt(_ adapted: TransportRequest, for request: Request) {
-        do throws(SessionError) { try Session.check(adapted) } catch { return didFailToAdapt(request, error) }
+        do throws(SessionError) { try Session.check(adapted, of: request) } catch {
+            return didFailToAdapt(request, error)
+        }
         let last = request.attempts.count - 1
         guard last >= 0, let initial = request.attempts[last].unadapted else { return }
         request.attempts[last].request = adapted
@@ -147,8 +149,7 @@ extension Session {
         if let values = request.parameters.parameters {
             try (request.parameters.encoding ?? .form).encode(values, into: &made)
         }
-        guard request.parameters.uploadable == nil || made.method != .get else { throw .bodyDataInGETRequest }
-        try Session.check(made)
+        try Session.check(made, of: request)
         made.isLong = request.parameters.kind.isLong
         made.partition = ConnectionPartition(trust: request.parameters.trust ?? configuration.trust, user: user)
         made.httpVersion = request.parameters.httpVersion ?? configuration.httpVersion
@@ -164,10 +165,12 @@ extension Session {
         return made
     }
 
-    /// What the model refuses before anything is sent, at first and again after the adapters (SE-25).
-    private static func check(_ request: TransportRequest) throws(SessionError) {
-        if case .none = request.body { return }
-        guard request.method != .get else { throw .bodyDataInGETRequest }
+    /// What the model refuses before anything is sent, at first and again after the adapters (SE-25). A GET may be an upload: then the body
+    /// is meant.
+    private static func check(_ made: TransportRequest, of request: Request) throws(SessionError) {
+        guard made.method == .get, request.parameters.kind != .upload else { return }
+        if case .none = made.body, request.parameters.uploadable == nil { return }
+        throw .bodyDataInGETRequest
     }
 
     /// The request's own fields, then the session's that it does not bring itself, then the name of whoever made it.

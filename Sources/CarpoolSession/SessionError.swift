@@ -92,7 +92,7 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
     /// A GET that carries a body (the model refuses it before anything is sent).
     static let bodyDataInGETRequest = SessionError(
         "url_request_validation_failed.body_data_in_get_request", "a GET request must not have a body",
-        hint: "leave the body out, or use POST, PUT or PATCH")
+        hint: "leave the body out, use POST, PUT or PATCH, or make it an upload (kind \"upload\")")
 
     /// An adapter failed, or what it made must not be sent.
     static func requestAdaptationFailed(_ cause: SessionError) -> SessionError {

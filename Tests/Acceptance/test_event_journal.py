@@ -50,14 +50,14 @@ def test_since_replays_what_has_happened_meanwhile_and_goes_on(watched: Daemon, 
         first.call("request.perform", url=f"{nginx.http}/hello.txt")
     with watched.wire() as witness:
         told = witness.call("events.next", since=cursor, scope="all", max=10_000)["events"]
-    assert len([event for event in told if event.get("request")]) == 13
+    assert len([event for event in told if event.get("request")]) == 14
     with watched.wire() as second:
         answer = second.call("events.subscribe", scope="all", since=cursor)
         assert "gap" not in answer and "snapshot" not in answer
         assert answer["cursor"] == cursor
         assert read(second, len(told)) == told
         second.request("request.perform", url=f"{nginx.http}/hello.txt")
-        later = read(second, 13)
+        later = read(second, 14)
     assert numbers(told + later) == sorted(set(numbers(told + later)))
 
 
@@ -145,7 +145,7 @@ def test_a_full_journal_forgets_the_oldest(start: Start, nginx: Nginx) -> None:
         recent = wire.call("events.next", timeout_ms=0)["cursor"]
         client.get(f"{nginx.http}/hello.txt")
         answer = wire.call("events.next", since=recent, scope="all")
-        assert len([event for event in answer["events"] if event.get("request")]) == 13
+        assert len([event for event in answer["events"] if event.get("request")]) == 14
 
 
 def test_the_journal_ends_a_while_after_the_last_listener(start: Start, nginx: Nginx) -> None:
@@ -194,7 +194,7 @@ def test_next_gives_no_more_than_was_asked_for_and_loses_none(watched: Daemon, n
             assert len(answer["events"]) <= 4
             events += answer["events"]
             cursor = answer["cursor"]
-    assert len(events) == 27
+    assert len(events) == 30
     assert numbers(events) == sorted(set(numbers(events)))
 
 

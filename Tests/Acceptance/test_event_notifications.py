@@ -115,7 +115,7 @@ def test_a_submitted_request_is_followed_from_its_first_event_to_its_last(wire: 
     assert kinds(events)[0] == "request.did_resume"
     assert kinds(events)[-2:] == ["request.did_parse_response", "subscription.closed"]
     assert events[-1]["data"] == {"reason": "request_finished"}
-    assert len(events) == 14
+    assert len(events) == 15
     assert wire.call("events.unsubscribe", sub=answer["sub"])["changed"] is False
 
 
@@ -216,7 +216,15 @@ def test_rl_23_dr_02_the_progress_of_any_body(wire: Wire, origin: ScriptedOrigin
     assert steps[-1] == {"received_bytes": 5_000, "total_bytes": 5_000}
 
 
-def test_a_body_that_comes_at_once_has_no_progress(wire: Wire, nginx: Nginx) -> None:
-    events, _ = events_of(wire, wire.request("request.perform", url=f"{nginx.http}/hello.txt", events={}))
-    assert len(events) == 14
+@pytest.mark.parametrize("size", [1, 100_000])
+def test_f10_the_last_step_of_a_body_that_comes_at_once_is_told(wire: Wire, origin: ScriptedOrigin, size: int) -> None:
+    url = origin.on("/fast", lambda exchange: exchange.reply(body=b"x" * size))
+    events, _ = events_of(wire, wire.request("request.perform", url=url, events={"types": ["request.progress"]}))
+    steps = [event["data"] for event in events if event["type"] == "request.progress"]
+    assert steps[-1] == {"received_bytes": size, "total_bytes": size}
+
+
+def test_f10_of_no_body_there_is_no_progress(wire: Wire, origin: ScriptedOrigin) -> None:
+    url = origin.on("/empty", lambda exchange: exchange.reply(204))
+    events, _ = events_of(wire, wire.request("request.perform", url=url, events={"types": ["request.progress"]}))
     assert "request.progress" not in kinds(events)

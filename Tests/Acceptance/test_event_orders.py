@@ -339,3 +339,21 @@ def test_2_14_em_01_a_session_that_ends_takes_its_requests_with_it(story: Story,
     lost = [*METRICS, "task.did_complete(cancelled)", *ending("session_invalidated")]
     assert story.words() == [*lost, "session.did_become_invalid"]
     assert story.wait(request)["outcome"]["error"]["name"] == "session_invalidated"
+
+
+# F9: a retrier's own error
+
+
+def test_f9_a_retrier_s_own_error_reaches_every_failed_value(story: Story, origin: ScriptedOrigin) -> None:
+    url = origin.on("/text", lambda exchange: exchange.reply(body=b"no JSON"))
+    story.answerers["retry"] = lambda _: {"decision": "do_not_retry_with_error", "message": "not again"}
+    interceptor = [{"callback": {"name": "c", "handles": ["retry"]}}]
+    record = story.perform(url, serialize=["string", "json", "json"], interceptor=interceptor)
+    assert record["outcome"]["error"]["name"] == "request_retry_failed"
+    first, *others = record["outcome"]["values"]
+    assert (first["ok"], first["value"]) == (True, "no JSON")
+    assert [value["error"]["name"] for value in others] == ["request_retry_failed"] * 2
+    parsed = [word for word in story.words() if word.startswith("request.did_parse_response")]
+    assert parsed == [
+        "request.did_parse_response(string)", *["request.did_parse_response(request_retry_failed)"] * 2
+    ]  # fmt: skip

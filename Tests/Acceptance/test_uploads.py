@@ -39,9 +39,7 @@ def test_up_02_no_type_is_added(client: carpool.Client, origin: ScriptedOrigin, 
 def test_up_02_an_upload_is_a_post(client: carpool.Client, origin: ScriptedOrigin) -> None:
     client.call("request.perform", url=origin.url, kind="upload", body={"text": "a"})
     client.call("request.perform", url=origin.url, kind="upload", method="PUT", body={"text": "a"})
-    record = client.call("request.perform", url=origin.url, kind="upload", method="GET", body={"text": "a"})
     assert [request.method for request in origin.requests] == ["POST", "PUT"]
-    assert record["outcome"]["error"]["name"] == "url_request_validation_failed.body_data_in_get_request"
 
 
 def test_up_03_a_wrong_file_is_an_error_of_the_call(
@@ -133,3 +131,22 @@ def test_up_07_the_order_of_an_upload(story: Story, origin: ScriptedOrigin) -> N
         *COMPLETING,
         *ending(),
     ]
+
+
+@pytest.mark.parametrize("body", [{"text": "query"}, {"base64": "cXVlcnk="}])
+def test_f7_an_upload_may_be_a_get(client: carpool.Client, origin: ScriptedOrigin, body: dict[str, str]) -> None:
+    record = client.call("request.perform", url=origin.url, method="GET", kind="upload", body=body)
+    assert record["outcome"]["ok"], record["outcome"]
+    (sent,) = origin.requests
+    assert (sent.method, sent.body) == ("GET", b"query")
+    refused = client.call("request.perform", url=origin.url, method="GET", body=body)["outcome"]["error"]
+    assert refused["name"] == "url_request_validation_failed.body_data_in_get_request"
+    assert "upload" in refused["hint"]
+    assert len(origin.requests) == 1
+
+
+def test_f7_a_form_may_be_sent_with_a_get(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    body = {"multipart": [{"name": "a", "text": "1"}]}
+    record = client.call("request.perform", url=origin.url, method="GET", body=body)
+    assert record["outcome"]["ok"], record["outcome"]
+    assert origin.requests[0].method == "GET" and b'name="a"' in origin.requests[0].body

@@ -184,8 +184,8 @@ public struct EventType: Sendable {
         EventType(
             "request.progress",
             """
-            So much of the body has come: ten times a second, and at its end. Of a download at its beginning too; of another \
-            body nothing is told if it comes within a tenth of a second.
+            So much of the body has come: ten times a second, and at its end, where there is a body. Of a download at its \
+            beginning too.
             """,
             progress + [
                 .optional(
