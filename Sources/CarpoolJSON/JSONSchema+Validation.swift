@@ -173,23 +173,36 @@ extension JSONSchema {
 
     /// Only alternatives that accept the value's shape are tried, so that a good value makes no error on its way.
     private func check(_ node: Node, against alternatives: [JSONSchema]) throws(JSONError) {
-        var failure: JSONError?
+        var failures: [JSONError] = []
         for alternative in alternatives where alternative.accepts(node) {
-            do { return try alternative.check(node) } catch { failure = error }
+            do { return try alternative.check(node) } catch { failures.append(error) }
         }
-        throw failure ?? noAlternative(for: node)
+        throw exclusion(of: alternatives.filter { $0.accepts(node) }, failures) ?? failures.last
+            ?? noAlternative(for: node)
     }
 }
 
 extension JSONSchema {
     private func noAlternative(for node: Node) -> JSONError {
-        guard CJansson_typeof(node.pointer) == JSON_OBJECT, let first = json_object_iter(node.pointer) else {
-            return wrong(node)
+        let known = requiredNames
+        guard CJansson_typeof(node.pointer) == JSON_OBJECT, !known.isEmpty else { return wrong(node) }
+        let expected = "one of \(known.joined(separator: ", "))"
+        guard let first = json_object_iter(node.pointer) else {
+            return .refused("has no member that says what it is", expected: expected)
         }
-        let name = UnsafeRawBufferPointer(start: json_object_iter_key(first), count: json_object_iter_key_len(first))
-        var error = wrong(node)
-        error.didYouMean = NearestName.find(Self.shortened(name), among: requiredNames)
-        return error
+        let key = UnsafeRawBufferPointer(start: json_object_iter_key(first), count: json_object_iter_key_len(first))
+        let name = Self.shortened(key)
+        return .refused("is not known", expected: expected, didYouMean: NearestName.find(name, among: known))
+            .inside(".\(name)")
+    }
+
+    /// What is wrong with an object that two alternatives accept, if each refuses the member by which the other is told.
+    private func exclusion(of alternatives: [JSONSchema], _ failures: [JSONError]) -> JSONError? {
+        guard alternatives.count == 2, failures.count == 2, let first = alternatives[0].requiredNames.first,
+            let second = alternatives[1].requiredNames.first, failures[0].path == ".\(second)",
+            failures[1].path == ".\(first)"
+        else { return nil }
+        return .refused("has both \(first) and \(second), which exclude each other", expected: "one of them")
     }
 
     /// The names that tell the object alternatives apart.

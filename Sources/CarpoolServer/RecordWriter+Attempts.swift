@@ -25,6 +25,14 @@ extension RecordWriter {
         if !isWhole { writer.member("truncated", true) }
     }
 
+    /// A request's fields, with the one that the transport adds where it decodes.
+    private static func sentFields(of request: TransportRequest) -> [HTTPField] {
+        guard request.isDecoded,
+            let field = try? HTTPField(name: "Accept-Encoding", value: TransportRequest.acceptEncoding)
+        else { return request.fields }
+        return request.fields + [field]
+    }
+
     func write(_ attempt: Attempt, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
         if let request = attempt.request ?? attempt.initialRequest {
@@ -32,7 +40,7 @@ extension RecordWriter {
             writer.beginObject()
             writer.member("method", request.method.rawValue)
             write(url: request.url.description, detail, to: &writer)
-            if detail.isFull { write(request.fields, detail, to: &writer) }
+            if detail.isFull { write(RecordWriter.sentFields(of: request), detail, to: &writer) }
             writer.endObject()
         }
         if detail.isFull, let response = attempt.response {

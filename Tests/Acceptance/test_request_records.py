@@ -199,3 +199,12 @@ def test_sd_01_an_event_comes_before_its_effect(story: Story, origin: ScriptedOr
     assert [request.target for request in origin.requests] == ["/moved"]
     story.answer(question, {"decision": "follow"})
     assert story.result(call)["response"]["url"] == f"{origin.url}/there"
+
+
+def test_f12_the_fields_of_a_request_have_what_the_transport_adds(wire: Wire, origin: ScriptedOrigin) -> None:
+    for decode in (True, False):
+        request = wire.call("request.submit", url=origin.url, headers={"X-Mine": "1"}, decode=decode)["request"]
+        attempt = wire.call("request.response", request=request)["attempts"][0]["request"]
+        told = {name.lower(): value for name, value in attempt["headers"]}
+        sent = {name.lower(): value for name, value in origin.requests[-1].headers}
+        assert told == {name: value for name, value in sent.items() if name != "host"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import carpool
 import pytest
@@ -104,3 +105,35 @@ def test_a_ca_file_without_a_certificate_is_no_trust(client: carpool.Client, ngi
     file.write_text("nothing\n")
     with pytest.raises(carpool.CarpoolError):
         client.get(f"{nginx.https}/hello.txt", verify=file)
+
+
+def test_tr_07_a_servers_own_certificate_is_an_anchor(
+    client: carpool.Client, serve: Serve, authority: Authority
+) -> None:
+    mine = authority.issue("pinned")
+    other = authority.issue("not-pinned")
+    assert client.get(serve(mine).url, verify=mine.chain).ok
+    assert failure(client, serve(other).url, mine.chain) in {
+        "server_certificate_has_unknown_root",
+        "server_certificate_untrusted",
+    }
+
+
+def test_f12_a_trust_of_two_kinds_is_refused_with_both_names(client: carpool.Client, authority: Authority) -> None:
+    trust = {"ca_file": str(authority.ca_file), "verify": False}
+    with pytest.raises(carpool.RPCError) as caught:
+        client.call("request.perform", url="https://127.0.0.1:1/", trust=trust)
+    assert caught.value.data["path"] == "params.trust"
+    assert "ca_file and verify" in caught.value.message
+
+
+def test_f12_a_member_inside_a_union_is_named(client: carpool.Client) -> None:
+    cases: list[tuple[dict[str, Any], str, str]] = [
+        ({"interceptor": [{"retry_polcy": {}}]}, "params.interceptor[0].retry_polcy", "retry_policy"),
+        ({"trust": {"ca_fil": "/x"}}, "params.trust.ca_fil", "ca_file"),
+    ]
+    for params, path, near in cases:
+        with pytest.raises(carpool.RPCError) as caught:
+            client.call("request.perform", url="http://127.0.0.1:1/", **params)
+        assert caught.value.data["path"] == path
+        assert caught.value.data["did_you_mean"] == near

@@ -108,7 +108,7 @@ extension RPCErrorKind {
         ])
     /// 1101
     public static let requestNotFound = RPCErrorKind(
-        1101, "request.not_found", "There is no such request, or it is another client's.",
+        1101, "request.not_found", "There is no such request, or it is another user's.",
         "It may have been dismissed, or its retention is over; see request.list.",
         members: [.required("request", .string, "The name that was asked for.")])
     /// 1102
@@ -188,7 +188,8 @@ extension RPCErrorKind {
         members: [.required("limit_bytes", .integer, "How many bytes there may be.")])
     /// 1203
     public static let rateLimited = RPCErrorKind(
-        1203, "rate_limited", isRetryable: true, "The client calls too often.",
+        1203, "rate_limited", isRetryable: true,
+        "Reserved: no call is answered with it yet. The client calls too often.",
         "Wait as long as `retry_after_ms` says.",
         members: [.required("retry_after_ms", .integer, "How long to wait, in milliseconds.")])
     /// 1301
