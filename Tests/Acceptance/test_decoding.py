@@ -136,7 +136,9 @@ def test_f15_a_body_that_comes_by_single_bytes(client: carpool.Client, origin: S
     body = ENCODERS[coding](TEXT)
 
     def slowly(exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (coding.encode(), len(body)))
+        exchange.send(
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (coding.encode(), len(body))
+        )
         for index in range(len(body)):
             exchange.send(body[index : index + 1])
 
