@@ -16,7 +16,7 @@ import carpool
 import pytest
 from conftest import StartDaemon
 from harness.daemon import CARPOOLD, Daemon, environment
-from harness.process import begin
+from harness.process import begin, running
 from harness.users import NOBODY, as_root, ask_as
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
@@ -227,6 +227,18 @@ def test_sighup_reads_the_configuration_and_says_what_it_came_to(daemon: Daemon,
     daemon.configure({"drain_ms": 6_000})
     daemon.signal(signal.SIGHUP)
     eventually(lambda: client.call("daemon.config")["drain_ms"] == 6_000)
+
+
+def test_signals_that_the_starter_ignores_are_heard(directory: Path) -> None:
+    log = directory / "log"
+    path = directory / "s"
+    command = ["bash", "-c", "trap '' HUP INT; exec \"$@\"", "bash", CARPOOLD, "--socket", str(path)]
+    with log.open("wb") as output, running(command, env=environment(directory), stderr=output) as process:
+        eventually(lambda: "serving" in log.read_text())
+        process.send_signal(signal.SIGHUP)
+        eventually(lambda: "configuration read" in log.read_text())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_SECONDS) == 0
 
 
 def test_sigterm_finishes_what_is_under_way_and_refuses_what_is_new(daemon: Daemon, origin: ScriptedOrigin) -> None:

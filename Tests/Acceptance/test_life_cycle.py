@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+from conftest import StartDaemon
 from harness.story import BEGINNING, Story
 from harness.wire import Wire
 from origins.scripted import Exchange, ScriptedOrigin, statuses
@@ -311,3 +312,19 @@ def test_rl_08_rl_30_the_order_of_a_cancelled_start(story: Story, origin: Script
     story.call("request.cancel", request=request)
     assert failure(story.wait(request)) == CANCELLED
     assert story.words()[: len(BEGINNING)] == BEGINNING
+
+
+def test_f16_a_key_is_forgotten_with_its_daemon(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    """As its pages say: within one daemon a repeated call is the same request, behind a restart it is a new one."""
+    params = {"url": f"{origin.url}/pay", "method": "POST", "key": "pay-7"}
+    daemon = start()
+    with daemon.wire() as wire:
+        first, second = (wire.result(wire.request("request.perform", params)) for _ in range(2))
+    assert first["request"] == second["request"]
+    for method in daemon.call("rpc.discover")["methods"]:
+        if method["name"] in {"request.perform", "request.submit"}:
+            assert "while the same daemon runs" in method["description"]
+    daemon.kill()
+    with start().wire() as wire:
+        assert wire.result(wire.request("request.perform", params))["outcome"]["ok"]
+    assert len(origin.received(2, "/pay")) == 2

@@ -14,7 +14,8 @@ enum RequestMethods {
         """
         The request goes on without its caller and is kept when it is over: 24 hours, or until 10,000 newer ones are over. \
         Get it with `request.wait` or `request.get`, and `request.dismiss` it when it is read. With a `key`, repeating the \
-        call is safe: the same key with the same parameters gives the same request.
+        call while the same daemon runs gives the same request. A daemon that has ended, also by its idle exit or by a \
+        kill, has forgotten its keys: the same call is a new request then, and the origin may see two.
         """,
         params: RequestMembers.all(onDisconnect: "\"detach\""),
         result: .answer([
@@ -36,8 +37,8 @@ enum RequestMethods {
         The answer is a response record whatever the status is, and also when there is no response at all: then \
         `outcome.ok` is false and `outcome.error` says why. An error of the call means that no request was made. The \
         request is cancelled if the connection is lost, unless `on_disconnect` is `detach`, and forgotten when it is \
-        answered. One with a `key` goes on and is kept, so that the call can be repeated. Cancelling the call leaves the \
-        request alone, and has it kept.
+        answered. One with a `key` goes on and is kept, so that the call can be repeated while the same daemon runs; the next \
+        daemon knows no keys of this one. Cancelling the call leaves the request alone, and has it kept.
         """,
         params: RequestMembers.all(onDisconnect: "\"cancel\""), result: .record, errors: makingErrors,
         isInterruptible: true,
