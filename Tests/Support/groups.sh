@@ -49,8 +49,13 @@ end_groups() {
 must() {
     local name=$1
     shift
-    local began=$SECONDS
-    if timeout --kill-after=10 "$(limit_of "$name")" "$BASH" -c '"$@"' step "$@" >"$logs/$name.log" 2>&1 </dev/null; then
+    local began=$SECONDS code=0
+    # In the background, so that a signal to the run ends it too. Not by Tests/Support/bounded, for which there may be no Python yet.
+    timeout --kill-after=10 "$(limit_of "$name")" "$BASH" -c '"$@"' step "$@" >"$logs/$name.log" 2>&1 </dev/null &
+    group_pids[$name]=$!
+    wait "${group_pids[$name]}" || code=$?
+    unset "group_pids[$name]"
+    if ((code == 0)); then
         printf 'ok    %-20s %4d s\n' "$name" $((SECONDS - began))
         return 0
     fi
