@@ -1,7 +1,8 @@
-/// Decides which transfer may go to the network, and when: so many per origin, so many in all, in the order in which they came, and no
-/// origin before another that has waited longer. A value: events in, actions out.
+/// Decides which transfer may go to the network, and when. A value: events in, actions out.
 ///
-/// libcurl could queue by itself, but collapses under thousands of waiting transfers and gives none of them a fair turn.
+/// So many go to an origin, so many of one client, and so many in all. Who goes next is decided by priority, then by turns: of users, of the
+/// clients of a user, and of the transfers of a client in the order in which they came. libcurl could queue by itself, but collapses under
+/// thousands of waiting transfers and gives none of them a fair turn.
 struct AdmissionQueue<Element> {
     struct Limits {
         /// Connections in use in all.
@@ -12,6 +13,8 @@ struct AdmissionQueue<Element> {
         var waiting = 100_000
         /// Transfers that are held up and count in none of the limits above, in all; any more count as if they were not held up.
         var heldUp = 1_024
+        /// Whether a client gets at most as many connections as it leaves free, so that there are some for the next one.
+        var leavesRoom = true
     }
 
     /// What the origin is known to speak.
@@ -33,41 +36,114 @@ struct AdmissionQueue<Element> {
         let isFirst: Bool
     }
 
+    /// What a transfer that waits has to wait for.
+    enum Obstacle: String {
+        /// A connection to its host, of those that all clients share.
+        case host
+        /// A connection to its host, of those that its own client may use, or one of its client's part of all connections.
+        case client
+        /// A connection, of all that there may be.
+        case total
+    }
+
     typealias Lane = Int
 
-    private struct LaneState {
+    /// The place of a transfer, while it waits and while it is under way.
+    struct Place {
+        let flow: Int
+        let rank: Int
+        let ticket: Int
+    }
+
+    struct LaneState {
         var speech: Speech
         /// Whether the origin may speak HTTP/2 at all.
         let mayMultiplex: Bool
-        /// The most connections that it gets.
+        /// The most connections that it gets, and that one client gets of them.
         let connections: Int
+        let connectionsPerClient: Int
         /// Under way, without those that are held up.
         var active = 0
         var heldUp = 0
-        var line = WaitingLine<Element>()
-        /// Whether it stands in one of the two lists below.
+        var waiting = 0
+        /// What each client wants of this origin, and the one that was asked for last.
+        var flows: [TransferShare: Int] = [:]
+        var lastFlow = -1
+        /// Flows that have something to send and may send it.
+        var ring = PriorityRing<UInt32, Int>()
+        /// Whether it stands in the list of those that may admit.
         var isListed = false
+        /// The party in whose account the one connection of an HTTP/2 origin is.
+        var holder = -1
     }
 
-    private let limits: Limits
-    private var lanes: [LaneState] = []
-    private var freeLanes: [Lane] = []
-    /// Lanes that may admit, and those that could if the total allowed it, both in the order of their waiting.
-    private var ready = WaitingLine<Lane>()
-    private var starved = WaitingLine<Lane>()
-    private var connections = 0
-    private var occupied = 0
-    private var heldUp = 0
+    /// What one client wants of one origin.
+    struct Flow {
+        let share: TransferShare
+        let lane: Lane
+        /// Its account.
+        let party: Int
+        var lines = [WaitingLine<Element>(), WaitingLine<Element>(), WaitingLine<Element>()]
+        var waiting = 0
+        var active = 0
+        var heldUp = 0
+        /// Turns that it has to let pass, because its last transfers took as much as so many others.
+        var debt = 0
+        /// In which rings of its lane it stands, a bit for each.
+        var ringed: UInt8 = 0
+        /// Whether it stands in the ring of those that wait for the total.
+        var isParked = false
+        /// Whether its lane has gone.
+        var isDead = false
+    }
+
+    /// The connections of a client; those of its user are counted besides.
+    struct Party {
+        let share: TransferShare
+        let user: Int
+        var connections = 0
+        var flows = 0
+    }
+
+    struct User {
+        var connections = 0
+        var parties = 0
+    }
+
+    let limits: Limits
+    var lanes: [LaneState] = []
+    var freeLanes: [Lane] = []
+    var flows: [Flow] = []
+    var freeFlows: [Int] = []
+    var parties: [Party] = []
+    var freeParties: [Int] = []
+    var partyOfShare: [TransferShare: Int] = [:]
+    var users: [User] = []
+    var freeUsers: [Int] = []
+    var userOfNumber: [UInt32: Int] = [:]
+    /// Lanes that may admit, in the order of their waiting.
+    var ready = WaitingLine<Lane>()
+    /// Flows that wait for the total or for their part of it.
+    var parked = PriorityRing<UInt32, Int>()
+    /// Whether connections have become free since the parked were looked at.
+    var hasRoom = false
+    var connections = 0
+    var occupied = 0
+    var heldUp = 0
 
     init(limits: Limits) { self.limits = limits }
 
+    /// The most turns that a transfer costs, whatever it has moved.
+    static var greatestDebt: Int { 16 }
+
     // MARK: Events
 
-    /// A new origin, with the most connections that it gets as long as it speaks HTTP/1.1. If it cannot speak HTTP/2, there is nothing to find
-    /// out.
-    mutating func addLane(mayMultiplex: Bool, connections: Int) -> Lane {
+    /// A new origin, with the most connections that it gets as long as it speaks HTTP/1.1, and those that one client gets. If it cannot
+    /// speak HTTP/2, there is nothing to find out.
+    mutating func addLane(mayMultiplex: Bool, connections: Int, perClient: Int = .max) -> Lane {
         let state = LaneState(
-            speech: mayMultiplex ? .cold : .http1, mayMultiplex: mayMultiplex, connections: connections)
+            speech: mayMultiplex ? .cold : .http1, mayMultiplex: mayMultiplex, connections: connections,
+            connectionsPerClient: perClient)
         if let lane = freeLanes.popLast() {
             lanes[lane] = state
             return lane
@@ -79,135 +155,111 @@ struct AdmissionQueue<Element> {
     /// The origin is of no more interest. Gives false, and keeps it, if something waits or is under way.
     mutating func removeLane(_ lane: Lane) -> Bool {
         let state = lanes[lane]
-        guard state.active == 0, state.heldUp == 0, state.line.isEmpty, !state.isListed else { return false }
+        guard state.active == 0, state.heldUp == 0, state.waiting == 0, !state.isListed else { return false }
+        for flow in state.flows.values { release(flow) }
+        lanes[lane].flows = [:]
+        lanes[lane].lastFlow = -1
         freeLanes.append(lane)
         return true
     }
 
-    /// Somebody wants to go. Gives the ticket, or `nil` if the queue is full.
-    mutating func enqueue(_ element: Element, in lane: Lane) -> WaitingLine<Element>.Ticket? {
+    /// A transfer wants to go. Gives its place, or `nil` if the queue is full.
+    mutating func enqueue(
+        _ element: Element, in lane: Lane, share: TransferShare = TransferShare(), priority: TransferPriority = .normal
+    ) -> Place? {
         guard occupied < limits.waiting else { return nil }
-        return change(lane) { $0.line.append(element) }
+        let flow = flow(of: share, in: lane)
+        let rank = priority.rank
+        let ticket = edit(flow, rank, by: 1) { $0.append(element) }
+        enlist(flow, isFresh: flows[flow].active == 0 && flows[flow].waiting == 1)
+        list(lane)
+        return Place(flow: flow, rank: rank, ticket: ticket)
     }
 
-    /// Somebody who waits has given up.
-    mutating func withdraw(_ ticket: WaitingLine<Element>.Ticket, from lane: Lane) {
-        change(lane) { $0.line.remove(ticket) }
+    /// A transfer that waits has given up.
+    mutating func withdraw(_ place: Place) {
+        let before = flows[place.flow].lines[place.rank].count
+        edit(place.flow, place.rank, by: 0) { $0.remove(place.ticket) }
+        let count = before - flows[place.flow].lines[place.rank].count
+        flows[place.flow].waiting -= count
+        lanes[flows[place.flow].lane].waiting -= count
+        dropIfIdle(place.flow)
     }
 
-    /// One that was admitted is held up by its own side, and makes room for others: whoever does not read costs only itself. Gives false if
+    /// One that was admitted is held up by its own side, and makes room for others: a client that does not read costs only itself. Gives false if
     /// there are too many of those.
-    mutating func holdUp(in lane: Lane) -> Bool {
+    mutating func holdUp(_ place: Place) -> Bool {
         guard heldUp < limits.heldUp else { return false }
         heldUp += 1
-        change(lane) { state in
-            state.active -= 1
-            state.heldUp += 1
-        }
+        flows[place.flow].heldUp += 1
+        lanes[flows[place.flow].lane].heldUp += 1
+        addActive(-1, to: place.flow)
         return true
     }
 
     /// One that was held up goes on, at once, even if there are more than there should be for a while.
-    mutating func goOn(in lane: Lane) {
+    mutating func goOn(_ place: Place) {
         heldUp -= 1
-        change(lane) { state in
-            state.active += 1
-            state.heldUp -= 1
-        }
+        flows[place.flow].heldUp -= 1
+        lanes[flows[place.flow].lane].heldUp -= 1
+        addActive(1, to: place.flow)
     }
 
     /// One that was admitted has ended, and was not held up.
-    mutating func finish(in lane: Lane) {
-        change(lane) { state in
-            state.active -= 1
-            guard state.active == 0, state.heldUp == 0 else { return }
-            if state.speech == .probing || state.speech == .undecided { state.speech = .cold }
+    /// - Parameter turns: how many turns of others it has taken: one for each 64 KiB.
+    mutating func finish(_ place: Place, turns: Int = 0) {
+        let lane = flows[place.flow].lane
+        flows[place.flow].debt = min(AdmissionQueue.greatestDebt, flows[place.flow].debt &+ max(0, turns))
+        addActive(-1, to: place.flow)
+        if lanes[lane].active == 0, lanes[lane].heldUp == 0,
+            lanes[lane].speech == .probing || lanes[lane].speech == .undecided
+        {
+            lanes[lane].speech = .cold
+            list(lane)
         }
+        dropIfIdle(place.flow)
     }
 
     /// A connection to the origin was made, and this is what it speaks.
     mutating func learn(isHTTP2: Bool, in lane: Lane) {
-        change(lane) { state in
-            guard state.mayMultiplex else { return }
-            state.speech = isHTTP2 ? .http2 : .http1
-        }
+        guard lanes[lane].mayMultiplex else { return }
+        chargeAll(of: lane, -1)
+        let before = cost(of: lane)
+        lanes[lane].speech = isHTTP2 ? .http2 : .http1
+        lanes[lane].holder = lanes[lane].flows.values.first { flows[$0].active > 0 }.map { flows[$0].party } ?? -1
+        connections += cost(of: lane) - before
+        chargeAll(of: lane, 1)
+        for flow in lanes[lane].flows.values { enlist(flow) }
+        list(lane)
     }
 
     /// The first transfer to a cold origin has been on its way for too long.
     mutating func gateExpired(_ lane: Lane) {
-        change(lane) { if $0.speech == .probing { $0.speech = .undecided } }
+        guard lanes[lane].speech == .probing else { return }
+        lanes[lane].speech = .undecided
+        list(lane)
     }
 
     /// No connection to the origin is left: the next one may speak something else.
     mutating func forget(_ lane: Lane) {
-        change(lane) { if $0.mayMultiplex, $0.active == 0, $0.heldUp == 0 { $0.speech = .cold } }
+        guard lanes[lane].mayMultiplex, lanes[lane].active == 0, lanes[lane].heldUp == 0 else { return }
+        lanes[lane].speech = .cold
+        list(lane)
     }
 
-    // MARK: Actions and answers
-
-    /// The next thing to do; to be called until it gives `nil`.
-    mutating func next() -> Admission? {
-        if connections < limits.connections, let lane = starved.popFirst(), let admission = admit(from: lane) {
-            return admission
-        }
-        while let lane = ready.popFirst() {
-            if let admission = admit(from: lane) { return admission }
-        }
-        return nil
-    }
+    // MARK: Answers
 
     func active(in lane: Lane) -> Int { lanes[lane].active }
-    func waiting(in lane: Lane) -> Int { lanes[lane].line.count }
+    func waiting(in lane: Lane) -> Int { lanes[lane].waiting }
     func speech(of lane: Lane) -> Speech { lanes[lane].speech }
 
-    // MARK: Rules
+    /// How many of its client's transfers of the same priority wait before one, at most.
+    func position(_ place: Place) -> Int { flows[place.flow].lines[place.rank].distance(to: place.ticket) }
 
-    private mutating func admit(from lane: Lane) -> Admission? {
-        lanes[lane].isListed = false
-        guard mayAdmit(lane) else { return nil }
-        let speech = lanes[lane].speech
-        let needsConnection = speech != .http2 || lanes[lane].active == 0
-        if needsConnection, connections >= limits.connections {
-            lanes[lane].isListed = true
-            _ = starved.append(lane)
-            return nil
-        }
-        let element = change(lane) { state in
-            state.active += 1
-            if speech == .cold { state.speech = .probing }
-            return state.line.popFirst()
-        }
-        return element.map { Admission(element: $0, isFirst: speech == .cold) }
-    }
-
-    private func mayAdmit(_ lane: Lane) -> Bool {
-        guard !lanes[lane].line.isEmpty else { return false }
-        let capacity =
-            switch lanes[lane].speech {
-            case .cold: 1
-            case .probing: 0
-            case .undecided, .http1: lanes[lane].connections
-            case .http2: limits.streamsPerConnection
-            }
-        return lanes[lane].active < capacity
-    }
-
-    private func cost(of lane: Lane) -> Int {
-        lanes[lane].speech == .http2 ? min(lanes[lane].active, 1) : lanes[lane].active
-    }
-
-    /// Every change of a lane goes through here, so that the sums and the lists follow.
-    @discardableResult private mutating func change<Result>(
-        _ lane: Lane, _ body: (inout LaneState) -> Result
-    ) -> Result {
-        let (cost, extent) = (cost(of: lane), lanes[lane].line.extent)
-        let result = body(&lanes[lane])
-        connections += self.cost(of: lane) - cost
-        occupied += lanes[lane].line.extent - extent
-        if !lanes[lane].isListed, mayAdmit(lane) {
-            lanes[lane].isListed = true
-            _ = ready.append(lane)
-        }
-        return result
+    /// What one that waits has to wait for.
+    func obstacle(_ place: Place) -> Obstacle {
+        let flow = flows[place.flow]
+        if flow.isParked { return connections >= limits.connections ? .total : .client }
+        return isAtLimit(place.flow) && flow.active < lanes[flow.lane].connections ? .client : .host
     }
 }

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import CarpoolSystem
+internal import Glibc
 
 /// Origins, their connections, and their upkeep.
 extension CurlTransport {
@@ -11,7 +12,9 @@ extension CurlTransport {
         guard let multi = multi(for: key.multi) else { return nil }
         let lane = queue.addLane(
             mayMultiplex: key.multi.speech == .multiplexed,
-            connections: key.multi.isLong ? configuration.longConnectionsPerHost : configuration.connectionsPerHost)
+            connections: key.multi.isLong ? configuration.longConnectionsPerHost : configuration.connectionsPerHost,
+            perClient: key.multi.isLong
+                ? configuration.longConnectionsPerHostAndClient : configuration.connectionsPerHostAndClient)
         let pool = OriginPool(key: key, multi: multi, lane: lane)
         pools[key] = pool
         return pool
@@ -61,7 +64,12 @@ extension CurlTransport {
 
     func openSocket(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Connection? {
         if connections.count >= configuration.connections { evict() }
-        return connections.open(family: family, type: type, protocol: `protocol`, pool: pool)
+        if let connection = connections.open(family: family, type: type, protocol: `protocol`, pool: pool) {
+            return connection
+        }
+        // The next one finds room; this one fails, and may be tried again.
+        if errno == EMFILE || errno == ENFILE { _ = closePool() }
+        return nil
     }
 
     /// A transfer has a connection, or has ended: what else it tried has come to nothing. Older versions of libcurl do not say so.

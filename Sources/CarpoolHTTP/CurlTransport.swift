@@ -93,11 +93,21 @@ public final class CurlTransport: Transport {
         transfer.deadlines.paused()
         switch transfer.phase {
         case .new, .ended: break
-        case .waiting(let ticket):
-            if let pool = transfer.pool { queue.withdraw(ticket, from: pool.lane) }
+        case .waiting:
+            leaveLine(transfer)
             transfer.phase = .new
         case .running: giveUpPlace(of: transfer)
         }
+    }
+
+    /// Changes how soon a transfer has its turn.
+    public func setPriority(_ priority: TransferPriority, of transfer: Transfer) {
+        guard !transfer.hasEnded, transfer.transport === self, transfer.priority != priority else { return }
+        transfer.priority = priority
+        guard case .waiting = transfer.phase, let pool = transfer.pool, let place = transfer.place else { return }
+        queue.withdraw(place)
+        transfer.place = queue.enqueue(transfer, in: pool.lane, share: transfer.request.share, priority: priority)
+        observeTurn()
     }
 
     /// Lets a paused transfer go on when the turn ends.
@@ -174,11 +184,13 @@ public final class CurlTransport: Transport {
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }
         transfer.pool = pool
-        guard let ticket = queue.enqueue(transfer, in: pool.lane) else {
+        let request = transfer.request
+        transfer.place = queue.enqueue(transfer, in: pool.lane, share: request.share, priority: transfer.priority)
+        guard transfer.place != nil else {
             let message = "\(configuration.queuedTransfers) transfers are waiting already"
             return finish(transfer, error: TransportError(.resourceUnavailable, message, isRetryable: true))
         }
-        transfer.phase = .waiting(ticket: ticket)
+        transfer.phase = .waiting
         admitWaiting()
         if case .waiting = transfer.phase { watch(transfer) }
     }
@@ -198,12 +210,12 @@ public final class CurlTransport: Transport {
         guard
             let easy = EasyHandle(transfer: transfer, pool: pool, mayShare: mayShare, configuration: configuration)
         else {
-            queue.finish(in: pool.lane)
+            leavePlace(transfer)
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }
         if let reason = pool.multi.add(transfer, easy) {
             easy.close()
-            queue.finish(in: pool.lane)
+            leavePlace(transfer)
             return finish(transfer, error: TransportError(.unknown, reason))
         }
         transfer.phase = .running(easy)
@@ -233,15 +245,27 @@ public final class CurlTransport: Transport {
     }
 
     private func giveUpPlace(of transfer: Transfer) {
-        guard let pool = transfer.pool, !transfer.hasGivenUpPlace else { return }
-        transfer.hasGivenUpPlace = queue.holdUp(in: pool.lane)
+        guard let place = transfer.place, !transfer.hasGivenUpPlace else { return }
+        transfer.hasGivenUpPlace = queue.holdUp(place)
         observeTurn()
     }
 
     private func takePlace(of transfer: Transfer) {
-        guard let pool = transfer.pool, transfer.hasGivenUpPlace else { return }
+        guard let place = transfer.place, transfer.hasGivenUpPlace else { return }
         transfer.hasGivenUpPlace = false
-        queue.goOn(in: pool.lane)
+        queue.goOn(place)
+    }
+
+    /// Takes one that waits out of the line.
+    private func leaveLine(_ transfer: Transfer) {
+        if let place = transfer.place { queue.withdraw(place) }
+        transfer.place = nil
+    }
+
+    /// Takes one that was admitted out of the books.
+    private func leavePlace(_ transfer: Transfer) {
+        if let place = transfer.place { queue.finish(place, turns: transfer.turnsTaken) }
+        transfer.place = nil
     }
 
     /// libcurl has finished a transfer.
@@ -275,8 +299,7 @@ public final class CurlTransport: Transport {
         let metrics = MetricsReader.read(transfer)
         switch transfer.phase {
         case .new, .ended: break
-        case .waiting(let ticket):
-            if let pool = transfer.pool { queue.withdraw(ticket, from: pool.lane) }
+        case .waiting: leaveLine(transfer)
         case .running(let easy): detach(transfer, easy)
         }
         transfer.phase = .ended
@@ -299,7 +322,7 @@ public final class CurlTransport: Transport {
         if let connection = transfer.connection { release(connection) }
         transfer.connection = nil
         takePlace(of: transfer)
-        queue.finish(in: pool.lane)
+        leavePlace(transfer)
         observeTurn()
     }
 

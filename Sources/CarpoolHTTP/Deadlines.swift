@@ -4,6 +4,7 @@ internal import CarpoolSystem
 struct Deadlines {
     /// The respect in which time has run out, under its name in ``TransportError/timeout``.
     enum Kind: String {
+        case queue
         case connect
         case idle
         case body
@@ -15,7 +16,8 @@ struct Deadlines {
     private let resource: MonotonicTime
     private let idleMilliseconds: Int
     private let connectMilliseconds: Int
-    /// When it left the admission queue. Waiting for its turn is nobody's failure: until then only the resource's time runs.
+    private let queue: MonotonicTime?
+    /// When it left the admission queue. Until then only the times of the whole and of the queue run.
     private(set) var admission: MonotonicTime?
     private(set) var isConnected = false
     /// While the delegate holds the transfer up, no silence is the peer's fault.
@@ -24,7 +26,11 @@ struct Deadlines {
     var isBodyAwaited = false
     private var lastActivity: MonotonicTime
 
-    init(start: MonotonicTime, idleMilliseconds: Int, connectMilliseconds: Int, resourceMilliseconds: Int) {
+    init(
+        start: MonotonicTime, idleMilliseconds: Int, connectMilliseconds: Int, resourceMilliseconds: Int,
+        queueMilliseconds: Int? = nil
+    ) {
+        queue = queueMilliseconds.map { start.advanced(milliseconds: $0) }
         self.start = start
         self.idleMilliseconds = idleMilliseconds
         self.connectMilliseconds = connectMilliseconds
@@ -53,7 +59,10 @@ struct Deadlines {
 
     /// The first deadline ahead, as things are. Activity moves it further away, so it need only be asked again when it has come.
     var next: (at: MonotonicTime, kind: Kind) {
-        guard let admission else { return (resource, .resource) }
+        guard let admission else {
+            guard let queue, queue < resource, !isPaused else { return (resource, .resource) }
+            return (queue, .queue)
+        }
         var first = (at: resource, kind: Kind.resource)
         if !isPaused {
             let idle = lastActivity.advanced(milliseconds: idleMilliseconds)

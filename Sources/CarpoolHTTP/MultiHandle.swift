@@ -97,7 +97,8 @@ final class MultiHandle: ReadinessHandler {
         let heldUp = configuration.heldUpTransfers
         let perHost =
             key.speech == .multiplexed
-            ? configuration.connectionsPerHost : configuration.longConnectionsPerHost + heldUp
+            ? configuration.connectionsPerHostAndClient
+            : max(configuration.connectionsPerHost, configuration.longConnectionsPerHost) + heldUp
         CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)
         CCurl_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.connections + heldUp)
         CCurl_multi_set_long(raw, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.streamsPerConnection)

@@ -50,13 +50,22 @@ extension Transfer {
     func timeoutError(_ kind: Deadlines.Kind) -> TransportError {
         let message =
             switch kind {
+            case .queue: "not begun within \(request.queueTimeoutMilliseconds ?? 0) ms"
             case .connect: "no connection within \(request.connectTimeoutMilliseconds) ms"
             case .idle: "not a byte for \(request.idleTimeoutMilliseconds) ms"
             case .body: "nobody gave more of the request's body for \(request.idleTimeoutMilliseconds) ms"
             case .resource: "not done within \(request.resourceTimeoutMilliseconds) ms"
             }
+        let waited = wait
         return TransportError(
-            .timedOut, message, timeout: kind.rawValue,
+            .timedOut, waited.map { "\(message): \($0.reason)" } ?? message, timeout: kind.rawValue, wait: waited,
             isRetryable: kind != .body && (sendings == 0 || request.method.isIdempotent))
+    }
+
+    /// What it waits for, if it is in the queue.
+    private var wait: TransportError.Wait? {
+        guard case .waiting = phase, let place else { return nil }
+        return TransportError.Wait(
+            position: transport.queue.position(place) + 1, obstacle: transport.queue.obstacle(place).rawValue)
     }
 }

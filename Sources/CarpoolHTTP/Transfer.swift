@@ -13,7 +13,7 @@ public final class Transfer {
         /// Asked for; not yet in the queue.
         case new
         /// In the admission queue of its origin.
-        case waiting(ticket: Int)
+        case waiting
         /// With libcurl.
         case running(EasyHandle)
         /// Over; its delegate knows.
@@ -21,9 +21,13 @@ public final class Transfer {
     }
 
     let transport: CurlTransport
+    /// How soon it has its turn, if it waits.
+    var priority: TransferPriority
     var delegate: (any TransferDelegate)?
     var phase = Phase.new
     var pool: OriginPool?
+    /// Its place in the admission queue, while it waits there and while it is under way.
+    var place: AdmissionQueue<Transfer>.Place?
     var connection: Connection?
     /// Sockets opened for it that have not become a connection: one for each address that libcurl tries.
     var attempts: [Connection] = []
@@ -75,12 +79,17 @@ public final class Transfer {
         self.request = request
         self.delegate = delegate
         self.transport = transport
+        priority = request.priority
         fetchStart = WallClock.microseconds()
         deadlines = Deadlines(
             start: MonotonicTime.read(), idleMilliseconds: request.idleTimeoutMilliseconds,
             connectMilliseconds: request.connectTimeoutMilliseconds,
-            resourceMilliseconds: request.resourceTimeoutMilliseconds)
+            resourceMilliseconds: request.resourceTimeoutMilliseconds,
+            queueMilliseconds: request.queueTimeoutMilliseconds)
     }
+
+    /// How many turns of small transfers it has taken: one for each 64 KiB that it moved.
+    var turnsTaken: Int { Int(clamping: (decodedBytes &+ bodyPosition) >> 16) }
 
     /// Whether it waits for its share of a turn, so that no silence is the peer's.
     var awaitsShare: Bool { isThrottled || connection?.isQueued == true }

@@ -21,11 +21,19 @@ public protocol Transport: AnyObject {
     /// Goes on with a transfer that was held up, or whose delegate answered ``BodyDisposition/pause``.
     func resumeReceiving(_ transfer: Transfer)
 
+    /// Changes how soon a transfer has its turn, if it still waits for it; it goes behind those of its client that have that priority already.
+    func setPriority(_ priority: TransferPriority, of transfer: Transfer)
+
     /// Closes every pooled connection that is idle; those in use close when their transfer ends. Gives the number closed at once.
     @discardableResult func closeIdleConnections() -> Int
 
     /// What the pool holds at this moment.
     var statistics: PoolStatistics { get }
+}
+
+extension Transport {
+    /// Does nothing.
+    public func setPriority(_ priority: TransferPriority, of transfer: Transfer) {}
 }
 
 /// Whoever follows transfers. All methods are called on the loop, some from inside libcurl: they may call ``Transport/cancel(_:)``,

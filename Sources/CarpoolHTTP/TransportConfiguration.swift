@@ -1,10 +1,14 @@
 /// The limits of a ``CurlTransport``, and where it finds the system's trust.
 public struct TransportConfiguration: Sendable {
-    /// Connections to one origin that speaks HTTP/1.1; six, as browsers have agreed.
-    public var connectionsPerHost = 6
+    /// Connections to one origin that speaks HTTP/1.1, of all clients.
+    public var connectionsPerHost = 24
+    /// Those of one client; six, as browsers have agreed.
+    public var connectionsPerHostAndClient = 6
     /// Connections to one origin for transfers that are long (``TransportRequest/isLong``), beside the others: so that six of them do not block
     /// an origin.
     public var longConnectionsPerHost = 32
+    /// Those of one client.
+    public var longConnectionsPerHostAndClient = 8
     /// Connections in all; pooled ones give way to new ones.
     public var connections = 256
     /// Transfers at a time on the connection of an origin that speaks HTTP/2; 100 is what RFC 9113, section 6.5.2, advises servers to allow.

@@ -61,16 +61,19 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public let curlText: String?
     /// The kernel's number, where it gave one.
     public let systemCode: Int32?
-    /// For ``Code/timedOut``: `connect`, `idle`, `body` or `resource`.
+    /// For ``Code/timedOut``: `queue`, `connect`, `idle`, `body` or `resource`.
     public let timeout: String?
+    /// For ``Code/timedOut`` of a transfer that was still in the queue, of which nothing was sent: what it waited for.
+    public let wait: Wait?
     /// Whether the same request may succeed if sent again, and may be sent again without harm.
     public let isRetryable: Bool
 
     /// Makes an error from its parts.
     public init(
         _ code: Code, _ message: String, curlCode: Int32? = nil, curlText: String? = nil, systemCode: Int32? = nil,
-        timeout: String? = nil, isRetryable: Bool = false
+        timeout: String? = nil, wait: Wait? = nil, isRetryable: Bool = false
     ) {
+        self.wait = wait
         self.code = code
         self.message = message
         self.curlCode = curlCode
@@ -78,6 +81,22 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.systemCode = systemCode
         self.timeout = timeout
         self.isRetryable = isRetryable
+    }
+
+    /// The place of a transfer in the queue.
+    public struct Wait: Sendable {
+        /// Its place in the line of its client; 1 for the next.
+        public let position: Int
+        /// What was all in use: `host`, the connections to its host; `client`, those of its client; `total`, all connections.
+        public let obstacle: String
+
+        var reason: String {
+            switch obstacle {
+            case "total": "it waited in the queue, as all connections were in use; nothing was sent"
+            case "client": "it waited in the queue, as all connections of its client were in use; nothing was sent"
+            default: "it waited in the queue, as all connections to its host were in use; nothing was sent"
+            }
+        }
     }
 
     /// The kind and the message.

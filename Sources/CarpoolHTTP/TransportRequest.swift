@@ -21,6 +21,12 @@ public struct TransportRequest {
     public var isLong = false
     /// Whether it must not use a connection that stands already: what was a way once may not be one now, and only connecting tells.
     public var needsFreshConnection = false
+    /// Whose it is, for those who divide connections fairly.
+    public var share = TransferShare()
+    /// How soon it has its turn when others wait for the same origin.
+    public var priority = TransferPriority.normal
+    /// The longest time to wait for a turn, in milliseconds; `nil` for no limit but that of the whole.
+    public var queueTimeoutMilliseconds: Int?
     /// The longest time without any byte in either direction, in milliseconds. Time spent in a pause of our own does not count.
     public var idleTimeoutMilliseconds = 60_000
     /// The longest time from start to end, the admission queue included.

@@ -35,6 +35,9 @@ struct WaitingLine<Element> {
         return nil
     }
 
+    /// How many places are before one: those left early included, since a count would cost a search.
+    func distance(to ticket: Ticket) -> Int { max(0, ticket &- firstTicket - head) }
+
     /// Leaves the line. Does nothing if that place is used up or left already.
     mutating func remove(_ ticket: Ticket) {
         let index = ticket &- firstTicket

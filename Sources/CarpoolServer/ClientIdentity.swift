@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 internal import CarpoolSystem
 
 /// Who a client is, beyond one connection: its user, and the name that it gave or else that of its program. Quotas and the scope `mine` go by it.
@@ -14,4 +15,9 @@ struct ClientIdentity: Hashable {
         }
         return String(decoding: buffer[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
     }
+}
+
+extension ClientIdentity {
+    /// Its name for those who divide connections fairly.
+    var share: TransferShare { TransferShare(user: uid, client: hashValue) }
 }

@@ -48,10 +48,14 @@ public struct Limits: Equatable, Sendable {
     public var journalLingerMilliseconds = 600_000
     /// How long a subscription that hears nothing waits to be told where the stream of events stands.
     public var bookmarkMilliseconds = 15_000
-    /// Connections to one host, and to all.
-    public var hostConnections = 6
-    /// Connections to one host for streams and downloads.
+    /// Connections to one host, of all clients and of one.
+    public var hostConnections = 24
+    /// Connections of one client to one host.
+    public var hostConnectionsPerClient = 6
+    /// Connections to one host for streams and downloads, of all clients.
     public var longHostConnections = 32
+    /// Connections of one client to one host for streams and downloads.
+    public var longHostConnectionsPerClient = 8
     /// Transfers held up by their own side, whose connections count in none of these limits.
     public var heldUpTransfers = 1_024
     /// Connections to all hosts.
@@ -152,10 +156,16 @@ public struct Limits: Equatable, Sendable {
             "how often a subscription that hears nothing is told where the events stand"),
         Field(
             "host_connections", \.hostConnections, 1...256,
-            "connections to one host, all clients together, as browsers have it"),
+            "HTTP/1.1 connections to one host, all clients together"),
+        Field(
+            "host_connections_per_client", \.hostConnectionsPerClient, 1...256,
+            "those of one client, as browsers have it: its slow answers must not block another client"),
         Field(
             "long_host_connections", \.longHostConnections, 1...256,
             "connections to one host for streams and downloads, beside the others: they take long"),
+        Field(
+            "long_host_connections_per_client", \.longHostConnectionsPerClient, 1...256,
+            "those of one client: its downloads must not block another's"),
         Field(
             "held_up_transfers", \.heldUpTransfers, 0...100_000,
             "suspended and held transfers whose connections count in no limit: others are not to wait for them"),

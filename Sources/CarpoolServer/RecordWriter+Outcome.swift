@@ -32,6 +32,11 @@ extension RecordWriter {
         if let code = error.urlErrorCode { writer.member("url_error_code", code) }
         if let transport = error.transport {
             if let timeout = transport.timeout { writer.member("timeout", timeout) }
+            if let wait = transport.wait {
+                writer.member("queued", true)
+                writer.member("position", wait.position)
+                writer.member("waited_for", wait.obstacle)
+            }
             if let code = transport.curlCode {
                 writer.key("curl")
                 writer.beginObject()

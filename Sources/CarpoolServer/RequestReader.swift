@@ -100,6 +100,11 @@ struct RequestReader {
         parameters.httpVersion = params["http_version"]?.string.flatMap(HTTPVersionPolicy.init(rawValue:))
         parameters.idleTimeoutMilliseconds = params["timeout_ms"]?.int
         parameters.resourceTimeoutMilliseconds = params["resource_timeout_ms"]?.int
+        parameters.queueTimeoutMilliseconds = params["queue_timeout_ms"]?.int
+        if let priority = params["priority"]?.string.flatMap(TransferPriority.init(rawValue:)) {
+            parameters.priority = priority
+        }
+        parameters.share = client.identity.share
         parameters.connectTimeoutMilliseconds = params["connect_timeout_ms"]?.int
         parameters.waitsForConnectivity = params["waits_for_connectivity"]?.bool
         parameters.urlEncoding = params["url_encoding"]?.string.flatMap(URLEncoding.init(rawValue:))

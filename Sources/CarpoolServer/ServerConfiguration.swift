@@ -28,7 +28,8 @@ public struct ServerConfiguration: Equatable, Sendable {
 
     /// The settings that take effect only with the next start, by their names in the file.
     static let restartOnly: Set<String> = [
-        "http2", "limits.host_connections", "limits.long_host_connections", "limits.held_up_transfers",
+        "http2", "limits.host_connections", "limits.host_connections_per_client", "limits.long_host_connections",
+        "limits.long_host_connections_per_client", "limits.held_up_transfers",
         "limits.total_connections", "limits.streams_per_connection", "limits.queued_requests",
     ]
 

@@ -1,15 +1,28 @@
 internal import CarpoolHTTP
+internal import CarpoolSystem
 
 extension TransportConfiguration {
     /// The engine's part of the daemon's configuration.
     init(_ configuration: ServerConfiguration) {
         self.init()
         connectionsPerHost = configuration.limits.hostConnections
+        connectionsPerHostAndClient = configuration.limits.hostConnectionsPerClient
         longConnectionsPerHost = configuration.limits.longHostConnections
-        heldUpTransfers = configuration.limits.heldUpTransfers
-        connections = configuration.limits.totalConnections
+        longConnectionsPerHostAndClient = configuration.limits.longHostConnectionsPerClient
+        let room = TransportConfiguration.connections(of: ResourceLimits.openFiles)
+        heldUpTransfers = min(configuration.limits.heldUpTransfers, room)
+        connections = min(configuration.limits.totalConnections, room)
         streamsPerConnection = configuration.limits.streamsPerConnection
         queuedTransfers = configuration.limits.queuedRequests
         allowsHTTP2 = configuration.allowsHTTP2
+    }
+
+    /// Descriptors that are neither clients' nor origins': the log, the spool, timers, files that are being read.
+    private static let ownFiles = 64
+
+    /// How many connections to origins there may be, held up ones apart, where so many files may be open: a third of those that are not the
+    /// daemon's own, so that as many are left for clients.
+    static func connections(of openFiles: Int?) -> Int {
+        openFiles.map { max(1, ($0 - ownFiles) / 3) } ?? .max
     }
 }

@@ -131,6 +131,14 @@ public final class Request {
         return true
     }
 
+    /// Changes how soon it has its turn, if it waits for one. Gives whether the call changed anything.
+    @discardableResult public func setPriority(_ priority: TransferPriority) -> Bool {
+        guard !isFinished, parameters.priority != priority else { return false }
+        parameters.priority = priority
+        if let transfer { session.transport.setPriority(priority, of: transfer) }
+        return true
+    }
+
     /// Ends it. A request that is over stays as it is; gives whether the call changed anything (RL-04).
     /// - Parameter producingResumeData: whether what a download has got so far stays, for another one to go on with (DL-10, DL-11).
     @discardableResult public func cancel(producingResumeData: Bool = false) -> Bool {

@@ -50,6 +50,12 @@ public struct RequestParameters {
     public var resourceTimeoutMilliseconds: Int?
     /// The limit for reaching the origin.
     public var connectTimeoutMilliseconds: Int?
+    /// The longest time to wait for its turn; `nil` for no limit but that of the whole.
+    public var queueTimeoutMilliseconds: Int?
+    /// How soon it has its turn when others wait for the same origin.
+    public var priority = TransferPriority.normal
+    /// Whose it is, for those who divide connections fairly.
+    public var share = TransferShare()
     /// Whether it waits for a way to its host where there is none, instead of failing.
     public var waitsForConnectivity: Bool?
     /// What is done with characters that the URL must not hold.

@@ -124,6 +124,9 @@ extension Session {
     func begin(_ hop: TransportRequest, for request: Request) -> Transfer {
         request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
         let transfer = transport.start(hop, delegate: delegate)
+        if hop.priority != request.parameters.priority {
+            transport.setPriority(request.parameters.priority, of: transfer)
+        }
         request.transfer = transfer
         request.settlement = nil
         delegate.tasks[transfer] = request
@@ -151,6 +154,9 @@ extension Session {
         }
         try Session.check(made, of: request)
         made.isLong = request.parameters.kind.isLong
+        made.share = request.parameters.share
+        made.priority = request.parameters.priority
+        made.queueTimeoutMilliseconds = request.parameters.queueTimeoutMilliseconds
         made.partition = ConnectionPartition(trust: request.parameters.trust ?? configuration.trust, user: user)
         made.httpVersion = request.parameters.httpVersion ?? configuration.httpVersion
         made.idleTimeoutMilliseconds =

@@ -126,6 +126,12 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         case .cannotFindHost: "check the host's spelling, and the name servers in /etc/resolv.conf"
         case .notConnectedToInternet: "the network is not there: waits_for_connectivity true waits for it"
         case .cannotConnectToHost: "check the port, and that the server is running"
+        case .timedOut where error.wait != nil:
+            switch error.wait?.obstacle {
+            case "total": "wait longer, or raise limits.total_connections"
+            case "client": "send fewer requests at a time, or raise limits.host_connections_per_client"
+            default: "wait longer, or raise limits.host_connections"
+            }
         case .timedOut where error.timeout == "connect":
             "the host does not answer: check the address, or raise connect_timeout_ms"
         case .timedOut where error.timeout == "resource": "raise resource_timeout_ms"

@@ -5,6 +5,13 @@ public enum ResourceLimits {
     /// The most descriptors that the loop's table has room for.
     private static let mostOpenFiles: rlim_t = 1 << 20
 
+    /// The number of files that may be open at a time; `nil` if the kernel does not tell.
+    public static var openFiles: Int? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     /// Raises the number of files that may be open at a time to the hard limit, and tells what it is now.
     @discardableResult
     public static func raiseOpenFiles() -> Int {

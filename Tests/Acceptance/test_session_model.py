@@ -281,7 +281,7 @@ def test_se_25_nor_has_one_that_an_adapter_has_made(story: Story, origin: Script
 def test_se_26_the_defaults(wire: Wire, origin: ScriptedOrigin) -> None:
     configuration = wire.call("session.get")["configuration"]
     assert (configuration["timeout_ms"], configuration["resource_timeout_ms"]) == (60_000, 7 * 24 * 3_600_000)
-    assert wire.call("daemon.config")["limits"]["host_connections"] == 6
+    assert wire.call("daemon.config")["limits"]["host_connections_per_client"] == 6
 
     def endless(exchange: Exchange) -> None:
         exchange.reply(302, headers=[("Location", "/moved")])

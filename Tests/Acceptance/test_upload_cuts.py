@@ -186,7 +186,11 @@ def test_the_link_goes_down(start: StartDaemon, namespace: Namespace, content: b
         exchange.take()
 
     try:
-        daemon = namespace.run(lambda: start(config={"limits": {"host_connections": len(POINTS)}}))
+        daemon = namespace.run(
+            lambda: start(
+                config={"limits": {"host_connections": len(POINTS), "host_connections_per_client": len(POINTS)}}
+            )
+        )
         urls = [cut_off(origin, point, wait) for point in POINTS]
         params = upload(large, timeout_ms=SILENCE_MS)
         with daemon.client() as client:

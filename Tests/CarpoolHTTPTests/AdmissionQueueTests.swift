@@ -9,7 +9,7 @@ struct AdmissionQueueTests {
         Queue(
             limits: .init(
                 connections: total, streamsPerConnection: streams, waiting: waiting,
-                heldUp: heldUp))
+                heldUp: heldUp, leavesRoom: false))
     }
 
     func drain(_ queue: inout Queue) -> [Int] {
@@ -119,7 +119,7 @@ struct AdmissionQueueTests {
         let lane = queue.addLane(mayMultiplex: false, connections: 1)
         let tickets = (0..<4).map { queue.enqueue($0, in: lane) }
         #expect(drain(&queue) == [0])
-        queue.withdraw(tickets[1] ?? 0, from: lane)
+        if let ticket = tickets[1] { queue.withdraw(ticket) }
         queue.finish(in: lane)
         #expect(drain(&queue) == [2])
     }
@@ -133,7 +133,7 @@ struct AdmissionQueueTests {
         #expect(tickets.allSatisfy { $0 != nil })
         let refused = queue.enqueue(4, in: lane)
         #expect(refused == nil)
-        queue.withdraw(tickets[2] ?? 0, from: lane)
+        if let ticket = tickets[2] { queue.withdraw(ticket) }
         let accepted = queue.enqueue(5, in: lane)
         #expect(accepted != nil)
         queue.finish(in: lane)
@@ -177,7 +177,7 @@ struct AdmissionQueueTests {
         var random = SeededGenerator(seed: seed)
         var queue = queue(total: 7, streams: 5, waiting: 50)
         let lanes = (0..<5).map { queue.addLane(mayMultiplex: $0 % 2 == 0, connections: 3) }
-        var waiting: [Int: (lane: Int, ticket: Int)] = [:]
+        var waiting: [Int: (lane: Int, ticket: Queue.Place)] = [:]
         var active: [Int: Int] = [:]
         for element in 0..<2_000 {
             let lane = lanes.randomElement(using: &random) ?? 0
@@ -186,7 +186,7 @@ struct AdmissionQueueTests {
                 if let ticket = queue.enqueue(element, in: lane) { waiting[element] = (lane, ticket) }
             case 2:
                 if let (element, place) = waiting.randomElement(using: &random) {
-                    queue.withdraw(place.ticket, from: place.lane)
+                    queue.withdraw(place.ticket)
                     waiting[element] = nil
                 }
             case 3, 4:
@@ -275,6 +275,18 @@ struct AdmissionQueueTests {
         let isGone = queue.removeLane(lane)
         #expect(isGone)
     }
+}
+
+/// For tests in which there is one client.
+extension AdmissionQueue {
+    private mutating func place(in lane: Lane) -> Place? {
+        let flow = flow(of: TransferShare(), in: lane)
+        return Place(flow: flow, rank: 1, ticket: 0)
+    }
+
+    mutating func finish(in lane: Lane) { if let place = place(in: lane) { finish(place) } }
+    mutating func holdUp(in lane: Lane) -> Bool { place(in: lane).map { holdUp($0) } ?? false }
+    mutating func goOn(in lane: Lane) { if let place = place(in: lane) { goOn(place) } }
 }
 
 /// The same sequence for the same seed, so that a failure can be seen again.

@@ -79,7 +79,13 @@ extension JSONSchema {
                 "retryable", .boolean, "Whether the same request may succeed later, and does no harm if sent again."),
             .optional("hint", .string, "What to do about it."),
             .optional("url_error_code", .integer, "The number that URLError has for it, as in `retry_policy.codes`."),
-            .optional("timeout", .choice("connect", "idle", "body", "resource"), "Which time was over."),
+            .optional("timeout", .choice("queue", "connect", "idle", "body", "resource"), "Which time was over."),
+            .optional(
+                "queued", .constant(true), "The time was over while it waited in the queue; nothing was sent."),
+            .optional("position", .count, "Its place in the line of its client then; 1 for the next."),
+            .optional(
+                "waited_for", .choice("host", "client", "total"),
+                "Which connections were all in use: those to its host, those of its client, or all."),
             .optional(
                 "curl",
                 .answer([

@@ -53,6 +53,8 @@ extension JSONSchema {
 
     /// Whether a request goes at once.
     static let start = JSONSchema.choice("immediate", "manual")
+    /// How soon a request has its turn.
+    static let priority = JSONSchema.choice("high", "normal", "low")
     /// When a request to send is made.
     static let setup = JSONSchema.choice("lazy", "eager")
 

@@ -108,6 +108,18 @@ enum RequestMembers {
             "resource_timeout_ms", .duration,
             "The longest time from start to end, waiting included. Absent: as the session says, else 7 days."),
         .optional(
+            "queue_timeout_ms", .duration,
+            """
+            The longest time to wait for a turn, before anything is sent. Absent: no limit but `resource_timeout_ms`. \
+            Over, the outcome is `session_task_failed.timed_out` with `queued`.
+            """),
+        .optional(
+            "priority", .priority,
+            """
+            How soon it has its turn when others wait for the same origin: `high` before `normal` before `low`, but \
+            each of the lower ones has some turns too.
+            """, absent: "\"normal\""),
+        .optional(
             "connect_timeout_ms", .duration,
             "The longest time to resolve, connect and agree on TLS. Absent: as the session says, else 60,000."),
         .optional(

@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 // What the holder of a request may do with it while it is under way.
 extension RequestMethods {
-    static let control: [Method] = [resume, suspend, cancel, curl]
+    static let control: [Method] = [resume, suspend, setPriority, cancel, curl]
 
     private static let resume = Method(
         "request.resume", role: .submit, "Lets a request go, or go on.",
@@ -27,6 +27,22 @@ extension RequestMethods {
         examples: [
             .init(
                 "one that is over", params: #"{"request":"${request}"}"#,
+                result: #"{"changed":false,"state":"finished"}"#)
+        ])
+
+    private static let setPriority = Method(
+        "request.set_priority", role: .submit, "Changes how soon a waiting request has its turn.",
+        """
+        It goes behind those of its client that have that priority already. One that has begun is not changed, but its \
+        redirects and retries have the new priority.
+        """,
+        params: [
+            .request,
+            .required("priority", .priority, "`high` goes before `normal`, and that before `low`."),
+        ], result: .stateChange, errors: [.requestNotFound],
+        examples: [
+            .init(
+                "one that is over", params: #"{"request":"${request}","priority":"high"}"#,
                 result: #"{"changed":false,"state":"finished"}"#)
         ])
 

@@ -86,6 +86,12 @@ extension RequestHandlers {
         return change(request, request.suspend())
     }
 
+    func setPriority(_ call: Call) throws(RPCError) -> Answer {
+        let request = try server.entry(of: call).request
+        let priority = call.params["priority"]?.string.flatMap(TransferPriority.init(rawValue:)) ?? .normal
+        return change(request, request.setPriority(priority))
+    }
+
     func cancel(_ call: Call) throws(RPCError) -> Answer {
         let entry = try server.entryToEnd(of: call)
         let request = entry.request

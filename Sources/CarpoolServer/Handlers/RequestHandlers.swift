@@ -12,6 +12,7 @@ struct RequestHandlers {
         [
             "request.submit": submit, "request.perform": perform, "request.get": get, "request.wait": wait,
             "request.response": response, "request.list": list, "request.resume": resume, "request.suspend": suspend,
+            "request.set_priority": setPriority,
             "request.cancel": cancel, "request.curl": curl, "request.dismiss": dismiss,
         ]
     }

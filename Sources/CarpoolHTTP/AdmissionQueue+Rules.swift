@@ -1,0 +1,235 @@
+/// Who goes next, and who may.
+extension AdmissionQueue {
+    /// The next thing to do; to be called until it gives `nil`.
+    mutating func next() -> Admission? {
+        if let admission = admitParked() { return admission }
+        while let lane = ready.popFirst() {
+            lanes[lane].isListed = false
+            if let admission = admit(from: lane) { return admission }
+        }
+        return nil
+    }
+
+    /// The parked in one search for a turn: more than that must not hold up the loop.
+    private static var longestSearch: Int { 64 }
+
+    private mutating func admitParked() -> Admission? {
+        guard hasRoom, connections < limits.connections else { return nil }
+        let count = parked.count
+        for _ in 0..<min(count, AdmissionQueue.longestSearch) {
+            guard let (rank, flow) = parked.popFirst() else { break }
+            flows[flow].isParked = false
+            if flows[flow].isDead {
+                freeFlows.append(flow)
+            } else if flows[flow].lines[rank].isEmpty || isAtLimit(flow) || isFull(flows[flow].lane) {
+                enlist(flow)
+                list(flows[flow].lane)
+            } else if mayConnect(flow) {
+                return admit(flow, rank)
+            } else {
+                park(flow, rank)
+            }
+        }
+        hasRoom = count > AdmissionQueue.longestSearch
+        return nil
+    }
+
+    private mutating func admit(from lane: Lane) -> Admission? {
+        while !isFull(lane), let (rank, flow) = lanes[lane].ring.popFirst() {
+            flows[flow].ringed &= ~(1 << rank)
+            guard !flows[flow].isParked, !flows[flow].lines[rank].isEmpty, !isAtLimit(flow) else { continue }
+            if flows[flow].debt > 0 {
+                // A client that is alone owes nothing to anybody.
+                flows[flow].debt = lanes[lane].ring.isEmpty ? 0 : flows[flow].debt - 1
+                enlist(flow)
+            } else if needsConnection(lane), !mayConnect(flow) {
+                park(flow, rank)
+            } else {
+                return admit(flow, rank)
+            }
+        }
+        return nil
+    }
+
+    private mutating func admit(_ flow: Int, _ rank: Int) -> Admission? {
+        let lane = flows[flow].lane
+        let isFirst = lanes[lane].speech == .cold
+        guard let element = edit(flow, rank, by: -1, { $0.popFirst() }) else { return nil }
+        addActive(1, to: flow)
+        if isFirst { lanes[lane].speech = .probing }
+        enlist(flow)
+        list(lane)
+        return Admission(element: element, isFirst: isFirst)
+    }
+
+    private mutating func park(_ flow: Int, _ rank: Int) {
+        flows[flow].isParked = true
+        parked.append(
+            flow, rank: rank, key: flows[flow].share.user, isFresh: parties[flows[flow].party].connections == 0)
+    }
+
+    // MARK: Rules
+
+    /// Whether an origin gets no more at the moment.
+    func isFull(_ lane: Lane) -> Bool {
+        let capacity =
+            switch lanes[lane].speech {
+            case .cold: 1
+            case .probing: 0
+            case .undecided, .http1: lanes[lane].connections
+            case .http2: limits.streamsPerConnection
+            }
+        return lanes[lane].active >= capacity
+    }
+
+    /// Whether a client has all the connections to an origin that one client gets.
+    func isAtLimit(_ flow: Int) -> Bool {
+        let lane = flows[flow].lane
+        return lanes[lane].speech != .http2 && flows[flow].active >= lanes[lane].connectionsPerClient
+    }
+
+    private func needsConnection(_ lane: Lane) -> Bool { lanes[lane].speech != .http2 || lanes[lane].active == 0 }
+
+    /// Whether there is a connection for a flow: never more for a client than are left for others, nor for all clients of a user more than
+    /// three times that. So one client alone gets half of all, a second one half of the rest.
+    private func mayConnect(_ flow: Int) -> Bool {
+        let free = limits.connections - connections
+        guard free > 0 else { return false }
+        guard limits.leavesRoom else { return true }
+        let party = parties[flows[flow].party]
+        return party.connections < free && users[party.user].connections < 3 * free
+    }
+
+    func cost(of lane: Lane) -> Int {
+        lanes[lane].speech == .http2 ? min(lanes[lane].active, 1) : lanes[lane].active
+    }
+
+    // MARK: Books
+
+    /// Every change of what is under way goes through here, so that the sums and the accounts follow.
+    mutating func addActive(_ change: Int, to flow: Int) {
+        let lane = flows[flow].lane
+        let before = cost(of: lane)
+        lanes[lane].active += change
+        flows[flow].active += change
+        let difference = cost(of: lane) - before
+        connections += difference
+        if lanes[lane].speech != .http2 {
+            charge(flows[flow].party, change)
+        } else if difference > 0 {
+            lanes[lane].holder = flows[flow].party
+            charge(flows[flow].party, 1)
+        } else if difference < 0 {
+            charge(lanes[lane].holder, -1)
+        }
+        guard change < 0 else { return }
+        enlist(flow)
+        list(lane)
+    }
+
+    private mutating func charge(_ party: Int, _ count: Int) {
+        guard parties.indices.contains(party), count != 0 else { return }
+        parties[party].connections += count
+        users[parties[party].user].connections += count
+        if count < 0 { hasRoom = true }
+    }
+
+    mutating func chargeAll(of lane: Lane, _ sign: Int) {
+        if lanes[lane].speech == .http2 {
+            charge(lanes[lane].holder, sign * cost(of: lane))
+        } else {
+            for flow in lanes[lane].flows.values { charge(flows[flow].party, sign * flows[flow].active) }
+        }
+    }
+
+    /// Changes the line of a flow, and counts what waits.
+    @discardableResult mutating func edit<Result>(
+        _ flow: Int, _ rank: Int, by change: Int, _ body: (inout WaitingLine<Element>) -> Result
+    ) -> Result {
+        let extent = flows[flow].lines[rank].extent
+        let result = body(&flows[flow].lines[rank])
+        occupied += flows[flow].lines[rank].extent - extent
+        flows[flow].waiting += change
+        lanes[flows[flow].lane].waiting += change
+        return result
+    }
+
+    /// Has a flow stand in the rings of its lane if it may send what waits in it.
+    mutating func enlist(_ flow: Int, isFresh: Bool = false) {
+        guard flows[flow].waiting > 0, !flows[flow].isParked, !isAtLimit(flow) else { return }
+        for rank in 0..<3 where flows[flow].ringed & (1 << rank) == 0 && !flows[flow].lines[rank].isEmpty {
+            flows[flow].ringed |= 1 << rank
+            lanes[flows[flow].lane].ring.append(flow, rank: rank, key: flows[flow].share.user, isFresh: isFresh)
+        }
+    }
+
+    mutating func list(_ lane: Lane) {
+        guard !lanes[lane].isListed, !lanes[lane].ring.isEmpty, !isFull(lane) else { return }
+        lanes[lane].isListed = true
+        _ = ready.append(lane)
+    }
+
+    // MARK: Flows
+
+    mutating func flow(of share: TransferShare, in lane: Lane) -> Int {
+        let last = lanes[lane].lastFlow
+        if last >= 0, flows[last].share == share { return last }
+        let flow = lanes[lane].flows[share] ?? addFlow(of: share, in: lane)
+        lanes[lane].lastFlow = flow
+        return flow
+    }
+
+    private mutating func addFlow(of share: TransferShare, in lane: Lane) -> Int {
+        let party = partyOfShare[share] ?? addParty(share)
+        parties[party].flows += 1
+        let state = Flow(share: share, lane: lane, party: party)
+        let flow = freeFlows.popLast() ?? flows.count
+        if flow == flows.count { flows.append(state) } else { flows[flow] = state }
+        lanes[lane].flows[share] = flow
+        return flow
+    }
+
+    private mutating func addParty(_ share: TransferShare) -> Int {
+        let user = userOfNumber[share.user] ?? freeUsers.popLast() ?? users.count
+        if user == users.count { users.append(User()) }
+        userOfNumber[share.user] = user
+        users[user].parties += 1
+        let state = Party(share: share, user: user)
+        let party = freeParties.popLast() ?? parties.count
+        if party == parties.count { parties.append(state) } else { parties[party] = state }
+        partyOfShare[share] = party
+        return party
+    }
+
+    /// Flows of an origin that are kept though nothing waits in them.
+    private static var keptFlows: Int { 16 }
+
+    mutating func dropIfIdle(_ flow: Int) {
+        let state = flows[flow]
+        guard state.waiting == 0, state.active == 0, state.heldUp == 0, state.ringed == 0,
+            lanes[state.lane].flows.count > AdmissionQueue.keptFlows
+        else { return }
+        lanes[state.lane].flows[state.share] = nil
+        if lanes[state.lane].lastFlow == flow { lanes[state.lane].lastFlow = -1 }
+        release(flow)
+    }
+
+    /// Gives a flow's number back, and the account of its client with its last flow.
+    mutating func release(_ flow: Int) {
+        let party = flows[flow].party
+        parties[party].flows -= 1
+        if parties[party].flows == 0 {
+            let (share, user) = (parties[party].share, parties[party].user)
+            partyOfShare[share] = nil
+            freeParties.append(party)
+            users[user].parties -= 1
+            if users[user].parties == 0 {
+                userOfNumber[share.user] = nil
+                users[user] = User()
+                freeUsers.append(user)
+            }
+        }
+        // Its number may still stand in the ring of the parked.
+        if flows[flow].isParked { flows[flow].isDead = true } else { freeFlows.append(flow) }
+    }
+}

@@ -1,0 +1,90 @@
+/// Elements of several parties: the parties take turns, and the elements of one leave in order. A party that comes new goes next.
+struct FairRing<Key: Equatable, Element> {
+    private struct Line {
+        let key: Key
+        /// Elements that go before the others of their party.
+        var fresh = WaitingLine<Element>()
+        var regular = WaitingLine<Element>()
+        var isEmpty: Bool { fresh.isEmpty && regular.isEmpty }
+    }
+
+    private var lines: [Line] = []
+    /// The party whose turn it is.
+    private var turn = 0
+    /// How many elements wait.
+    private(set) var count = 0
+
+    /// Lines without elements that are kept, so that a party that comes and goes costs no memory allocation.
+    private static var keptLines: Int { 8 }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds an element behind those of its party, or before them if it is fresh.
+    mutating func append(_ element: Element, key: Key, isFresh: Bool = false) {
+        count += 1
+        // Most often there is one party.
+        if let index = lines.firstIndex(where: { $0.key == key }) { return add(element, at: index, isFresh) }
+        let place = min(turn, lines.count)
+        lines.insert(Line(key: key), at: place)
+        // One that is not fresh has had a turn, and waits for those of the others.
+        if !isFresh { turn = place + 1 }
+        add(element, at: place, isFresh)
+    }
+
+    private mutating func add(_ element: Element, at index: Int, _ isFresh: Bool) {
+        if isFresh { _ = lines[index].fresh.append(element) } else { _ = lines[index].regular.append(element) }
+    }
+
+    /// Takes the next element of the party whose turn it is.
+    mutating func popFirst() -> Element? {
+        guard count > 0 else { return nil }
+        for _ in 0..<lines.count {
+            if turn >= lines.count { turn = 0 }
+            guard let element = lines[turn].fresh.popFirst() ?? lines[turn].regular.popFirst() else {
+                leaveEmpty()
+                continue
+            }
+            count -= 1
+            if lines[turn].isEmpty { leaveEmpty() } else { turn += 1 }
+            return element
+        }
+        return nil
+    }
+
+    private mutating func leaveEmpty() {
+        if lines.count > FairRing.keptLines { lines.remove(at: turn) } else { turn += 1 }
+    }
+}
+
+/// Three fair rings, one for each priority, that take turns: high before normal before low, but of sixteen turns one is for what is low, and
+/// another two for what is normal, so that nothing waits for ever.
+struct PriorityRing<Key: Equatable, Element> {
+    private var rings = [FairRing<Key, Element>(), FairRing<Key, Element>(), FairRing<Key, Element>()]
+    private var turns = 0
+    private(set) var count = 0
+
+    private static var normalTurn: Int { 8 }
+    private static var lowTurn: Int { 16 }
+
+    var isEmpty: Bool { count == 0 }
+
+    mutating func append(_ element: Element, rank: Int, key: Key, isFresh: Bool) {
+        count += 1
+        rings[rank].append(element, key: key, isFresh: isFresh)
+    }
+
+    /// Takes the next element, and its rank.
+    mutating func popFirst() -> (rank: Int, element: Element)? {
+        guard count > 0 else { return nil }
+        turns &+= 1
+        let rank = nextRank
+        count -= 1
+        return rings[rank].popFirst().map { (rank, $0) }
+    }
+
+    private var nextRank: Int {
+        if turns % PriorityRing.lowTurn == 0, !rings[2].isEmpty { return 2 }
+        if turns % PriorityRing.normalTurn == 0, !rings[1].isEmpty { return 1 }
+        return rings.firstIndex { !$0.isEmpty } ?? 0
+    }
+}

@@ -1,0 +1,149 @@
+"""Who waits for whom: clients share the connections to a host, and none keeps another from its turn."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import StartDaemon
+from harness.daemon import CARPOOLD, Daemon
+from harness.waiting import eventually
+from harness.wire import Wire
+from origins.scripted import ScriptedOrigin
+
+
+def named(daemon: Daemon, name: str) -> Wire:
+    """Connect as the client of that name."""
+    wire = daemon.wire()
+    wire.call("client.hello", name=name)
+    return wire
+
+
+@pytest.fixture
+def silent() -> Iterator[list[str]]:
+    """URLs of 300 hosts that take connections and never answer."""
+    listener = socket.socket()
+    listener.bind(("", 0))
+    listener.listen(512)
+    port = listener.getsockname()[1]
+    yield [f"http://127.1.{number // 250}.{number % 250 + 1}:{port}/" for number in range(300)]
+    listener.close()
+
+
+def test_b8_six_slow_answers_of_one_client_do_not_block_another(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/slow")
+    with named(daemon, "greedy") as greedy, named(daemon, "other") as other:
+        for _ in range(20):
+            greedy.request("request.perform", url=origin.url + "/slow")
+        origin.received(6, "/slow")
+        # Nothing of the first client's can end before the second has its answer.
+        assert other.call("request.perform", url=origin.url)["outcome"]["ok"]
+        assert len([request for request in origin.requests if request.target == "/slow"]) == 6
+        gate.set()
+
+
+def test_b8_silent_hosts_of_one_client_leave_connections_to_another(
+    daemon: Daemon, origin: ScriptedOrigin, silent: list[str]
+) -> None:
+    with named(daemon, "greedy") as greedy, named(daemon, "other") as other:
+        for url in silent:
+            greedy.call("request.submit", url=url)
+        eventually(lambda: len(greedy.call("pool.stats")["origins"]) >= 128)
+        assert other.call("request.perform", url=origin.url)["outcome"]["ok"]
+        greedy.call("session.cancel_requests", session="default")
+
+
+def test_b8_a_time_out_in_the_queue_says_so(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    gate = origin.hold("/slow")
+    with named(daemon, "one") as wire:
+        for _ in range(6):
+            wire.request("request.perform", url=origin.url + "/slow")
+        origin.received(6, "/slow")
+        ahead = wire.call("request.submit", url=origin.url + "/ahead")
+        record = wire.call("request.perform", url=origin.url + "/late", queue_timeout_ms=100)
+        error = record["outcome"]["error"]
+        assert error["name"] == "session_task_failed.timed_out"
+        assert (error["timeout"], error["queued"], error["position"]) == ("queue", True, 2)
+        assert error["waited_for"] == "client"
+        assert "host_connections_per_client" in error["hint"]
+        assert "nothing was sent" in error["message"]
+        record = wire.call("request.perform", url=origin.url + "/late", resource_timeout_ms=100)
+        error = record["outcome"]["error"]
+        assert (error["timeout"], error["queued"]) == ("resource", True)
+        assert "resource_timeout_ms" not in error["hint"]
+        gate.set()
+        wire.call("request.wait", request=ahead["request"])
+        assert not [request for request in origin.requests if request.target == "/late"]
+
+
+def order(origin: ScriptedOrigin) -> list[str]:
+    return [request.target for request in origin.requests if request.target != "/slow"]
+
+
+def test_priorities_decide_who_goes_next(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start(config={"limits": {"host_connections": 1}})
+    gate = origin.hold("/slow")
+    with daemon.wire() as wire:
+        wire.request("request.perform", url=origin.url + "/slow")
+        origin.received(1, "/slow")
+        submitted: dict[str, Any] = {}
+        for name, priority in [("/low", "low"), ("/normal", None), ("/high", "high"), ("/raised", "low")]:
+            chosen = {} if priority is None else {"priority": priority}
+            submitted[name] = wire.call("request.submit", url=origin.url + name, **chosen)["request"]
+        assert wire.call("request.set_priority", request=submitted["/raised"], priority="high")["changed"]
+        assert not wire.call("request.set_priority", request=submitted["/raised"], priority="high")["changed"]
+        gate.set()
+        for request in submitted.values():
+            wire.call("request.wait", request=request)
+        assert order(origin) == ["/high", "/raised", "/normal", "/low"]
+
+
+@pytest.fixture
+def few_files(start: StartDaemon, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Daemon:
+    """Start a daemon that may have 256 files open."""
+    limited = directory / "limited"
+    limited.write_text(f'#!/bin/sh\nulimit -n 256\nexec {CARPOOLD} "$@"\n')
+    limited.chmod(0o700)
+    monkeypatch.setattr("harness.daemon.CARPOOLD", str(limited))
+    return start()
+
+
+def test_b7_idle_connections_do_not_keep_clients_out(few_files: Daemon) -> None:
+    answering = threading.Event()
+    listener = socket.socket()
+    listener.bind(("", 0))
+    listener.listen(512)
+    connections: list[socket.socket] = []
+
+    def serve() -> None:
+        while not answering.is_set():
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            connections.append(connection)
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        port = listener.getsockname()[1]
+        with few_files.wire() as wire:
+            for number in range(240):
+                wire.call("request.perform", url=f"http://127.2.0.{number + 1}:{port}/")
+            with_clients = [few_files.wire() for _ in range(120)]
+            for other in with_clients:
+                other.call("daemon.ping")
+                other.close()
+    finally:
+        answering.set()
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+        for connection in connections:
+            connection.close()

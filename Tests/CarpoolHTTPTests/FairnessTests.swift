@@ -1,0 +1,262 @@
+import Testing
+
+@testable import CarpoolHTTP
+
+/// B8: how connections and turns are divided among clients.
+struct FairnessTests {
+    /// Whose an element is, and its number.
+    struct Element: Hashable {
+        let client: Int
+        let number: Int
+    }
+
+    typealias Queue = AdmissionQueue<Element>
+
+    /// A queue with the places of what is under way, so that they can end.
+    struct Run {
+        var queue: Queue
+        var places: [Element: Queue.Place] = [:]
+        var active: [Element] = []
+        var served: [Element] = []
+
+        init(connections: Int = 1_000, leavesRoom: Bool = false) {
+            queue = Queue(limits: .init(connections: connections, leavesRoom: leavesRoom))
+        }
+
+        mutating func enqueue(
+            _ count: Int, of client: Int, user: UInt32 = 1, in lane: Int, priority: TransferPriority = .normal,
+            from first: Int = 0
+        ) {
+            for number in first..<first + count {
+                let element = Element(client: client, number: number)
+                places[element] = queue.enqueue(
+                    element, in: lane, share: TransferShare(user: user, client: client), priority: priority)
+            }
+        }
+
+        mutating func admit() {
+            while let next = queue.next() {
+                active.append(next.element)
+                served.append(next.element)
+            }
+        }
+
+        /// Ends the one that is under way for longest.
+        mutating func finishFirst(turns: Int = 0) {
+            guard !active.isEmpty else { return }
+            let element = active.removeFirst()
+            if let place = places.removeValue(forKey: element) { queue.finish(place, turns: turns) }
+        }
+
+        /// Serves until so many were served.
+        mutating func serve(_ count: Int) {
+            admit()
+            while served.count < count, !active.isEmpty {
+                finishFirst()
+                admit()
+            }
+        }
+    }
+
+    /// What each of them gets when it is divided as evenly as what they want allows.
+    func fairShares(of total: Int, among wants: [Int]) -> [Int] {
+        var shares = [Int](repeating: 0, count: wants.count)
+        var left = total
+        while left > 0 {
+            let open = wants.indices.filter { shares[$0] < wants[$0] }
+            guard !open.isEmpty else { break }
+            for index in open where left > 0 {
+                shares[index] += 1
+                left -= 1
+            }
+        }
+        return shares
+    }
+
+    @Test func b8TenClientsGetEqualShares() {
+        let wants = [1, 5, 10, 30, 100, 200, 300, 500, 800, 1_000]
+        var run = Run()
+        let lane = run.queue.addLane(mayMultiplex: false, connections: 6, perClient: 6)
+        // The greediest comes first.
+        for client in wants.indices.reversed() { run.enqueue(wants[client], of: client, in: lane) }
+        run.serve(1_000)
+        let counts = wants.indices.map { client in run.served.prefix(1_000).count { $0.client == client } }
+        let ratios = zip(counts, fairShares(of: 1_000, among: wants)).map { Double($0) / Double($1) }
+        let sum = ratios.reduce(0, +)
+        let jain = sum * sum / (Double(ratios.count) * ratios.reduce(0) { $0 + $1 * $1 })
+        #expect(jain >= 0.99, "\(counts)")
+        for client in wants.indices {
+            let numbers = run.served.filter { $0.client == client }.map(\.number)
+            #expect(numbers == Array(0..<numbers.count), "a client's own are served in order")
+        }
+    }
+
+    @Test(arguments: [6, 24]) func b8OneBehindTenThousandWaitsTwoTurns(connections: Int) {
+        var run = Run()
+        let lane = run.queue.addLane(mayMultiplex: false, connections: connections, perClient: connections)
+        run.enqueue(10_000, of: 1, in: lane)
+        run.admit()
+        run.enqueue(1, of: 2, in: lane)
+        for _ in 0..<2 {
+            run.finishFirst()
+            run.admit()
+        }
+        #expect(run.served.suffix(2).contains { $0.client == 2 })
+    }
+
+    @Test func b8SixSlowAnswersOfAClientDoNotBlockAnother() {
+        var run = Run()
+        let lane = run.queue.addLane(mayMultiplex: false, connections: 24, perClient: 6)
+        run.enqueue(100, of: 1, in: lane)
+        run.admit()
+        #expect(run.served.count == 6)
+        run.enqueue(1, of: 2, in: lane)
+        run.admit()
+        #expect(run.served.last?.client == 2)
+        for client in 3..<10 { run.enqueue(100, of: client, in: lane) }
+        run.admit()
+        #expect(run.queue.active(in: lane) == 24)
+    }
+
+    @Test func b8AClientLeavesConnectionsForTheNext() {
+        var run = Run(connections: 256, leavesRoom: true)
+        for host in 0..<300 {
+            run.enqueue(1, of: 1, in: run.queue.addLane(mayMultiplex: false, connections: 24, perClient: 6), from: host)
+        }
+        run.admit()
+        #expect(run.served.count == 128)
+        // Nothing of the first one ever ends.
+        for client in 2...5 {
+            let lane = run.queue.addLane(mayMultiplex: false, connections: 24, perClient: 6)
+            run.enqueue(1, of: client, user: 2, in: lane)
+            run.admit()
+            #expect(run.served.last?.client == client)
+        }
+    }
+
+    @Test func b8MadeUpNamesWinNothingFromAnotherUser() {
+        var run = Run(connections: 256, leavesRoom: true)
+        for client in 0..<300 {
+            let lane = run.queue.addLane(mayMultiplex: false, connections: 24, perClient: 6)
+            run.enqueue(1, of: client, user: 1, in: lane)
+        }
+        run.admit()
+        #expect(run.served.count <= 192)
+        let lane = run.queue.addLane(mayMultiplex: false, connections: 24, perClient: 6)
+        run.enqueue(100, of: 1_000, user: 2, in: lane)
+        run.admit()
+        #expect(run.served.count { $0.client == 1_000 } == 6)
+    }
+
+    @Test func usersTakeTurnsBeforeTheirClientsDo() {
+        var run = Run()
+        let lane = run.queue.addLane(mayMultiplex: false, connections: 1)
+        for client in 0..<50 { run.enqueue(10, of: client, user: 1, in: lane) }
+        run.enqueue(100, of: 100, user: 2, in: lane)
+        run.serve(100)
+        let second = run.served.prefix(100).count { $0.client == 100 }
+        #expect((49...51).contains(second))
+    }
+
+    @Test func prioritiesAreStrictButForAFewTurns() {
+        var run = Run()
+        let lane = run.queue.addLane(mayMultiplex: false, connections: 1)
+        run.enqueue(1_000, of: 1, in: lane, priority: .low)
+        run.enqueue(1_000, of: 2, in: lane, priority: .normal)
+        run.enqueue(1_000, of: 3, in: lane, priority: .high)
+        run.serve(160)
+        let counts = [3, 2, 1].map { client in run.served.prefix(160).count { $0.client == client } }
+        #expect((138...142).contains(counts[0]), "\(counts)")
+        #expect((9...11).contains(counts[1]))
+        #expect((9...11).contains(counts[2]))
+    }
+
+    @Test func oneThatHasTakenMuchLetsOthersPass() {
+        var run = Run()
+        let lane = run.queue.addLane(mayMultiplex: false, connections: 1)
+        run.enqueue(200, of: 1, in: lane)
+        run.enqueue(200, of: 2, in: lane)
+        run.admit()
+        for _ in 0..<100 {
+            run.finishFirst(turns: run.active.first?.client == 1 ? 4 : 0)
+            run.admit()
+        }
+        let first = run.served.count { $0.client == 1 }
+        #expect((15...30).contains(first), "\(first)")
+    }
+
+    @Test func whatWaitsKnowsForWhatAndWhere() {
+        var run = Run(connections: 8, leavesRoom: true)
+        let lane = run.queue.addLane(mayMultiplex: false, connections: 3, perClient: 2)
+        run.enqueue(5, of: 1, in: lane)
+        run.enqueue(3, of: 2, in: lane)
+        run.admit()
+        func place(_ client: Int, _ number: Int) -> Queue.Place? { run.places[Element(client: client, number: number)] }
+        #expect(place(1, 4).map { run.queue.obstacle($0) } == .client)
+        #expect(place(1, 4).map { run.queue.position($0) } == 2)
+        #expect(place(2, 2).map { run.queue.obstacle($0) } == .host)
+    }
+
+    /// Random events of many clients; after each, every limit holds, and in the end everybody has had a turn.
+    @Test(arguments: 0..<10) func b8LimitsHoldWhateverHappens(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var run = Run(connections: 40, leavesRoom: true)
+        let lanes = (0..<12).map { run.queue.addLane(mayMultiplex: $0 % 3 == 0, connections: 5, perClient: 2) }
+        var shares: [Element: (lane: Int, client: Int)] = [:]
+        var heldUp: Set<Element> = []
+        for number in 0..<3_000 {
+            let (lane, client) = (lanes.randomElement(using: &random) ?? 0, Int.random(in: 0..<20, using: &random))
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1, 2:
+                let priority = TransferPriority.allCases.randomElement(using: &random) ?? .normal
+                run.enqueue(1, of: client, user: UInt32(client % 4), in: lane, priority: priority, from: number)
+                shares[Element(client: client, number: number)] = (lane, client)
+            case 3:
+                let waiting = shares.keys.filter { !run.active.contains($0) && !heldUp.contains($0) }
+                if let element = waiting.min(by: { $0.number < $1.number }), let place = run.places[element] {
+                    run.queue.withdraw(place)
+                    run.places[element] = nil
+                    shares[element] = nil
+                }
+            case 4, 5:
+                if let element = run.active.first {
+                    run.finishFirst(turns: Int.random(in: 0..<40, using: &random))
+                    shares[element] = nil
+                }
+            case 6:
+                if let element = run.active.randomElement(using: &random), let place = run.places[element],
+                    run.queue.holdUp(place)
+                {
+                    run.active.removeAll { $0 == element }
+                    heldUp.insert(element)
+                } else if let element = heldUp.first, let place = run.places[element] {
+                    run.queue.goOn(place)
+                    heldUp.remove(element)
+                    run.active.append(element)
+                }
+            default:
+                if run.queue.speech(of: lane) == .probing { run.queue.learn(isHTTP2: lane % 2 == 0, in: lane) }
+                run.queue.forget(lane)
+            }
+            run.admit()
+            #expect(run.queue.heldUp == heldUp.count)
+            for lane in lanes {
+                #expect(run.queue.active(in: lane) == run.active.count { shares[$0]?.lane == lane })
+                #expect(run.queue.waiting(in: lane) >= 0)
+            }
+            #expect(run.queue.connections == lanes.reduce(0) { $0 + run.queue.cost(of: $1) })
+            #expect(run.queue.parties.reduce(0) { $0 + $1.connections } == run.queue.connections)
+            #expect(run.queue.users.reduce(0) { $0 + $1.connections } == run.queue.connections)
+        }
+        for element in heldUp { if let place = run.places[element] { run.queue.goOn(place) } }
+        run.active += heldUp
+        for _ in 0..<10_000 where !run.active.isEmpty {
+            run.finishFirst()
+            for lane in lanes where run.queue.speech(of: lane) == .probing { run.queue.learn(isHTTP2: true, in: lane) }
+            run.admit()
+        }
+        #expect(lanes.reduce(0) { $0 + run.queue.waiting(in: $1) } == 0)
+        #expect(run.queue.occupied == 0)
+        #expect(run.queue.connections == 0)
+    }
+}
