@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 public import CarpoolSystem
 
 /// The daemon: it owns everything, and runs on the one loop, which is its executor. What it owns is not `Sendable` and cannot leave.
@@ -33,6 +34,8 @@ public actor Daemon {
             throw ServerError(error.description)
         }
         let listener = Listener(fd: FileDescriptor(owning: fd), loop: loop) { [unowned server] in server.admit($0) }
+        // Connections that nobody uses are worth less than a client.
+        listener.onExhausted = { [unowned server] in _ = server.transport.closeIdleConnections() }
         self.listener = listener
         server.onStopped = {
             log.write(.info, "stopped")

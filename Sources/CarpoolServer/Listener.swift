@@ -6,6 +6,8 @@ final class Listener: ReadinessHandler {
     private let fd: FileDescriptor
     private let loop: EventLoop
     private let accept: (consuming FileDescriptor) -> Void
+    /// Called when the process has no descriptor left for a peer.
+    var onExhausted: () -> Void = {}
     private lazy var pause = Timer { [unowned self] in listen() }
 
     /// Peers taken in one turn, so that a crowd does not hold up those who are inside.
@@ -37,6 +39,7 @@ final class Listener: ReadinessHandler {
                 // A peer that has gone again is nothing; without descriptors the backlog waits until some are closed.
                 guard code == EMFILE || code == ENFILE || code == ENOMEM else { continue }
                 loop.setInterest([], for: fd, handler: self)
+                onExhausted()
                 return loop.arm(pause, afterMilliseconds: Listener.pauseMilliseconds)
             }
         }
