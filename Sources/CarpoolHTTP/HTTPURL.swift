@@ -62,7 +62,7 @@ public final class HTTPURL: CustomStringConvertible {
             try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME | repairs)))
             let scheme = try HTTPURL.scheme(of: handle)
             // A host may also be percent-encoded.
-            let mayHaveName = !survey.isASCII || HTTPURL.hasPercent(text)
+            let mayHaveName = !survey.isASCII || survey.hasPercent
             let isConverted = mayHaveName ? try HostName.convert(handle) : false
             guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
                 throw TransportError(.badURL, "the URL has no host")
@@ -124,8 +124,6 @@ public final class HTTPURL: CustomStringConvertible {
     private static func lowered(_ text: String) -> String {
         text.utf8.contains { (0x41...0x5A).contains($0) } ? text.lowercased() : text
     }
-
-    private static func hasPercent(_ text: String) -> Bool { text.utf8.contains(UInt8(ascii: "%")) }
 
     private static func check(_ code: CURLUcode) throws(TransportError) {
         if code == CURLUE_OK { return }

@@ -8,6 +8,7 @@ struct URLSurvey {
     /// A backslash, which may stand where one reader ends the authority and another does not.
     var hasBackslash = false
     var isASCII = true
+    var hasPercent = false
     /// Characters that must be percent-encoded outside the authority, or a percent sign that encodes nothing.
     var needsEncoding = false
 
@@ -36,6 +37,7 @@ struct URLSurvey {
         case 0x41...0x5A: hasUppercase = true
         case UInt8(ascii: "@"): hasAt = true
         case UInt8(ascii: "%"):
+            hasPercent = true
             let digits = rest.prefix(2)
             if digits.count < 2 || !digits.allSatisfy(URLEncoder.isHexadecimal) { needsEncoding = true }
         case UInt8(ascii: "#"): if rest.contains(UInt8(ascii: "#")) { needsEncoding = true }

@@ -184,16 +184,32 @@ extension JSONSchema {
 
 extension JSONSchema {
     private func noAlternative(for node: Node) -> JSONError {
-        let known = requiredNames
-        guard CJansson_typeof(node.pointer) == JSON_OBJECT, !known.isEmpty else { return wrong(node) }
-        let expected = "one of \(known.joined(separator: ", "))"
-        guard let first = json_object_iter(node.pointer) else {
-            return .refused("has no member that says what it is", expected: expected)
+        let telling = requiredNames
+        guard CJansson_typeof(node.pointer) == JSON_OBJECT, !telling.isEmpty else { return wrong(node) }
+        let expected = "one of \(telling.joined(separator: ", "))"
+        let known = memberNames
+        var iterator = json_object_iter(node.pointer)
+        while let member = iterator {
+            let key = UnsafeRawBufferPointer(
+                start: json_object_iter_key(member), count: json_object_iter_key_len(member))
+            let name = Self.shortened(key)
+            guard known.contains(name) else {
+                return .refused("is not known", expected: expected, didYouMean: NearestName.find(name, among: known))
+                    .inside(".\(name)")
+            }
+            iterator = json_object_iter_next(node.pointer, member)
         }
-        let key = UnsafeRawBufferPointer(start: json_object_iter_key(first), count: json_object_iter_key_len(first))
-        let name = Self.shortened(key)
-        return .refused("is not known", expected: expected, didYouMean: NearestName.find(name, among: known))
-            .inside(".\(name)")
+        return .refused("has no member that says what it is", expected: expected)
+    }
+
+    /// The names of all members that an object among the alternatives may have.
+    private var memberNames: [String] {
+        switch rule {
+        case .object(let object): object.members.map(\.name.description)
+        case .oneOf(let alternatives): alternatives.flatMap(\.memberNames)
+        case .named(_, let schema): schema.memberNames
+        default: []
+        }
     }
 
     /// What is wrong with an object that two alternatives accept, if each refuses the member by which the other is told.

@@ -11,7 +11,9 @@ extension Session {
     /// A task is about to be told to be over.
     func willEndTask(_ request: Request, _ error: TransportError?, _ sent: TransportRequest) {
         guard let error else {
-            if request.receivePace.count > 0 { tellProgress(of: request) }
+            // The whole is known now, whatever the head said, or did not say, of its length.
+            let count = request.receivePace.count
+            if count > 0 { eventMonitor.request(request, didProgressTo: count, total: count) }
             return
         }
         guard error.code.isAboutServerTrust else { return }

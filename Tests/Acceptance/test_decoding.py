@@ -148,7 +148,9 @@ def test_f15_a_body_that_comes_by_single_bytes(client: carpool.Client, origin: S
 @pytest.mark.parametrize("coding", list(ENCODERS))
 def test_f15_a_reader_that_pauses_gets_every_byte(daemon: Daemon, origin: ScriptedOrigin, coding: str) -> None:
     """The body is larger than what the daemon holds for a stream, so that decoding stops in the midst of a piece."""
-    body = b"".join(b"%d " % number for number in range(2_000_000))
-    url = serve(origin, coding, ENCODERS[coding](body))
+    body = b"".join(b"%d " % number for number in range(400_000))
+    # Brotli takes half a minute for that at its best.
+    encoded = brotli.compress(body, quality=4) if coding == "br" else ENCODERS[coding](body)
+    url = serve(origin, coding, encoded)
     with daemon.client() as client, client.stream("GET", url) as stream:
         assert b"".join(stream.iter_bytes()) == body

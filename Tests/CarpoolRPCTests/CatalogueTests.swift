@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"url":"u","body":{"fil":"/x"}}"#, "params.body", "file" as String?),
+        (#"{"url":"u","body":{"fil":"/x"}}"#, "params.body.fil", "file" as String?),
         (#"{"url":"u","timeout":1}"#, "params.timeout", "timeout_ms"),
         (#"{"url":"u","trust":{"verify":true}}"#, "params.trust.verify", nil),
         (#"{"url":"u","redirect":"folow"}"#, "params.redirect", "follow"),

@@ -140,8 +140,9 @@ struct InterceptorReaderTests {
     @Test(
         "Every refusal names its place",
         arguments: [
-            (#"{}"#, ""), (#"["retry"]"#, "[0]"), (#"["oauth2"]"#, "[0]"), (#"[{"retry_polcy":{}}]"#, "[0]"),
-            (#"[{"retry_policy":{},"bearer":{"token":"t"}}]"#, "[0].bearer"),
+            (#"{}"#, ""), (#"["retry"]"#, "[0]"), (#"["oauth2"]"#, "[0]"),
+            (#"[{"retry_polcy":{}}]"#, "[0].retry_polcy"),
+            (#"[{"retry_policy":{},"bearer":{"token":"t"}}]"#, "[0]"),
             (#"[{"retry_policy":{"base":1}}]"#, "[0].retry_policy.base"),
             (#"[{"retry_policy":{"jitter":1.5}}]"#, "[0].retry_policy.jitter"),
             (#"[{"retry_policy":{"methods":["GE T"]}}]"#, "[0].retry_policy.methods[0]"),
