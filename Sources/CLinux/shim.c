@@ -5,6 +5,7 @@
 #include <linux/ethtool.h>
 #include <linux/magic.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -324,4 +325,8 @@ int CLinux_start_thread(const char *name, void (*body)(void *context), void *con
     pthread_attr_destroy(&attributes);
     if (error != 0) free(start);
     return error;
+}
+
+void CLinux_give_back_memory(size_t kept) {
+    if (mallinfo2().fordblks > kept) malloc_trim(0);
 }

@@ -7,17 +7,14 @@ final class Batch {
     private var expected = 0
     private var isClosed = false
     private var followers: [() -> Void] = []
-    private let limitBytes: Int
+    private let grow: (Int) -> Void
     private let send: ([UInt8]) -> Void
 
-    /// - Parameter limitBytes: what the answers may take before further calls are refused.
-    init(limitBytes: Int = .max, send: @escaping ([UInt8]) -> Void) {
-        self.limitBytes = limitBytes
+    /// - Parameter grow: called with the bytes by which the answers that wait have grown, or shrunk.
+    init(grow: @escaping (Int) -> Void = { _ in }, send: @escaping ([UInt8]) -> Void) {
+        self.grow = grow
         self.send = send
     }
-
-    /// Whether its answers take as much as they may: no further call of it is carried out.
-    var isFull: Bool { text.count >= limitBytes }
 
     /// One more answer will come.
     func expect() { expected += 1 }
@@ -28,6 +25,7 @@ final class Batch {
         write(&writer)
         text.append(text.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
         writer.withBytes { text.append(contentsOf: $0) }
+        grow(writer.count + 1)
     }
 
     /// An answer that was expected.
@@ -53,6 +51,7 @@ final class Batch {
         defer { tellFollowers() }
         // A batch of notifications alone is not answered at all.
         guard !text.isEmpty else { return }
+        grow(-text.count)
         text.append(UInt8(ascii: "]"))
         send(text)
         text = []

@@ -15,6 +15,8 @@ extension Connection {
         work = []
         framer = MessageFramer()
         output = OutputQueue()
+        batchBytes = 0
+        noteMemory()
         abandonWork()
         server.connectionDidClose(self)
     }

@@ -35,7 +35,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var descriptors = ReceivedDescriptors()
     /// How many bytes have come.
     private var received = 0
-    /// Calls that have not been answered. Each keeps the connection alive until it is answered or abandoned.
+    /// Calls without an answer yet. Each keeps the connection alive.
     var calls: [RPCID: Call] = [:]
     var inputHasEnded = false
     /// Both halves of the socket are gone: what the client wrote before is still handled, and nothing is sent any more.
@@ -47,10 +47,16 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// Whether what was done for this client alone is being let go of.
     var isAbandoning = false
     private var isFlushDue = false
-    /// Whether events wait for it in the journal.
+    /// Answers of batches that wait for their last one.
+    var batchBytes = 0
+    /// What the server has counted of its memory.
+    var held = HeldMemory()
+    /// Since when it holds a part of a large message.
+    var inputSince = MonotonicTime(nanoseconds: 0)
+    /// When it last took something of what waits for it.
+    var outputMoved = MonotonicTime(nanoseconds: 0)
     private var hasEvents = false
     var isClosed = false
-    /// What it still asks is not answered.
     var isShownOut = false
     private lazy var knownIdentity = ClientIdentity(
         uid: credentials.uid, name: ClientIdentity.programName(ofProcess: credentials.pid))
@@ -67,8 +73,6 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         server.loop.setInterest(.readable, for: self.fd, handler: self)
     }
 
-    /// Bytes that the client has not read.
-    var unreadBytes: Int { output.count }
     var callsUnderWay: Int { calls.count }
 
     // MARK: Input
@@ -76,6 +80,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         if readiness.contains(.readable), takesInput, readInput(), handleMessages(since: server.loop.now) { schedule() }
         guard !isClosed else { return }
+        noteMemory()
         if readiness.contains(.failed) { return hangUp() }
         if readiness.contains(.writable) { flush() }
     }
@@ -100,7 +105,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     }
 
     /// Whether the next bytes are wanted: not before those that came are handled, nor while the client has to read first.
-    private var takesInput: Bool { !inputHasEnded && !isScheduled && output.count <= server.limits.unreadBytes }
+    private var takesInput: Bool { !inputHasEnded && !isScheduled && takesAnswers }
 
     /// Reads once; gives whether something came. One read a turn, so that a client that writes much does not hold up the others.
     private func readInput() -> Bool {
@@ -134,7 +139,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// calls whose answers are large. Gives whether the slice was over; where the client has to read, ``flush()`` goes on.
     private func handleMessages(since start: MonotonicTime) -> Bool {
         var slice = InputSlice(since: start)
-        while !isClosed, !isShownOut, output.count <= server.limits.unreadBytes {
+        while !isClosed, !isShownOut, takesAnswers {
             if let item = work.last {
                 if !item.runSlice() { work.removeAll { $0 === item } }
             } else if let event = framer.next() {
@@ -176,7 +181,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
             switch RPCInput.parse(bytes) {
             case .single(let message): handle(message, batch: nil)
             case .batch(let messages):
-                let batch = Batch(limitBytes: server.limits.unreadBytes) { [unowned self] bytes in
+                let batch = Batch(grow: { [unowned self] in batchBytes += $0 }) { [unowned self] bytes in
                     bytes.withUnsafeBytes { send(message: $0) }
                 }
                 carryOut(BatchRun(messages, batch: batch) { [unowned self] in handle($0, batch: $1) })
@@ -196,7 +201,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         case .response(let response): server.callbacks.answer(response, from: number)
         case .request(let request):
             if let batch, let id = request.id {
-                guard !batch.isFull else {
+                guard batchBytes < server.limits.unreadBytes else {
                     let error = RPCError.answersTooLarge(limitBytes: server.limits.unreadBytes)
                     return batch.add { Reply.write(id: id, error: error, to: &$0) }
                 }
@@ -212,7 +217,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
 
     // MARK: Output
 
-    private func send(id: RPCID?, error: RPCError) {
+    func send(id: RPCID?, error: RPCError) {
         server.withWriter { writer in
             Reply.write(id: id, error: error, to: &writer)
             writer.withBytes { send(message: $0) }
@@ -236,13 +241,15 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
 
     func turnDidEnd() {
         isFlushDue = false
-        if !isClosed { flush() }
+        flush()
     }
 
     private func flush() {
-        guard !isHungUp else { return }
+        guard !isHungUp, !isClosed else { return }
         takeEvents()
+        let before = output.count
         if case .failed = output.flush(to: fd) { return hangUp() }
+        if output.count < before { outputMoved = server.loop.now }
         if takesNews { for watch in watches.values { watch.send() } }
         if takesStreams { for feed in feeds.values { feed.send() } }
         if !isScheduled, handleMessages(since: server.loop.now) { schedule() }
@@ -259,6 +266,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         }
         var interest: Interest = takesInput ? .readable : .hangup
         if !output.isEmpty || hasEvents, !isFlushDue { interest.insert(.writable) }
+        noteMemory()
+        guard !isClosed else { return }
         server.loop.setInterest(interest, for: fd, handler: self)
     }
 }
@@ -318,7 +327,7 @@ extension Connection: Client {
     // MARK: Callbacks
 
     /// Whether the client would see a question, and could answer it.
-    var canAnswer: Bool { !isClosed && !isShownOut && !inputHasEnded && output.count <= server.limits.unreadBytes }
+    var canAnswer: Bool { !isClosed && !isShownOut && !inputHasEnded && takesAnswers }
 
     /// Asks the client.
     func send(_ question: CallbackQuestion, number: Int, deadlineMilliseconds: Int) {
@@ -335,7 +344,7 @@ extension Connection: Client {
     /// Unread output at which nothing more of a stream is queued: more would only lie there.
     private static let unreadStreamBytes = 262_144
 
-    var takesStreams: Bool { !isClosed && !isShownOut && output.count <= Connection.unreadStreamBytes }
+    var takesStreams: Bool { !isClosed && !isShownOut && hasRoom(below: Connection.unreadStreamBytes) }
 
     func deliver(_ message: StreamMessage, of feed: StreamFeed) {
         server.withWriter { writer in
@@ -365,7 +374,7 @@ extension Connection: Client {
     /// Unread output at which no more events are queued: they wait in the journal, which all subscribers share.
     private static let unreadEventBytes = 262_144
 
-    var takesEvents: Bool { !isClosed && output.count <= Connection.unreadEventBytes }
+    var takesEvents: Bool { !isClosed && hasRoom(below: Connection.unreadEventBytes) }
 
     func eventsAreWaiting() {
         guard !hasEvents, !isClosed else { return }

@@ -40,6 +40,10 @@ public struct Limits: Equatable, Sendable {
     public var retentionMilliseconds = 86_400_000
     /// Unread output at which a client is no longer read from.
     public var unreadBytes = 4_194_304
+    /// Unread output of all clients, at which those with much of it are not read from.
+    public var totalUnreadBytes = 67_108_864
+    /// Messages of all clients that have not come whole.
+    public var totalInputBytes = 67_108_864
     /// Events that wait for a subscriber that does not read, before they are dropped.
     public var unreadEventBytes = 8_388_608
     /// The journal of events, while anybody listens.
@@ -142,6 +146,12 @@ public struct Limits: Equatable, Sendable {
         Field(
             "unread_bytes", \.unreadBytes, 65_536...268_435_456,
             "unread answers at which a client is no longer read from"),
+        Field(
+            "total_unread_bytes", \.totalUnreadBytes, 1_048_576...17_179_869_184,
+            "the same, of all clients: beyond it those with more than 64 KiB are not read from"),
+        Field(
+            "total_input_bytes", \.totalInputBytes, 1_048_576...17_179_869_184,
+            "messages of all clients that have not come whole: beyond it the one that waits longest is given up"),
         Field(
             "unread_event_bytes", \.unreadEventBytes, 4_096...268_435_456,
             "events that wait for one subscription: one that does not read is better off with the latest"),

@@ -39,6 +39,12 @@ struct OrderedEntries {
         if slots.count > 2 * count + OrderedEntries.keptGaps { slots = slots.filter { $0.entry != nil } }
     }
 
+    /// Gives back memory that is not needed.
+    mutating func shrink() {
+        guard slots.capacity > 4 * count + OrderedEntries.keptGaps else { return }
+        slots = slots.compactMap { $0.entry == nil ? nil : $0 }
+    }
+
     /// Reads the requests behind a number, in order, until the body gives false.
     func read(after number: Int, _ body: (Int, RequestEntry) -> Bool) {
         var index = index(after: number)

@@ -36,9 +36,17 @@ struct OutputQueue {
         last = []
     }
 
-    /// Sends until nothing is left or the socket is full.
+    /// Gives back memory that it keeps for the next messages.
+    mutating func shrink() { if last.isEmpty { last = [] } }
+
+    /// What is sent at a time at most, to a client that reads as fast as it is sent to.
+    private static let bytesAtOnce = 1_048_576
+
+    /// Sends until nothing is left, the socket is full, or enough is sent for one turn.
     mutating func flush(to fd: Int32) -> IOResult {
+        let before = total
         while count > 0 {
+            if total &- before >= OutputQueue.bytesAtOnce { return .wouldBlock }
             if pieces.isEmpty {
                 // Nearly always the only piece, which keeps its memory for the next answers.
                 let result = send(last, to: fd)

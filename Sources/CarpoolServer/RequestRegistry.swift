@@ -162,6 +162,15 @@ struct RequestRegistry {
     /// Results that go at once when there are too many.
     private static let surplusAtOnce = 64
 
+    /// Gives back memory that the tables have kept from a time when there were more requests.
+    mutating func shrink() {
+        if entries.capacity > 4 * entries.count + 1_024 { entries = entries.filter { _ in true } }
+        if keys.capacity > 4 * keys.count + 1_024 { keys = keys.filter { _ in true } }
+        order.shrink()
+        kept.shrink()
+        for client in byClient.values { client.entries.shrink() }
+    }
+
     private mutating func forgetBody(of entry: RequestEntry) {
         guard entry.bodyBytes > 0 else { return }
         bodyBytes -= entry.bodyBytes

@@ -112,6 +112,7 @@ extension Server {
             })
         spool.releaseExpired(at: now)
         reachability.tick()
+        giveMemoryBack()
         armIdleExit()
         loop.arm(Timer { [unowned self] in tick() }, afterMilliseconds: Server.tickMilliseconds)
     }

@@ -37,6 +37,9 @@ final class Server {
     /// Peers that were refused and have not gone yet.
     var farewells: [ObjectIdentifier: Farewell] = [:]
     var statistics = ServerStatistics()
+    /// What the connections hold of the memory.
+    var memory = ConnectionMemory()
+    var turnsAtLastTrim = 0
 
     /// For `Accept-Language`: the daemon's environment is its user's.
     let languages = DefaultFields.languages(from: Environment.process)
@@ -141,6 +144,9 @@ final class Server {
         body(&writer)
         if writer.capacity > Server.keptWriterBytes { writer = JSONWriter() }
     }
+
+    /// Gives back what the writer keeps.
+    func forgetWriter() { writer = JSONWriter() }
 
     // MARK: Sessions
 

@@ -91,4 +91,7 @@ int CLinux_resolve_take(void *lookup, uint8_t *lengths, uint8_t *bytes, int room
 // `body(context)` and ends. 0, or the error number of pthread_create(3).
 int CLinux_start_thread(const char *name, void (*body)(void *context), void *context);
 
+// malloc_trim and mallinfo2 are not part of the Glibc module. Gives free memory back to the system if the allocator holds more than so much of it.
+void CLinux_give_back_memory(size_t kept);
+
 #endif

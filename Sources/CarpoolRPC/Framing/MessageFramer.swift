@@ -44,6 +44,9 @@ public struct MessageFramer: Sendable {
     /// How many bytes are kept for the message that is not complete.
     public var bufferedBytes: Int { buffer.count &- start }
 
+    /// How many bytes of memory it holds.
+    public var heldBytes: Int { buffer.capacity }
+
     /// A framer at the start of a stream.
     public init(limits: FramingLimits = FramingLimits()) {
         self.limits = limits
@@ -75,6 +78,28 @@ public struct MessageFramer: Sendable {
             if let event = step() { return event }
         }
         return nil
+    }
+
+    /// Gives up the message that is not complete, once `next()` has given nil: what has come of it is dropped, the rest is skipped as it comes. Returns
+    /// whether there was one.
+    public mutating func discard() -> Bool {
+        switch state {
+        case .brackets(isOversized: false): state = .brackets(isOversized: true)
+        case .bareLine(isOversized: false): state = .bareLine(isOversized: true)
+        case .content(let length): state = .skippingContent(left: length &- bufferedBytes)
+        default: return false
+        }
+        reset()
+        return true
+    }
+
+    /// Gives back the memory that it does not need.
+    public mutating func shrink() {
+        if bufferedBytes == 0 {
+            buffer = []
+            start = 0
+            position = 0
+        }
     }
 
     /// The last event, once the peer has sent all it will send and `next()` has given nil.

@@ -91,6 +91,12 @@ extension RPCError {
             "limit_bytes", .integer(limitBytes))
     }
 
+    /// A message that has not come whole is given up.
+    public static func memoryFull(limitBytes: Int) -> RPCError {
+        RPCError(.memoryFull, "half messages of all clients have reached \(limitBytes) bytes").with(
+            "limit_bytes", .integer(limitBytes))
+    }
+
     /// The caller may not.
     public static func forbidden(_ message: String, requiredRole: String? = nil) -> RPCError {
         RPCError(.forbidden, message).with("required_role", requiredRole)

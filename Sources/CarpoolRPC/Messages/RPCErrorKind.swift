@@ -106,6 +106,12 @@ extension RPCErrorKind {
         members: [
             .required("limit_bytes", .integer, "What the answers of a batch may take before further calls are refused.")
         ])
+    /// 1008
+    public static let memoryFull = RPCErrorKind(
+        1008, "memory_full", isRetryable: true,
+        "Messages that have not come whole take as much memory as they may, and this one has waited longest. It was given up, the rest of it is skipped; the connection goes on.",
+        "Send messages in one go, and large bodies as a file.",
+        members: [.required("limit_bytes", .integer, "What all messages that have not come whole may take.")])
     /// 1101
     public static let requestNotFound = RPCErrorKind(
         1101, "request.not_found", "There is no such request, or it is another user's.",
@@ -210,6 +216,7 @@ extension RPCErrorKind {
     public static let all: [RPCErrorKind] = [
         parseError, invalidRequest, duplicateID, methodNotFound, invalidParams, internalError, cancelled,
         versionNotSupported, capabilityMissing, messageTooLarge, tooManyInFlight, forbidden, draining, answersTooLarge,
+        memoryFull,
         requestNotFound,
         wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
         configurationRefused, streamNotFound, streamFailed, queueFull, spoolFull,

@@ -63,8 +63,13 @@ enum ClientMethods {
         "client.list", role: .observe, "Lists the connections to the daemon.",
         """
         The first thing to look at when something floods the daemon or does not read its answers. An administrator sees all of \
-        them, others those of their own user.
+        them, others those of their own user. A page holds at most `limit` of them, and fewer where the line would be too long; while `next` \
+        is not null, call again with it.
         """,
+        params: [
+            .optional("limit", .integer(1...1_000), "The most on a page.", absent: "100"),
+            .optional("next", .string(maxBytes: 64), "Where the last page ended."),
+        ],
         result: .answer([
             .required(
                 "clients",
@@ -82,7 +87,8 @@ enum ClientMethods {
                         .required("subscriptions", .count, "Live subscriptions."),
                         .required("callbacks", .array(of: .callbackName), "Names of callbacks that it answers."),
                         .required("unread_bytes", .count, "Output that it has not read."),
-                    ])), "In the order in which they came.")
+                    ])), "In the order in which they came."),
+            .required("next", .string.nullable, "For the next page; null on the last."),
         ]),
         examples: [
             .init(
@@ -90,7 +96,7 @@ enum ClientMethods {
                 result: """
                     {"clients":[{"client":"c-17","name":"nightly-report","uid":1000,"pid":5012,"role":"admin",\
                     "connected":"2026-09-30T10:00:00.123456Z","messages":12,"calls_in_flight":1,"subscriptions":0,\
-                    "callbacks":["sign"],"unread_bytes":0}]}
+                    "callbacks":["sign"],"unread_bytes":0}],"next":null}
                     """)
         ])
 

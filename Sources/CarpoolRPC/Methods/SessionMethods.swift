@@ -54,6 +54,7 @@ enum SessionMethods {
             .required("active", .count, "Its requests that are under way."),
             .required("requests", .count, "All that it ever had."),
             .required("configuration", configuration, "As it was created; secrets are hidden."),
+            .optional("left_out", .array(of: .string), "Members of the configuration that are too long for the line."),
         ]))
 
     private static let recordExample = """
@@ -120,9 +121,20 @@ enum SessionMethods {
         result: record, errors: [.sessionNotFound], examples: [.init("the default one", result: recordExample)])
 
     private static let list = Method(
-        "session.list", role: .submit, "Lists the user's sessions.", "Every user has `default`.",
-        result: .answer([.required("sessions", .array(of: record), "In the order of their names.")]),
-        examples: [.init("only the default one", result: "{\"sessions\":[\(recordExample)]}")])
+        "session.list", role: .submit, "Lists the user's sessions.",
+        """
+        Every user has `default`. A page holds at most `limit` of them, and fewer where the line would be too long; while `next` is not null, \
+        call again with it.
+        """,
+        params: [
+            .optional("limit", .integer(1...1_000), "The most on a page.", absent: "100"),
+            .optional("next", .string(maxBytes: 64), "Where the last page ended."),
+        ],
+        result: .answer([
+            .required("sessions", .array(of: record), "In the order of their names."),
+            .required("next", .string.nullable, "For the next page; null on the last."),
+        ]),
+        examples: [.init("only the default one", result: "{\"sessions\":[\(recordExample)],\"next\":null}")])
 
     private static let invalidate = Method(
         "session.invalidate", role: .submit, "Ends a session.",

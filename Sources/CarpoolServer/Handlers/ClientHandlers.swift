@@ -70,15 +70,13 @@ struct ClientHandlers {
     /// All connections for an administrator, those of the caller's own user for others.
     private func list(_ call: Call) throws(RPCError) -> Answer {
         let (uid, isAdmin) = (call.client.uid, call.client.role == .admin)
+        let after = call.params["next"]?.string.flatMap { Int($0) } ?? 0
+        let page = ListPage(call)
+        let shown = server.connections.values.filter { $0.number > after && (isAdmin || $0.uid == uid) }
+            .sorted { $0.number < $1.number }
         return .result { writer in
             writer.beginObject()
-            writer.key("clients")
-            writer.beginArray()
-            let shown = server.connections.values.filter { isAdmin || $0.uid == uid }
-            for connection in shown.sorted(by: { $0.number < $1.number }) {
-                write(connection, to: &writer)
-            }
-            writer.endArray()
+            page.write("clients", shown, to: &writer, name: { String($0.number) }, write)
             writer.endObject()
         }
     }

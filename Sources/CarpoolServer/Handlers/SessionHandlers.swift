@@ -75,26 +75,29 @@ struct SessionHandlers {
 
     private func get(_ call: Call) throws(RPCError) -> Answer {
         let session = try server.session(call.params["session"], of: call.client)
-        return .result { write(session, to: &$0) }
+        let room = call.client.recordBytes
+        return .result { write(session, room: room, to: &$0) }
     }
 
     private func list(_ call: Call) throws(RPCError) -> Answer {
         let uid = call.client.uid
         _ = server.standardSession(of: uid)
-        let sessions = server.sessions.sessions(of: uid)
+        let after = call.params["next"]?.string ?? ""
+        let page = ListPage(call)
+        let sessions = server.sessions.sessions(of: uid).filter { after.isEmpty || $0.name > after }
         return .result { writer in
             writer.beginObject()
-            writer.key("sessions")
-            writer.beginArray()
-            for session in sessions { write(session, to: &writer) }
-            writer.endArray()
+            page.write("sessions", sessions, to: &writer, name: \.name) { write($0, room: page.room, to: &$1) }
             writer.endObject()
         }
     }
 
     /// A session as it was made; values of fields that carry secrets are left out, since a session is shared.
-    private func write(_ session: Session, to writer: inout JSONWriter) {
+    /// - Parameter room: what it may take; members of the configuration that are too long for that are named instead.
+    private func write(_ session: Session, room: Int, to writer: inout JSONWriter) {
         let configuration = session.configuration
+        let end = writer.count + room - SessionHandlers.shortMemberBytes
+        var leftOut: [String] = []
         writer.beginObject()
         writer.member("session", session.name)
         writer.member("state", session.isInvalid ? "invalid" : "valid")
@@ -102,20 +105,11 @@ struct SessionHandlers {
         writer.member("requests", session.requestCount)
         writer.key("configuration")
         writer.beginObject()
-        writer.key("headers")
-        writer.beginArray()
-        for field in configuration.fields {
-            writer.beginArray()
-            writer.string(field.name)
-            writer.string(Redaction.shown(field.value, of: field.name))
-            writer.endArray()
-        }
-        writer.endArray()
+        write("headers", to: &writer, upTo: end, &leftOut) { write(configuration.fields, to: &$0) }
         let text = server.sessions.entry(session.name, of: session.user ?? server.access.owner)?.configuration
         for name in SessionHandlers.givenMembers {
             guard let value = text?[name] else { continue }
-            writer.key(name)
-            SecretRedaction.write(value, to: &writer)
+            write(name, to: &writer, upTo: end, &leftOut) { SecretRedaction.write(value, to: &$0) }
         }
         writer.member("start", configuration.startsRequestsImmediately ? "immediate" : "manual")
         writer.member("setup", configuration.setup.rawValue)
@@ -129,7 +123,35 @@ struct SessionHandlers {
         writer.member("decode", configuration.decodesContent)
         writer.member("max_ratio", configuration.maximumDecodingRatio)
         writer.endObject()
+        if !leftOut.isEmpty { writer.member("left_out", leftOut) }
         writer.endObject()
+    }
+
+    /// Room for the members that are short.
+    private static let shortMemberBytes = 2_048
+
+    /// Writes a member, or notes its name if it goes beyond the end.
+    private func write(
+        _ name: StaticString, to writer: inout JSONWriter, upTo end: Int, _ leftOut: inout [String],
+        _ body: (inout JSONWriter) -> Void
+    ) {
+        let before = writer.count
+        writer.key(name)
+        body(&writer)
+        guard writer.count > end else { return }
+        writer.rewind(to: before)
+        leftOut.append(name.description)
+    }
+
+    private func write(_ fields: [HTTPField], to writer: inout JSONWriter) {
+        writer.beginArray()
+        for field in fields {
+            writer.beginArray()
+            writer.string(field.name)
+            writer.string(Redaction.shown(field.value, of: field.name))
+            writer.endArray()
+        }
+        writer.endArray()
     }
 
     /// Members that are told as they were given, with their secrets hidden.

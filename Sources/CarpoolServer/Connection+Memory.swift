@@ -1,0 +1,98 @@
+internal import CarpoolRPC
+internal import CarpoolSystem
+
+// What the connection holds of the daemon's memory.
+extension Connection {
+    /// What is counted of it.
+    struct HeldMemory: Equatable {
+        var input = 0
+        var output = 0
+    }
+
+    /// Output that the client has not read, and answers of batches that wait for their last one.
+    var unreadBytes: Int { output.count + batchBytes }
+
+    /// Whether more may be answered before the client has read: its own limit, and a smaller one while all connections hold too much.
+    var takesAnswers: Bool {
+        // A batch that is being handled goes on: it refuses its calls itself.
+        let unread = work.isEmpty ? unreadBytes : output.count
+        guard unread > ConnectionMemory.shortOutputBytes else { return true }
+        return unread <= server.limits.unreadBytes
+            && !server.memory.output.isOver(server.limits.totalUnreadBytes, for: uid)
+    }
+
+    /// Whether something that can wait elsewhere may be queued: at most so much, and less while all connections hold too much.
+    func hasRoom(below bytes: Int) -> Bool {
+        guard output.count > ConnectionMemory.uncountedBytes else { return true }
+        return output.count <= bytes && !server.memory.output.isOver(server.limits.totalUnreadBytes, for: uid)
+    }
+
+    /// Brings the server's account in line with what it holds.
+    func noteMemory() {
+        let least = ConnectionMemory.uncountedBytes
+        let new = HeldMemory(
+            input: framer.bufferedBytes >= least ? framer.heldBytes : 0, output: unreadBytes >= least ? unreadBytes : 0)
+        guard new != held else { return }
+        if held.input == 0 { inputSince = server.loop.now }
+        if held.output == 0 { outputMoved = server.loop.now }
+        let old = held
+        held = new
+        server.memory.input.change(uid, by: new.input - old.input)
+        server.memory.output.change(uid, by: new.output - old.output)
+        if new.input > old.input { server.makeRoomForInput() }
+        if new.output > old.output { server.makeRoomForOutput() }
+    }
+
+    /// Gives up the message that has not come whole, and says so. Returns whether there was one.
+    func discardMessage() -> Bool {
+        guard framer.discard() else { return false }
+        descriptors.closeAll()
+        send(id: nil, error: .memoryFull(limitBytes: server.limits.totalInputBytes))
+        noteMemory()
+        return true
+    }
+
+    /// Gives back memory that it does not need.
+    func shrink() {
+        framer.shrink()
+        output.shrink()
+    }
+}
+
+extension Server {
+    /// Gives up the messages that have waited longest, of the user who holds most, until all fit.
+    func makeRoomForInput() {
+        while let uid = memory.input.culprit(limits.totalInputBytes) {
+            let oldest = connections.values.filter { $0.uid == uid && $0.held.input > 0 }
+                .min { $0.inputSince < $1.inputSince }
+            guard let oldest, oldest.discardMessage() else { return }
+            log.write(.warning, "half a message given up", [("client", "c-\(oldest.number)"), ("uid", String(uid))])
+        }
+    }
+
+    /// Closes the connections that have taken nothing for longest, of the user who holds most, when not reading from them is not enough.
+    func makeRoomForOutput() {
+        let limit = limits.totalUnreadBytes + limits.totalUnreadBytes / 4
+        while memory.output.total > limit, let uid = memory.output.culprit(limits.totalUnreadBytes) {
+            let stuck = connections.values.filter { $0.uid == uid && $0.held.output > 0 }
+                .min { $0.outputMoved < $1.outputMoved }
+            guard let stuck else { return }
+            log.write(
+                .warning, "closed: it does not read", [("client", "c-\(stuck.number)"), ("uid", String(uid))])
+            stuck.close()
+        }
+    }
+
+    /// Gives memory of a burst back to the system, if there was one since the last time.
+    func giveMemoryBack() {
+        guard loop.turns &- turnsAtLastTrim >= Server.turnsOfABurst else { return }
+        turnsAtLastTrim = loop.turns
+        for connection in connections.values { connection.shrink() }
+        requests.shrink()
+        forgetWriter()
+        Heap.giveBack()
+    }
+
+    /// A daemon that has turned less since the last time has nothing to give back.
+    private static let turnsOfABurst = 100
+}
