@@ -1,0 +1,95 @@
+"""Memory that clients cause: bounded in sum, and given back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+from conftest import StartDaemon
+from harness.calls import line, ping
+from harness.daemon import Daemon
+from harness.gauge import bounded_turns
+from harness.waiting import eventually
+
+MEBIBYTE = 1 << 20
+
+
+def test_b5_half_messages_of_many_connections(daemon: Daemon) -> None:
+    half = b'{"jsonrpc":"2.0","id":1,"method":"daemon.ping","params":{"a":"' + b"x" * (MEBIBYTE - 100)
+    before = daemon.memory_kib()
+    with bounded_turns(daemon):
+        wires = [daemon.wire() for _ in range(200)]
+        for wire in wires:
+            wire.send_bytes(half)
+        # Each of these is whole at last, and read: those that have waited longest have made room.
+        with daemon.wire() as other:
+            for _ in range(20):
+                other.send_bytes(half + b'"}}\n')
+                assert other.receive()["error"]["code"] == -32602
+        assert daemon.memory_kib() - before < 100 * 1024
+        refused = [wire for wire in wires if wire.is_readable(0)]
+        assert len(refused) > 100
+        for wire in refused:
+            assert wire.receive()["error"]["data"]["name"] == "memory_full"
+            wire.send_bytes(b'"}}\n')
+            ping(wire)
+    for wire in wires:
+        wire.close()
+
+
+def test_b5_many_clients_that_do_not_read(daemon: Daemon) -> None:
+    before = daemon.memory_kib()
+    wires = [daemon.wire() for _ in range(60)]
+    with bounded_turns(daemon):
+        for wire in wires:
+            wire.send_bytes(b"".join(line("rpc.discover", number) for number in range(100)))
+        for _ in range(100):
+            daemon.call("daemon.ping")
+        assert daemon.memory_kib() - before < 110 * 1024
+        # Nothing is lost to those that read after all.
+        for wire in wires:
+            for number in range(100):
+                assert wire.receive_bytes().startswith(b'{"jsonrpc":"2.0","id":%d,' % number)
+    for wire in wires:
+        wire.close()
+
+
+def test_b5_batches_that_wait_for_an_answer_count_as_unread(start: StartDaemon) -> None:
+    daemon = start(config={"limits": {"unread_bytes": 1_048_576}})
+    waiting = {"jsonrpc": "2.0", "id": "w", "method": "events.next", "params": {"types": ["pool.*"]}}
+    before = daemon.memory_kib()
+    with daemon.wire(timeout=1.0) as wire, contextlib.suppress(TimeoutError):
+        # It is not read from any more when so much waits.
+        for number in range(50):
+            calls = [{"jsonrpc": "2.0", "id": f"{number}-{n}", "method": "rpc.discover"} for n in range(90)]
+            wire.send([waiting | {"id": f"w{number}"}, *calls])
+        pytest.fail("everything was read")
+    assert daemon.memory_kib() - before < 30 * 1024
+
+
+def test_b11_memory_of_a_burst_is_given_back(daemon: Daemon) -> None:
+    with daemon.wire() as wire:
+        ping(wire)
+    before = daemon.memory_kib()
+    with daemon.wire() as wire:
+        data = b"".join(
+            line("request.submit", None, url="http://127.0.0.1:1/", start="manual", headers={"x": "y" * 500})
+            for _ in range(9_500)
+        )
+        wire.send_bytes(data)
+        eventually(lambda: daemon.stats()["requests"]["active"] == 9_500)
+        wire.call("session.cancel_requests")
+        names: list[str] = []
+        page = {"next": "0"}
+        while page["next"] is not None:
+            page = wire.call("request.list", next=page["next"])
+            names += [entry["request"] for entry in page["requests"]]
+        for start in range(0, len(names), 100):
+            calls = [
+                {"jsonrpc": "2.0", "id": n, "method": "request.dismiss", "params": {"request": name}}
+                for n, name in enumerate(names[start : start + 100])
+            ]
+            wire.send_text(json.dumps(calls))
+            wire.receive()
+    eventually(lambda: daemon.memory_kib() - before <= 8 * 1024, seconds=75)
