@@ -17,7 +17,7 @@ public struct JSON {
         case integer
         /// A number with fraction or exponent that fits a double.
         case real
-        /// A number that fits neither; its text is kept and passed on.
+        /// A number that fits neither.
         case bigNumber
         /// `true` or `false`.
         case bool
@@ -28,29 +28,53 @@ public struct JSON {
     let document: JSONDocument
     let node: UnsafeMutablePointer<json_t>
 
-    private func view(_ node: UnsafeMutablePointer<json_t>?) -> JSON? {
-        node.map { JSON(document: document, node: $0) }
+    private init(_ document: JSONDocument) { self.init(document, document.root) }
+
+    init(_ document: JSONDocument, _ node: UnsafeMutablePointer<json_t>) {
+        self.document = document
+        self.node = node
     }
 
     /// Parses one JSON text (RFC 8259): UTF-8, no duplicate names, any value at the top.
     ///
-    /// Integers beyond 64 bits and reals beyond a double keep their text (`Kind.bigNumber`); a real too small for a
-    /// double is 0. U+0000 is accepted in strings, not in member names.
+    /// Every number keeps its text. U+0000 is accepted in strings and in names.
     /// - Throws: `JSONError` with line, column and offset; duplicate names and bad UTF-8 have their own codes.
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
-        let document = try JSONDocument.parse(bytes)
-        return JSON(document: document, node: document.root)
+        let outline = try JSONTokenizer.outline(of: bytes)
+        return JSON(try JSONDocument.make(outline.root, of: bytes, outline) { Array(bytes) })
     }
 
     /// Parses one JSON text; see `parse(_:)` over a raw buffer.
     public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSON {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) in try parse(UnsafeRawBufferPointer(buffer)) }
+        let outline = try bytes.withBytes { (text) throws(JSONError) in try JSONTokenizer.outline(of: text) }
+        return try JSON(outline.root, of: bytes, outline)
     }
 
-    /// Parses the object or array that a text begins with, and tells how many bytes it takes; what follows is not looked at. `nil` if there is
-    /// none, or if ``parse(_:)-(UnsafeRawBufferPointer)`` has to say what is wrong with it or to keep a number's text.
-    public static func parsePrefix(of bytes: UnsafeRawBufferPointer) -> (value: JSON, byteCount: Int)? {
-        JSONDocument.parse(prefixOf: bytes).map { (JSON(document: $0, node: $0.root), $1) }
+    /// The value at a place in a text that has been read.
+    public init(_ span: JSONSpan, of text: [UInt8], _ outline: JSONOutline) throws(JSONError) {
+        self.init(
+            try text.withBytes { (bytes) throws(JSONError) in
+                try JSONDocument.make(span, of: bytes, outline) { text }
+            })
+    }
+
+    /// Whether the tree only refers to the value's text; see `JSONSource`.
+    @inline(__always)
+    var isText: Bool { CJansson_typeof(node) == JSON_REAL }
+
+    /// The value with a tree of its own, if it is an array or object.
+    private var container: JSON? {
+        switch CJansson_typeof(node) {
+        case JSON_OBJECT, JSON_ARRAY: self
+        case JSON_REAL: document.part(node).map { JSON($0) }
+        default: nil
+        }
+    }
+
+    /// The text of a number that a tree only refers to.
+    func withNumberText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        guard isText, case .number = JSONSource.place(of: node) else { return nil }
+        return document.withText(of: node, body)
     }
 
     /// The kind of the value.
@@ -58,39 +82,63 @@ public struct JSON {
         switch CJansson_typeof(node) {
         case JSON_OBJECT: .object
         case JSON_ARRAY: .array
-        case JSON_STRING: bigNumberText == nil ? .string : .bigNumber
+        case JSON_STRING: .string
         case JSON_INTEGER: .integer
-        case JSON_REAL: .real
+        case JSON_REAL: textKind
         case JSON_TRUE, JSON_FALSE: .bool
         default: .null
         }
     }
 
+    private var textKind: Kind {
+        switch document.firstByte(of: node) {
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "\""): .string
+        default: document.withText(of: node, JSONNumber.kind) ?? .bigNumber
+        }
+    }
+
     /// The member of that name, if this is an object and has it.
     public subscript(key: StaticString) -> JSON? {
-        guard key.hasPointerRepresentation else { return nil }
-        return key.utf8Start.withMemoryRebound(to: CChar.self, capacity: key.utf8CodeUnitCount) {
-            view(json_object_getn(node, $0, key.utf8CodeUnitCount))
+        guard key.hasPointerRepresentation, let object = container else { return nil }
+        return key.utf8Start.withMemoryRebound(to: CChar.self, capacity: key.utf8CodeUnitCount) { name in
+            json_object_getn(object.node, name, key.utf8CodeUnitCount).map { JSON(object.document, $0) }
         }
     }
 
     /// The member of that name, if this is an object and has it.
     @_disfavoredOverload
     public subscript(key: String) -> JSON? {
+        guard let object = container else { return nil }
         var key = key
         return key.withUTF8 { name in
-            name.withMemoryRebound(to: CChar.self) { view(json_object_getn(node, $0.baseAddress, $0.count)) }
+            let name = UnsafeRawBufferPointer(name)
+            if object.document.source?.escapesNames == true {
+                return JSONSource.escape(name: name).withUnsafeBytes { JSON.member($0, of: object) }
+            }
+            return JSON.member(name, of: object)
         }
+    }
+
+    private static func member(_ name: UnsafeRawBufferPointer, of object: JSON) -> JSON? {
+        name.withMemoryRebound(to: CChar.self) { json_object_getn(object.node, $0.baseAddress, $0.count) }
+            .map { JSON(object.document, $0) }
     }
 
     /// The element at that place, from 0, if this is an array that long.
     public subscript(index index: Int) -> JSON? {
-        index < 0 ? nil : view(json_array_get(node, index))
+        guard index >= 0, let array = container else { return nil }
+        return json_array_get(array.node, index).map { JSON(array.document, $0) }
     }
 
     /// How many members or elements; 0 for what is neither object nor array.
     public var count: Int {
-        CJansson_typeof(node) == JSON_OBJECT ? json_object_size(node) : json_array_size(node)
+        switch CJansson_typeof(node) {
+        case JSON_OBJECT: json_object_size(node)
+        case JSON_REAL: document.count(of: node)
+        default: json_array_size(node)
+        }
     }
 
     /// The string.
@@ -101,7 +149,8 @@ public struct JSON {
 
     /// The integer, if it fits 64 bits.
     public var integer: Int64? {
-        CJansson_typeof(node) == JSON_INTEGER ? json_integer_value(node) : nil
+        if CJansson_typeof(node) == JSON_INTEGER { return json_integer_value(node) }
+        return withNumberText { Int64(String(decoding: $0, as: UTF8.self)) } ?? nil
     }
 
     /// The integer.
@@ -109,13 +158,16 @@ public struct JSON {
 
     /// The number, integers included, rounded to the nearest double; nil if it is beyond a double.
     public var double: Double? {
-        switch CJansson_typeof(node) {
-        case JSON_INTEGER: return Double(json_integer_value(node))
-        case JSON_REAL: return json_real_value(node)
-        default:
-            let value = bigNumberText.flatMap { Double(String(decoding: $0, as: UTF8.self)) }
-            return value?.isFinite == true ? value : nil
+        if CJansson_typeof(node) == JSON_INTEGER { return Double(json_integer_value(node)) }
+        return withNumberText(JSONNumber.double) ?? nil
+    }
+
+    /// The number as it was written; nil if this is no number.
+    public var numberText: String? {
+        if let integer = CJansson_typeof(node) == JSON_INTEGER ? json_integer_value(node) : nil {
+            return integer.description
         }
+        return withNumberText { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The truth value.
@@ -130,13 +182,20 @@ public struct JSON {
     /// Whether this is `null`.
     public var isNull: Bool { CJansson_typeof(node) == JSON_NULL }
 
-    /// The bytes of the string, valid UTF-8, without a copy; nil if this is no string. They live as long as the call.
+    /// The bytes of the string, valid UTF-8; nil if this is no string. They live as long as the call.
     public func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard let content = stringContent, bigNumberText == nil else { return nil }
         defer { withExtendedLifetime(document) {} }
-        return try body(content)
+        if CJansson_typeof(node) == JSON_STRING {
+            return try body(UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node)))
+        }
+        guard isText, document.firstByte(of: node) == UInt8(ascii: "\"") else { return nil }
+        return try document.withText(of: node) { (text) throws(Failure) in
+            let content = UnsafeRawBufferPointer(rebasing: text[1..<text.count &- 1])
+            guard content.contains(UInt8(ascii: "\\")) else { return try body(content) }
+            return try JSONString.decode(content).withBytes { (bytes) throws(Failure) in try body(bytes) }
+        }
     }
 
     /// Calls the body with each member of an object, in the order of the text.
@@ -148,40 +207,54 @@ public struct JSON {
     public func forEachMemberUTF8<Failure: Error>(
         _ body: (UnsafeRawBufferPointer, JSON) throws(Failure) -> Void
     ) throws(Failure) {
+        guard let object = container else { return }
+        guard object.document.source?.escapesNames == true else { return try object.forEachStoredMember(body) }
+        try object.forEachStoredMember { (name, value) throws(Failure) in
+            try JSONSource.unescape(name: name).withBytes { (name) throws(Failure) in try body(name, value) }
+        }
+    }
+
+    /// Calls the body with each member of an object that has a tree. The bytes of a name live as long as the tree; one with U+0000 or U+0001 in
+    /// it may be there in another form.
+    package func forEachStoredMember<Failure: Error>(
+        _ body: (UnsafeRawBufferPointer, JSON) throws(Failure) -> Void
+    ) throws(Failure) {
         guard CJansson_typeof(node) == JSON_OBJECT else { return }
         var iterator = json_object_iter(node)
-        while let member = iterator, let value = view(json_object_iter_value(member)) {
+        while let member = iterator, let value = json_object_iter_value(member) {
             let name = UnsafeRawBufferPointer(
                 start: json_object_iter_key(member), count: json_object_iter_key_len(member))
-            try body(name, value)
+            try body(name, JSON(document, value))
             iterator = json_object_iter_next(node, member)
         }
     }
 
     /// Calls the body with each element of an array.
     public func forEachElement<Failure: Error>(_ body: (JSON) throws(Failure) -> Void) throws(Failure) {
-        var index = 0
-        while let element = self[index: index] {
-            try body(element)
-            index &+= 1
+        guard let array = container else { return }
+        for index in 0..<json_array_size(array.node) {
+            if let element = json_array_get(array.node, index) { try body(JSON(array.document, element)) }
         }
-    }
-
-    /// The bytes that jansson holds for a string, marked numbers included.
-    private var stringContent: UnsafeRawBufferPointer? {
-        guard CJansson_typeof(node) == JSON_STRING else { return nil }
-        return UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
-    }
-
-    /// The text of a number that jansson cannot hold.
-    var bigNumberText: UnsafeRawBufferPointer? {
-        document.holdsBigNumbers ? stringContent.flatMap(BigNumbers.text(in:)) : nil
     }
 }
 
 extension JSON: Equatable {
-    /// Whether two values are the same: members in any order; 1 and 1.0 differ.
-    public static func == (left: JSON, right: JSON) -> Bool { json_equal(left.node, right.node) != 0 }
+    /// Whether two values are the same: members in any order; numbers by their spelling, so that 1 and 1.0 differ.
+    public static func == (left: JSON, right: JSON) -> Bool {
+        let kind = left.kind
+        guard kind == right.kind, left.count == right.count else { return false }
+        switch kind {
+        case .null: return true
+        case .bool: return left.bool == right.bool
+        case .integer, .real, .bigNumber: return left.numberText == right.numberText
+        case .string: return left.withUTF8 { text in right.withUTF8 { text.elementsEqual($0) } } == true
+        case .array: return (0..<left.count).allSatisfy { left[index: $0] == right[index: $0] }
+        case .object:
+            var isSame = true
+            left.forEachMember { name, value in isSame = isSame && right[name] == value }
+            return isSame
+        }
+    }
 }
 
 @available(*, unavailable)

@@ -10,58 +10,82 @@ extension JSONSchema {
         try check(Node(json), at: path)
     }
 
-    /// A node without its document: validation makes no references, so that it costs no reference counting.
+    /// A node without a reference to its document: validation makes none, so that it costs no reference counting.
     struct Node {
         let pointer: UnsafeMutablePointer<json_t>
-        let holdsBigNumbers: Bool
+        private let document: Unmanaged<JSONDocument>
 
-        init(_ json: JSON) {
-            pointer = json.node
-            holdsBigNumbers = json.document.holdsBigNumbers
-        }
+        init(_ json: JSON) { self.init(json.node, .passUnretained(json.document)) }
 
-        private init(_ pointer: UnsafeMutablePointer<json_t>, like other: Node) {
+        private init(_ pointer: UnsafeMutablePointer<json_t>, _ document: Unmanaged<JSONDocument>) {
             self.pointer = pointer
-            holdsBigNumbers = other.holdsBigNumbers
+            self.document = document
         }
 
-        /// The bytes of a string; nil for other kinds.
-        var string: UnsafeRawBufferPointer? {
-            guard CJansson_typeof(pointer) == JSON_STRING else { return nil }
-            let content = UnsafeRawBufferPointer(start: json_string_value(pointer), count: json_string_length(pointer))
-            return holdsBigNumbers && BigNumbers.text(in: content) != nil ? nil : content
+        /// The view of the same value, for what is rarely needed.
+        var json: JSON { JSON(document.takeUnretainedValue(), pointer) }
+
+        /// The value's type as jansson has it: of a value that stays text, the type that its tree would have.
+        var type: json_type {
+            let type = CJansson_typeof(pointer)
+            guard type == JSON_REAL else { return type }
+            return switch json.kind {
+            case .object: JSON_OBJECT
+            case .array: JSON_ARRAY
+            case .string: JSON_STRING
+            case .integer: JSON_INTEGER
+            default: JSON_REAL
+            }
         }
 
-        /// Whether this is a number that jansson cannot hold.
-        var isBigNumber: Bool { CJansson_typeof(pointer) == JSON_STRING && string == nil }
+        /// How many members or elements it has.
+        var count: Int { json.count }
+
+        /// The value with a tree of its own.
+        var expanded: Node {
+            guard CJansson_typeof(pointer) == JSON_REAL else { return self }
+            // The document keeps its parts.
+            guard let part = document.takeUnretainedValue().part(pointer) else { return self }
+            return Node(part.root, .passUnretained(part))
+        }
+
+        var integer: Int64? {
+            CJansson_typeof(pointer) == JSON_INTEGER ? json_integer_value(pointer) : json.integer
+        }
 
         /// What a message calls it.
         var kindName: String {
-            switch CJansson_typeof(pointer) {
-            case JSON_OBJECT: "an object"
-            case JSON_ARRAY: "an array"
-            case JSON_STRING: isBigNumber ? "a number beyond 64 bits" : "a string"
-            case JSON_INTEGER: "the integer \(json_integer_value(pointer))"
-            case JSON_REAL: "the number \(json_real_value(pointer))"
-            case JSON_TRUE: "true"
-            case JSON_FALSE: "false"
-            default: "null"
+            switch json.kind {
+            case .object: "an object"
+            case .array: "an array"
+            case .string: "a string"
+            case .integer: "the integer \(JSONSchema.shortened(json.numberText ?? ""))"
+            case .real, .bigNumber: "the number \(JSONSchema.shortened(json.numberText ?? ""))"
+            case .bool: json.bool == true ? "true" : "false"
+            case .null: "null"
             }
         }
 
         func forEachMember(
             _ body: (UnsafeRawBufferPointer, Node) throws(JSONError) -> Void
         ) throws(JSONError) {
+            let isEscaped = document.takeUnretainedValue().source?.escapesNames == true
             var iterator = json_object_iter(pointer)
             while let member = iterator, let value = json_object_iter_value(member) {
                 let name = UnsafeRawBufferPointer(
                     start: json_object_iter_key(member), count: json_object_iter_key_len(member))
-                try body(name, Node(value, like: self))
+                let node = Node(value, document)
+                if isEscaped {
+                    let name = JSONSource.unescape(name: name)
+                    try name.withBytes { (name) throws(JSONError) in try body(name, node) }
+                } else {
+                    try body(name, node)
+                }
                 iterator = json_object_iter_next(pointer, member)
             }
         }
 
-        func element(_ index: Int) -> Node? { json_array_get(pointer, index).map { Node($0, like: self) } }
+        func element(_ index: Int) -> Node? { json_array_get(pointer, index).map { Node($0, document) } }
 
         func hasMember(_ name: StaticString) -> Bool {
             name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) {
@@ -86,8 +110,7 @@ extension JSONSchema {
         case .string(let maxBytes?): try check(string: node, maxBytes: maxBytes)
         case .choice(let values): try check(choice: node, among: values)
         case .integer(let range):
-            guard accepts(node) else { throw wrong(node) }
-            guard range.contains(json_integer_value(node.pointer)) else { throw wrong(node) }
+            guard let integer = node.integer, range.contains(integer) else { throw wrong(node) }
         case .null, .boolean, .constant, .number, .string(nil):
             guard accepts(node) else { throw wrong(node) }
         }
@@ -96,19 +119,19 @@ extension JSONSchema {
     /// Whether the kind of the value is right, and, of an object, whether its first required member tells that it is
     /// this one.
     private func accepts(_ node: Node) -> Bool {
-        let type = CJansson_typeof(node.pointer)
+        let type = node.type
         switch rule {
         case .any: return true
         case .null: return type == JSON_NULL
         case .boolean: return type == JSON_TRUE || type == JSON_FALSE
         case .constant(let value): return type == (value ? JSON_TRUE : JSON_FALSE)
         case .integer: return type == JSON_INTEGER
-        case .number: return type == JSON_INTEGER || type == JSON_REAL || node.isBigNumber
-        case .string, .choice: return node.string != nil
+        case .number: return type == JSON_INTEGER || type == JSON_REAL
+        case .string, .choice: return type == JSON_STRING
         case .array: return type == JSON_ARRAY
         case .map: return type == JSON_OBJECT
         case .object(let object):
-            return type == JSON_OBJECT && object.required.first.map(node.hasMember) ?? true
+            return type == JSON_OBJECT && object.required.first.map(node.expanded.hasMember) ?? true
         case .oneOf(let alternatives): return alternatives.contains { $0.accepts(node) }
         case .named(_, let schema): return schema.accepts(node)
         }
@@ -119,16 +142,17 @@ extension JSONSchema {
     }
 
     private func check(string node: Node, maxBytes: Int) throws(JSONError) {
-        guard let text = node.string else { throw wrong(node) }
-        guard text.count <= maxBytes else {
-            throw .refused("expected \(expectation), found \(text.count) bytes", expected: expectation)
+        guard let count = node.json.withUTF8({ $0.count }) else { throw wrong(node) }
+        guard count <= maxBytes else {
+            throw .refused("expected \(expectation), found \(count) bytes", expected: expectation)
         }
     }
 
     private func check(choice node: Node, among values: [StaticString]) throws(JSONError) {
-        guard let text = node.string else { throw wrong(node) }
-        guard !values.contains(where: { $0.matches(text) }) else { return }
-        let name = Self.shortened(text)
+        let json = node.json
+        guard let isKnown = json.withUTF8({ text in values.contains { $0.matches(text) } }) else { throw wrong(node) }
+        guard !isKnown else { return }
+        let name = json.withUTF8(Self.shortened) ?? ""
         throw .refused(
             "expected \(expectation), found \"\(name)\"", expected: expectation,
             didYouMean: NearestName.find(name, among: values.map(\.description)))
@@ -136,10 +160,11 @@ extension JSONSchema {
 
     private func check(array node: Node, of element: JSONSchema, count: ClosedRange<Int>) throws(JSONError) {
         guard accepts(node) else { throw wrong(node) }
-        let found = json_array_size(node.pointer)
+        let found = node.count
         guard count.contains(found) else {
             throw .refused("expected \(expectation), found \(found)", expected: expectation)
         }
+        let node = node.expanded
         for index in 0..<found {
             guard let value = node.element(index) else { continue }
             try element.check(value, at: "[\(index)]")
@@ -148,17 +173,21 @@ extension JSONSchema {
 
     private func check(map node: Node, of value: JSONSchema, maxCount: Int) throws(JSONError) {
         guard accepts(node) else { throw wrong(node) }
-        let found = json_object_size(node.pointer)
+        let found = node.count
         guard found <= maxCount else {
             throw .refused("expected \(expectation), found \(found)", expected: expectation)
         }
-        try node.forEachMember { (name, member) throws(JSONError) in
+        try node.expanded.forEachMember { (name, member) throws(JSONError) in
             try value.check(member, at: ".\(Self.shortened(name))")
         }
     }
 
     private func check(object node: Node, _ object: ObjectRule) throws(JSONError) {
-        guard CJansson_typeof(node.pointer) == JSON_OBJECT else { throw wrong(node) }
+        guard node.type == JSON_OBJECT else { throw wrong(node) }
+        if object.refusesOthers, node.count > Self.maximumMembers {
+            throw .refused("has \(node.count) members", expected: "at most \(Self.maximumMembers) members")
+        }
+        let node = node.expanded
         try node.forEachMember { (name, value) throws(JSONError) in
             if let index = object.index(of: name) {
                 try object.members[index].schema.check(value, at: ".\(object.members[index].name)")
@@ -185,9 +214,10 @@ extension JSONSchema {
 extension JSONSchema {
     private func noAlternative(for node: Node) -> JSONError {
         let telling = requiredNames
-        guard CJansson_typeof(node.pointer) == JSON_OBJECT, !telling.isEmpty else { return wrong(node) }
+        guard node.type == JSON_OBJECT, !telling.isEmpty else { return wrong(node) }
         let expected = "one of \(telling.joined(separator: ", "))"
         let known = memberNames
+        let node = node.expanded
         var iterator = json_object_iter(node.pointer)
         while let member = iterator {
             let key = UnsafeRawBufferPointer(
@@ -237,6 +267,14 @@ extension JSONSchema {
         let expected = known.isEmpty ? "no members" : "one of \(known.joined(separator: ", "))"
         return .refused("is not known", expected: expected, didYouMean: NearestName.find(name, among: known))
             .inside(".\(name)")
+    }
+
+    /// No object whose members are known has so many; one that does is refused before a tree of it is made.
+    private static let maximumMembers = 1_000
+
+    private static func shortened(_ text: String) -> String {
+        var text = text
+        return text.withUTF8 { shortened(UnsafeRawBufferPointer($0)) }
     }
 
     /// A name from outside may be as long as the message that it came in; an answer shows its beginning.

@@ -3,15 +3,9 @@ public struct JSONText: Equatable, Sendable {
     /// The text, in UTF-8.
     public let bytes: [UInt8]
 
-    /// Takes a text as the parser takes it: see ``JSON/parse(_:)-([UInt8])``, also for what it throws. What is plainly right is taken over by a
-    /// single look at its bytes; the parser has the last word on all else.
+    /// Takes a text as the parser takes it: see ``JSON/parse(_:)-([UInt8])``, also for what it throws. Makes no tree, and keeps the spelling of
+    /// numbers and strings.
     public init(_ text: [UInt8]) throws(JSONError) {
-        if let compact = text.withUnsafeBytes({ JSONCompactor.compact($0) }) {
-            bytes = compact
-            return
-        }
-        var writer = JSONWriter()
-        writer.value(try JSON.parse(text))
-        bytes = writer.bytes
+        bytes = try text.withBytes { (text) throws(JSONError) in try JSONTokenizer.compacted(text) }
     }
 }

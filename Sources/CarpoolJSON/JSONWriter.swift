@@ -269,6 +269,18 @@ public struct JSONWriter: ~Copyable {
 
     /// Whether bytes are well-formed UTF-8 (RFC 3629), and `text` would write them as a string.
     public static func isUTF8(_ value: UnsafeRawBufferPointer) -> Bool {
-        value.withMemoryRebound(to: UInt8.self) { (try? UTF8Span(validating: $0.span)) != nil }
+        firstInvalidUTF8(value) == nil
+    }
+
+    /// The offset of the first byte that is not well-formed UTF-8.
+    static func firstInvalidUTF8(_ value: UnsafeRawBufferPointer) -> Int? {
+        value.withMemoryRebound(to: UInt8.self) { bytes in
+            do throws(UTF8.ValidationError) {
+                _ = try UTF8Span(validating: bytes.span)
+                return nil
+            } catch {
+                return error.byteOffsets.lowerBound
+            }
+        }
     }
 }

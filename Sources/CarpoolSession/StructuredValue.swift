@@ -11,8 +11,10 @@ public indirect enum StructuredValue: Equatable, Sendable {
     case unsigned(UInt64)
     /// A number with a fraction or an exponent.
     case real(Double)
-    /// A decimal number that none of the others holds, as it was written.
+    /// A decimal number. A form has it in its shortest spelling, as the model does (FE-17); JSON as it was written.
     case decimal(String)
+    /// A number that keeps the spelling in which it came (RFC 8259, section 6), in forms and in JSON.
+    case number(String)
     /// A text.
     case string(String)
     /// Bytes.

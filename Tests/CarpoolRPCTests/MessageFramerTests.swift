@@ -16,7 +16,7 @@ import Testing
         return found
     }
 
-    private func message(_ text: String) -> FramerEvent { .message(Array(text.utf8)) }
+    private func message(_ text: String) -> FramerEvent { .message(MessageText(Array(text.utf8))) }
 
     private func message(ofBytes count: Int) -> String {
         #"{"x":""# + String(repeating: "y", count: count - 8) + #""}"#
@@ -92,7 +92,7 @@ import Testing
             let whole = events(bytes, limits: limits) { .max }
             #expect(events(bytes, limits: limits) { 1 } == whole)
             #expect(events(bytes, limits: limits) { Int.random(in: 1...9, using: &generator) } == whole)
-            for case .message(let message) in whole { #expect(message.count <= limits.messageBytes) }
+            for case .message(let message) in whole { #expect(message.bytes.count <= limits.messageBytes) }
         }
     }
 

@@ -32,8 +32,8 @@ import Testing
         func answer() throws -> [UInt8] {
             service.output.withUnsafeBytes { reader.append($0) }
             service.output = []
-            guard case .message(let bytes)? = reader.next() else { throw Transcript.Failure.badLine("no answer") }
-            return bytes
+            guard case .message(let message)? = reader.next() else { throw Transcript.Failure.badLine("no answer") }
+            return message.bytes
         }
         var hasEnded = false
         for step in try transcript.steps() {

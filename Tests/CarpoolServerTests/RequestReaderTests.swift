@@ -103,7 +103,7 @@ struct RequestReaderTests {
         "Bodies in the message",
         arguments: [
             (#"{"text":"é"}"#, "é"), (#"{"text":""}"#, ""),
-            (#"{"json":{"b":1.10,"a":[null,"\u0000"]}}"#, #"{"b":1.1,"a":[null,"\u0000"]}"#),
+            (#"{"json":{"b":1.10,"a":[null,"\u0000"]}}"#, #"{"b":1.10,"a":[null,"\u0000"]}"#),
             (#"{"base64":"aGVsbG8="}"#, "hello"), (#"{"base64":""}"#, ""),
         ])
     func body(_ body: String, _ expected: String) throws {

@@ -52,7 +52,7 @@ public struct Params {
     private static func found(in object: JSON) -> [Found] {
         var found: [Found] = []
         found.reserveCapacity(object.count)
-        object.forEachMemberUTF8 { found.append(Found(name: $0, value: $1)) }
+        object.forEachStoredMember { found.append(Found(name: $0, value: $1)) }
         return found
     }
 

@@ -1,6 +1,7 @@
 /// Finds the end of a JSON object or array, byte by byte, without understanding more of it than strings and brackets.
 ///
-/// Runs in front of the parser: it bounds the depth and says where a message ends, and what is wrong with one that has no end.
+/// For what the tokenizer cannot read at once: a message that comes in pieces, is too large, or is not JSON. Nothing is taken for
+/// valid because of it: it says where the message ends, so that the next one is found. It stops and goes on at any byte.
 struct BracketScanner {
     /// What ends a scan.
     enum Outcome: Equatable {

@@ -1,7 +1,11 @@
+internal import CarpoolJSON
+
 /// What the framer found.
 public enum FramerEvent: Equatable, Sendable {
-    /// The bytes of one message, without its frame; whether they are JSON is for the parser to say.
-    case message([UInt8])
+    /// One message, without its frame; whether it is JSON is for ``RPCInput`` to say.
+    case message(MessageText)
+
+    static func message(_ bytes: [UInt8]) -> FramerEvent { .message(MessageText(bytes)) }
     /// Something that is no message. It is answered with this error and `id` null, and the connection goes on.
     case failure(RPCError)
 }
@@ -34,6 +38,7 @@ public struct MessageFramer: Sendable {
     private let limits: FramingLimits
     private var state = State.between
     private var scanner: BracketScanner
+    private var tokenizer: JSONTokenizer
     private var headers = ContentLengthHeaders()
     /// Bytes not given out yet; those before `start` are.
     private var buffer: [UInt8] = []
@@ -51,6 +56,7 @@ public struct MessageFramer: Sendable {
     public init(limits: FramingLimits = FramingLimits()) {
         self.limits = limits
         scanner = BracketScanner(maximumDepth: limits.depth, stopsAtSeparator: false)
+        tokenizer = JSONTokenizer(maximumDepth: limits.depth)
     }
 
     /// Takes what was read from the peer. Call `next()` until it gives nil before the next `append`.
@@ -154,6 +160,7 @@ public struct MessageFramer: Sendable {
             state = .headers
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             if framing == .undecided { framing = .lines }
+            if let message = readWhole() { return .message(message) }
             scanner = BracketScanner(maximumDepth: limits.depth, stopsAtSeparator: framing == .jsonSequence)
             state = .brackets(isOversized: false)
         case UInt8(ascii: "\""), UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "t"),
@@ -187,6 +194,18 @@ public struct MessageFramer: Sendable {
     }
 
     // MARK: Lines and records
+
+    /// The message that starts here, if it is JSON and all of it is there, as nearly every message is. What is not is looked at by the
+    /// scanner of brackets, which can stop anywhere and go on behind an error.
+    private mutating func readWhole() -> MessageText? {
+        let isRead = buffer.withUnsafeBytes { tokenizer.readPrefix(of: UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        guard isRead, tokenizer.outline.root.count <= limits.messageBytes else { return nil }
+        let end = start &+ tokenizer.outline.root.count
+        let message = MessageText(Array(buffer[start..<end]), outline: tokenizer.outline)
+        start = end
+        position = end
+        return message
+    }
 
     private mutating func scanBrackets(isOversized: Bool) -> FramerEvent? {
         let outcome = buffer.withUnsafeBufferPointer { scanner.scan($0, from: &position) }

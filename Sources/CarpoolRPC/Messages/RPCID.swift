@@ -2,8 +2,8 @@ public import CarpoolJSON
 
 /// The id of a call: a string, a number or null, echoed byte for byte as it came.
 ///
-/// Two ids are the same if they are the same value: `"a"` is `"\u0061"`. Numbers are compared as they are written in JSON,
-/// so `1` and `1.0` are two.
+/// Two ids are the same if they are the same value: `"a"` is `"\u0061"`. Numbers are compared as they are spelled, so `1`
+/// and `1.0` are two.
 public struct RPCID: Hashable, Sendable {
     /// The JSON text as received.
     public let bytes: [UInt8]
@@ -22,18 +22,26 @@ public struct RPCID: Hashable, Sendable {
         self.init(bytes: writer.bytes, canonical: writer.bytes)
     }
 
-    /// An id of a value, with its text.
-    init(_ value: JSON, spelled text: UnsafeRawBufferPointer) {
+    /// The id of a message, which has been found to be a string, a number or null.
+    init(_ envelope: Envelope, _ span: JSONSpan) throws(RPCError) {
+        switch envelope.firstByte(span) {
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "t"), UInt8(ascii: "f"):
+            throw .invalidRequest("an id is a string, a number or null")
+        default: break
+        }
+        guard span.count <= RPCID.maximumBytes else {
+            throw .invalidRequest("the id has more than \(RPCID.maximumBytes) bytes")
+        }
+        let spelling = envelope.withText(span) { Array($0) }
+        // A number and null have one spelling, and so has a string of printable ASCII without escapes.
+        let isPlain = spelling.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }
+        if isPlain {
+            self.init(bytes: spelling, canonical: spelling)
+            return
+        }
         var writer = JSONWriter()
-        writer.value(value)
-        // Nearly always equal; then one array serves for both.
-        let isCanonical = writer.bytes.elementsEqual(text)
-        self.init(bytes: isCanonical ? writer.bytes : Array(text), canonical: writer.bytes)
-    }
-
-    /// An id in the spelling that the writer would give it: an integer, or a string of printable ASCII without escapes.
-    init(plain bytes: [UInt8]) {
-        self.init(bytes: bytes, canonical: bytes)
+        writer.value(try envelope.json(span))
+        self.init(bytes: spelling, canonical: writer.bytes)
     }
 
     private init(bytes: [UInt8], canonical: [UInt8]) {

@@ -12,29 +12,41 @@ public enum RPCInput {
     /// The most messages in a batch: its answers are held until the last one is there.
     public static let maximumBatch = 100
 
-    /// Parses what the framer cut out.
-    public static func parse(_ bytes: [UInt8]) -> RPCInput {
-        bytes.withUnsafeBytes { text in
-            if let request = PlainRequest.read(text) { return .single(.request(request)) }
-            do throws(JSONError) {
-                let json = try JSON.parse(text)
-                return json.kind == .array ? batch(json, text: text) : .single(RPCMessage(json, text: text))
-            } catch {
-                return .failure(.parseError(error))
-            }
+    /// Reads what the framer cut out.
+    public static func parse(_ bytes: [UInt8]) -> RPCInput { parse(MessageText(bytes)) }
+
+    /// Reads what the framer cut out.
+    public static func parse(_ message: MessageText) -> RPCInput {
+        if let outline = message.outline { return read(message.bytes, outline) }
+        do throws(JSONError) {
+            return read(message.bytes, try outline(of: message.bytes))
+        } catch {
+            return .failure(.parseError(error))
         }
     }
 
-    private static func batch(_ json: JSON, text: UnsafeRawBufferPointer) -> RPCInput {
-        guard json.count > 0 else { return .failure(.invalidRequest("an empty batch")) }
-        guard json.count <= maximumBatch else {
-            return .failure(.invalidRequest("a batch of \(json.count) messages; there may be \(maximumBatch)"))
+    private static func outline(of text: [UInt8]) throws(JSONError) -> JSONOutline {
+        try text.withBytes { (bytes) throws(JSONError) in try JSONTokenizer.outline(of: bytes) }
+    }
+
+    private static func read(_ text: [UInt8], _ outline: JSONOutline) -> RPCInput {
+        text.withUnsafeBytes { outline.root.bytes(of: $0).first } == UInt8(ascii: "[")
+            ? batch(text, outline) : .single(RPCMessage(text, outline))
+    }
+
+    private static func batch(_ text: [UInt8], _ outline: JSONOutline) -> RPCInput {
+        guard outline.partCount > 0 else { return .failure(.invalidRequest("an empty batch")) }
+        guard outline.partCount <= maximumBatch else {
+            return .failure(.invalidRequest("a batch of \(outline.partCount) messages; there may be \(maximumBatch)"))
         }
-        var texts = RawJSON.elements(of: text).makeIterator()
         var messages: [RPCMessage] = []
-        json.forEachElement { element in
-            guard let text = texts.next() else { return }
-            messages.append(RPCMessage(element, text: text))
+        messages.reserveCapacity(outline.partCount)
+        for index in 0..<outline.partCount {
+            guard let part = outline.part(index) else { continue }
+            let element = text.withUnsafeBytes { Array(part.value.bytes(of: $0)) }
+            // It has been read as a part of the batch.
+            guard let own = try? self.outline(of: element) else { continue }
+            messages.append(RPCMessage(element, own))
         }
         return .batch(messages)
     }

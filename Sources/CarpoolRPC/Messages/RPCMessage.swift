@@ -35,51 +35,66 @@ public enum RPCMessage {
     /// Neither. It is answered with the error, and with the id if one could be read, else null (§5).
     case invalid(RPCID?, RPCError)
 
-    /// Tells what a value is.
-    /// - Parameter text: The value's own text, for the spelling of its id.
-    init(_ json: JSON, text: UnsafeRawBufferPointer) {
-        guard json.kind == .object else {
+    /// Tells what a text is that has been read.
+    init(_ text: [UInt8], _ outline: JSONOutline) {
+        guard text.withUnsafeBytes({ outline.root.bytes(of: $0).first }) == UInt8(ascii: "{") else {
             self = .invalid(nil, .invalidRequest("a message is an object"))
             return
         }
-        var id: RPCID?
-        if let value = json["id"] {
-            guard RPCID.allows(value), let spelling = RawJSON.member("id", of: text) else {
-                self = .invalid(nil, .invalidRequest("an id is a string, a number or null"))
-                return
-            }
-            guard spelling.count <= RPCID.maximumBytes else {
-                self = .invalid(nil, .invalidRequest("the id has more than \(RPCID.maximumBytes) bytes"))
-                return
-            }
-            id = RPCID(value, spelled: spelling)
-        }
-        guard let version = json["jsonrpc"], version.isString("2.0") else {
-            self = .invalid(id, .invalidRequest("jsonrpc must be \"2.0\""))
+        guard outline.partCount <= JSONOutline.maximumParts else {
+            self = .invalid(nil, .invalidRequest("a message has at most \(JSONOutline.maximumParts) members"))
             return
         }
-        self = RPCMessage.tell(json, id: id)
+        let envelope = Envelope(text, outline)
+        var id: RPCID?
+        do throws(RPCError) {
+            id = try envelope.id.map { (span) throws(RPCError) in try RPCID(envelope, span) }
+            guard let version = envelope.version, envelope.isString(version, "2.0") else {
+                throw .invalidRequest("jsonrpc must be \"2.0\"")
+            }
+            self = try RPCMessage.tell(envelope, id: id)
+        } catch {
+            self = .invalid(id, error)
+        }
     }
 
-    private static func tell(_ json: JSON, id: RPCID?) -> RPCMessage {
-        switch (json["method"], json["result"], json["error"]) {
+    private static func tell(_ envelope: Envelope, id: RPCID?) throws(RPCError) -> RPCMessage {
+        switch (envelope.method, envelope.result, envelope.error) {
         case (let method?, nil, nil):
-            guard let name = method.string else { return .invalid(id, .invalidRequest("method is a string")) }
-            // Null is no structured value (§4.2), but several libraries send it for calls without parameters.
-            let params = json["params"].flatMap { $0.isNull ? nil : $0 }
-            guard params == nil || params?.kind == .object || params?.kind == .array else {
-                return .invalid(id, .invalidRequest("params is an object or an array"))
-            }
-            return .request(RPCRequest(id: id, method: name, params: params))
-        case (nil, let result?, nil):
-            guard let id else { return .invalid(nil, .invalidRequest("a response has an id")) }
-            return .response(RPCResponse(id: id, outcome: .result(result)))
-        case (nil, nil, let error?):
-            guard let id else { return .invalid(nil, .invalidRequest("a response has an id")) }
-            return .response(RPCResponse(id: id, outcome: .error(error)))
-        case (nil, nil, nil): return .invalid(id, .invalidRequest("method is missing"))
-        default: return .invalid(id, .invalidRequest("a message has one of method, result and error"))
+            guard let name = envelope.string(method) else { throw .invalidRequest("method is a string") }
+            return .request(RPCRequest(id: id, method: name, params: try params(of: envelope)))
+        case (nil, let result?, let error?):
+            // JSON-RPC 1.0 has both, one of them null, and many libraries still write that.
+            let (hasResult, hasError) = (!envelope.isNull(result), !envelope.isNull(error))
+            guard !hasResult || !hasError else { break }
+            return try hasError ? .failed(envelope, error, id) : .answered(envelope, result, id)
+        case (nil, let result?, nil): return try .answered(envelope, result, id)
+        case (nil, nil, let error?): return try .failed(envelope, error, id)
+        case (nil, nil, nil): throw .invalidRequest("method is missing")
+        default: break
         }
+        throw .invalidRequest("a message has one of method, result and error")
+    }
+
+    private static func params(of envelope: Envelope) throws(RPCError) -> JSON? {
+        guard let span = envelope.params else { return nil }
+        switch envelope.firstByte(span) {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return try envelope.json(span)
+        // Null is no structured value (§4.2), but several libraries send it for calls without parameters.
+        case UInt8(ascii: "n"): return nil
+        default: throw .invalidRequest("params is an object or an array")
+        }
+    }
+
+    private static func answered(_ envelope: Envelope, _ result: JSONSpan, _ id: RPCID?) throws(RPCError) -> RPCMessage
+    {
+        guard let id else { throw .invalidRequest("a response has an id") }
+        return .response(RPCResponse(id: id, outcome: .result(try envelope.json(result))))
+    }
+
+    private static func failed(_ envelope: Envelope, _ error: JSONSpan, _ id: RPCID?) throws(RPCError) -> RPCMessage {
+        guard let id else { throw .invalidRequest("a response has an id") }
+        return .response(RPCResponse(id: id, outcome: .error(try envelope.json(error))))
     }
 }
 

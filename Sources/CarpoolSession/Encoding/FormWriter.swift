@@ -105,7 +105,7 @@ struct FormWriter {
         return text
     }
 
-    /// Reals as Swift describes them, decimals as short as they can be (FE-17).
+    /// Reals as Swift describes them, decimals as short as they can be (FE-17), numbers that came as text as they came.
     private func text(_ value: StructuredValue) throws(EncodingFailure) -> String? {
         switch value {
         case .null: return encoder.null.text
@@ -116,6 +116,9 @@ struct FormWriter {
         case .decimal(let text):
             guard let decimal = DecimalText(text) else { throw .invalidNumber(text) }
             return decimal.description
+        case .number(let text):
+            guard NumberText.isValid(text) else { throw .invalidNumber(text) }
+            return text
         case .string(let string): return string
         case .data(let bytes):
             if case .custom(let convert) = encoder.data { return try EncodingFailure.catching { try convert(bytes) } }

@@ -48,8 +48,8 @@ public struct JSONParameterEncoder: Sendable, Equatable {
             writer.real(real)
         case .date(let seconds): try write(.real(DateValue.sinceReferenceDate(seconds)), to: &writer)
         case .data(let bytes): bytes.withUnsafeBytes { writer.base64($0) }
-        case .decimal(let text):
-            guard DecimalText(text) != nil else { throw .invalidNumber(text) }
+        case .decimal(let text), .number(let text):
+            guard NumberText.isValid(text) else { throw .invalidNumber(text) }
             writer.raw(Array(text.utf8))
         default: writer.structured(value)
         }

@@ -107,10 +107,15 @@ private struct PropertyListBuilder {
         case .date(let seconds): return try date(seconds)
         case .null:
             throw .invalidPropertyList("a property list has no null", hint: "leave the member out")
-        case .decimal(let text):
-            throw .invalidPropertyList(
-                "a property list has no number like \(text.prefix(40))", hint: "send it as a string")
+        case .number(let text):
+            guard let real = Double(text), real.isFinite else { throw unknown(text) }
+            return try made(plist_new_real(real))
+        case .decimal(let text): throw unknown(text)
         }
+    }
+
+    private func unknown(_ number: String) -> EncodingFailure {
+        .invalidPropertyList("a property list has no number like \(number.prefix(40))", hint: "send it as a string")
     }
 
     private var emptyText: UnsafePointer<CChar> {

@@ -6,7 +6,7 @@ extension StructuredValue {
     /// The deepest value that is read, in levels of arrays and objects: as deep as a message may be.
     public static let maximumDepth = 64
 
-    /// Reads a JSON value. A whole number beyond 63 bits becomes `unsigned`, what fits neither that nor a double `decimal`.
+    /// Reads a JSON value. A whole number of 64 bits becomes `integer` or `unsigned`; any other keeps its spelling as `number`, and so does -0.
     /// - Throws: `JSONError` with the path of the value for a `$data` that is not base64 (RFC 4648, section 4), a `$date` that is no number,
     ///   and for values deeper than ``maximumDepth``.
     public init(_ json: JSON, path: String = "") throws(JSONError) {
@@ -24,9 +24,7 @@ extension StructuredValue {
         switch json.kind {
         case .null: self = .null
         case .bool: self = .bool(json.bool ?? false)
-        case .integer: self = .integer(json.integer ?? 0)
-        case .real: self = .real(json.double ?? 0)
-        case .bigNumber: self = StructuredValue.number(json)
+        case .integer, .real, .bigNumber: self = StructuredValue.number(json)
         case .string: self = .string(json.string ?? "")
         case .array: self = .array(try StructuredValue.elements(json, depth: depth))
         case .object:
@@ -39,10 +37,10 @@ extension StructuredValue {
     }
 
     private static func number(_ json: JSON) -> StructuredValue {
-        var writer = JSONWriter()
-        writer.value(json)
-        let text = String(decoding: writer.bytes, as: UTF8.self)
-        return UInt64(text).map { .unsigned($0) } ?? .decimal(text)
+        let text = json.numberText ?? "0"
+        if let integer = json.integer, integer != 0 || text == "0" { return .integer(integer) }
+        guard json.kind == .bigNumber else { return .number(text) }
+        return UInt64(text).map { .unsigned($0) } ?? .number(text)
     }
 
     private static func elements(_ json: JSON, depth: Int) throws(JSONError) -> [StructuredValue] {
@@ -104,7 +102,7 @@ extension JSONError {
 
 extension JSONWriter {
     /// Writes a value so that it reads back the same: bytes and dates as objects with `$data` and `$date`. A real that JSON cannot say becomes
-    /// null, a decimal that is none a string.
+    /// null, a number that is none a string.
     public mutating func structured(_ value: StructuredValue) {
         switch value {
         case .null: null()
@@ -112,7 +110,8 @@ extension JSONWriter {
         case .integer(let value): integer(value)
         case .unsigned(let value): integer(unsigned: value)
         case .real(let value): real(value)
-        case .decimal(let text): if DecimalText(text) != nil { raw(Array(text.utf8)) } else { string(text) }
+        case .decimal(let text), .number(let text):
+            if NumberText.isValid(text) { raw(Array(text.utf8)) } else { string(text) }
         case .string(let value): string(value)
         case .data(let bytes):
             beginObject()

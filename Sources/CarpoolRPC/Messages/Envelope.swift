@@ -1,0 +1,74 @@
+internal import CarpoolJSON
+
+/// The members of a message that JSON-RPC 2.0 knows, as places in its text: no tree is made of them.
+struct Envelope {
+    let text: [UInt8]
+    let outline: JSONOutline
+    private(set) var version: JSONSpan?
+    private(set) var id: JSONSpan?
+    private(set) var method: JSONSpan?
+    private(set) var params: JSONSpan?
+    private(set) var result: JSONSpan?
+    private(set) var error: JSONSpan?
+
+    /// The members of an object; other members are ignored.
+    init(_ text: [UInt8], _ outline: JSONOutline) {
+        self.text = text
+        self.outline = outline
+        text.withUnsafeBytes { bytes in
+            for index in 0..<min(outline.partCount, JSONOutline.maximumParts) {
+                if let part = outline.part(index) { take(part, bytes) }
+            }
+        }
+    }
+
+    private mutating func take(_ part: JSONOutline.Part, _ bytes: UnsafeRawBufferPointer) {
+        if part.isNamed("jsonrpc", in: bytes) {
+            version = part.value
+        } else if part.isNamed("id", in: bytes) {
+            id = part.value
+        } else if part.isNamed("method", in: bytes) {
+            method = part.value
+        } else if part.isNamed("params", in: bytes) {
+            params = part.value
+        } else if part.isNamed("result", in: bytes) {
+            result = part.value
+        } else if part.isNamed("error", in: bytes) {
+            error = part.value
+        }
+    }
+
+    /// Calls the body with a value's text.
+    func withText<Result>(_ span: JSONSpan, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        text.withUnsafeBytes { body(span.bytes(of: $0)) }
+    }
+
+    /// The first byte of a value, which tells its kind.
+    func firstByte(_ span: JSONSpan) -> UInt8 { withText(span) { $0.first ?? 0 } }
+
+    func isNull(_ span: JSONSpan) -> Bool { firstByte(span) == UInt8(ascii: "n") }
+
+    /// Whether a value is that string, however it is spelled.
+    func isString(_ span: JSONSpan, _ other: StaticString) -> Bool {
+        let isSame = withText(span) { text in
+            text.count == other.utf8CodeUnitCount &+ 2
+                && UnsafeRawBufferPointer(rebasing: text[1..<text.count &- 1])
+                    .elementsEqual(UnsafeRawBufferPointer(start: other.utf8Start, count: other.utf8CodeUnitCount))
+        }
+        return isSame || string(span) == other.description
+    }
+
+    /// The tree of a value.
+    func json(_ span: JSONSpan) throws(RPCError) -> JSON {
+        do throws(JSONError) {
+            return try JSON(span, of: text, outline)
+        } catch {
+            throw .internalError(error.message)
+        }
+    }
+
+    /// The content of a string, if the value is one.
+    func string(_ span: JSONSpan) -> String? {
+        withText(span) { JSONString.text(of: $0) }
+    }
+}
