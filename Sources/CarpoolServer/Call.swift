@@ -18,8 +18,8 @@ enum Answer {
 final class Call {
     /// As received; `nil` for a notification, which is never answered.
     let id: RPCID?
-    /// The checked parameters.
-    let params: Params
+    /// The checked parameters; none once they have been let go of.
+    private(set) var params: Params
     /// Who calls.
     let client: any Client
     /// Carried out if the call is cancelled, or its connection lost, before it is answered.
@@ -38,6 +38,10 @@ final class Call {
         self.client = client
         self.batch = batch
     }
+
+    /// Lets go of the parameters, and so of the message that they came in: a call that waits for an answer from the network keeps
+    /// only what was made of them.
+    func releaseParameters() { params = .none }
 
     /// Answers with a result. Only the first answer counts.
     func answer(_ write: @escaping (inout JSONWriter) -> Void) { finish(.success(write)) }

@@ -198,3 +198,25 @@ def test_f13_a_result_beside_a_null_error_is_a_result(wire: Wire, origin: Script
     question = wire.question("serialize")
     wire.send({"jsonrpc": "2.0", "id": question["id"], "result": None, "error": {"code": 1, "message": "no"}})
     assert wire.receive()["result"]["outcome"]["error"]["name"] == "callback_failed"
+
+
+def test_b4_a_pending_call_keeps_its_body_and_no_tree_of_it(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    def rss() -> int:
+        status = Path(f"/proc/{daemon.pid}/status").read_text()
+        return int(status.split("RssAnon:")[1].split()[0]) * 1024
+
+    released = origin.hold("/held")
+    body = json.dumps({"n": list(range(155_000))}, separators=(",", ":"))
+    assert 900_000 < len(body) < 1_000_000
+    before = rss()
+    with Wire(daemon.socket) as wire:
+        for number in range(1000, 1030):
+            wire.send_text(
+                f'{{"jsonrpc":"2.0","id":{number},"method":"request.perform",'
+                f'"params":{{"url":"{origin.url}/held","method":"POST","body":{{"json":{body}}}}}}}'
+            )
+        assert wire.result(wire.request("daemon.stats"))["requests"]["active"] == 30
+        grown = rss() - before
+        released.set()
+    # A tree of each would be thirty times as much; what is let go of may stay with the allocator for a while.
+    assert grown < 30 * 2_500_000, f"{grown / 30:,.0f} bytes a call"

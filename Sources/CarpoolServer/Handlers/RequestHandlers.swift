@@ -65,6 +65,7 @@ struct RequestHandlers {
     private func start(_ request: Request, _ call: Call) {
         request.setUp()
         let isManual = call.params["start"].map { $0.isString("manual") }
+        call.releaseParameters()
         guard !(isManual ?? !request.session.configuration.startsRequestsImmediately) else { return }
         request.resume()
     }
