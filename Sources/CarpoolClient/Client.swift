@@ -8,15 +8,43 @@ public final class Client {
     private var socket: FileDescriptor
     private var lines = LineBuffer()
     private var lastID: Int64 = 0
+    /// A notification `client.hello` with the name under which the user wants this program to be known; empty without one.
+    private let introduction: [UInt8]
+    /// Whether the introduction has gone over the present connection.
+    private var isIntroduced = false
+
+    /// The variable with the name of the client, for programs that belong together, or that share a session and do not.
+    static let nameVariable = "CARPOOL_CLIENT"
+    /// What `client.hello` takes.
+    private static let nameBytes = 64
 
     /// Connects to the daemon, and starts one if the finder is to.
     public init(_ finder: DaemonFinder) throws(ClientError) {
         self.finder = finder
+        introduction = try Client.introduction(name: Environment.process[Client.nameVariable])
         socket = try finder.connect()
     }
 
     /// The user that the daemon runs as; `nil` if the kernel does not tell.
     public var daemonUID: UInt32? { try? PeerCredentials(of: socket.raw).uid }
+
+    static func introduction(name: String?) throws(ClientError) -> [UInt8] {
+        guard let name else { return [] }
+        guard name.utf8.count <= nameBytes else {
+            throw .invalidName("it has \(name.utf8.count) bytes, more than \(nameBytes)")
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("jsonrpc", static: "2.0")
+        writer.member("method", static: "client.hello")
+        writer.key("params")
+        writer.beginObject()
+        writer.member("name", name)
+        writer.endObject()
+        writer.endObject()
+        writer.append(verbatim: [UInt8(ascii: "\n")])
+        return writer.bytes
+    }
 
     /// Calls a method and waits for its result. The closure writes one JSON object, the parameters.
     ///
@@ -29,6 +57,7 @@ public final class Client {
         for _ in 1..<Client.attempts {
             if let answer = try exchangeUnlessDraining(line) { return answer }
             socket = try finder.connect()
+            isIntroduced = false
             lines = LineBuffer()
         }
         if let answer = try exchange(line) { return answer }
@@ -133,6 +162,9 @@ public final class Client {
     }
 
     private func send(_ line: [UInt8]) -> Bool {
+        // With the first call, so that a name costs no round trip.
+        let line = isIntroduced || introduction.isEmpty ? line : introduction + line
+        isIntroduced = true
         var done = 0
         while done < line.count {
             let sent = line.withUnsafeBytes { Bytes.send(socket.raw, UnsafeRawBufferPointer(rebasing: $0[done...])) }

@@ -6,6 +6,8 @@ public enum ClientError: Error, Equatable, Sendable {
     case refused(RemoteError)
     /// The daemon closed the connection before it answered.
     case disconnected(String)
+    /// `CARPOOL_CLIENT` holds what no client can be called; the text says why.
+    case invalidName(String)
     /// What came over the socket is not the protocol.
     case protocolViolation(String)
 }

@@ -88,6 +88,8 @@ protocol Client: AnyObject, EventSink {
     var role: Role { get }
     /// Whose quotas count, and what `mine` means.
     var identity: ClientIdentity { get }
+    /// What people call it: the name that it gave, or that of its program.
+    var displayName: String { get }
     /// What its requests say in `User-Agent`, unless they or their session say something else.
     var userAgent: HTTPField? { get }
     /// The encoded size up to which a body may stand in a record.

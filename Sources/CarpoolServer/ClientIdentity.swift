@@ -1,10 +1,56 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
+internal import Glibc
 
-/// Who a client is, beyond one connection: its user, and the name that it gave or else that of its program. Quotas and the scope `mine` go by it.
+/// Who a client is, beyond one connection: quotas, fairness, idempotency keys and the scope `mine` go by it.
+///
+/// A client is its user and the name that it gives in `client.hello`. Without a name all processes of one session (setsid(2): a terminal, a
+/// service, a cron job) of a user are one client, so that a script with a hundred processes is one, and two scripts are two.
 struct ClientIdentity: Hashable {
+    /// What tells the clients of one user apart.
+    enum Name: Hashable {
+        /// The name that the client gave.
+        case given(String)
+        /// The session id of the process that connected.
+        case session(Int32)
+        /// The executable of a process whose session cannot be read.
+        case program(String)
+    }
+
     let uid: UInt32
-    let name: String
+    let name: Name
+
+    init(uid: UInt32, name: Name) {
+        self.uid = uid
+        self.name = name
+    }
+
+    /// A client that has given a name.
+    init(uid: UInt32, name: String) { self.init(uid: uid, name: .given(name)) }
+
+    /// A client that has not given a name: its session, else its executable.
+    init(unnamed peer: PeerCredentials) {
+        let session = ClientIdentity.session(ofProcess: peer.pid).map(Name.session)
+        self.init(uid: peer.uid, name: session ?? .program(ClientIdentity.programName(ofProcess: peer.pid)))
+    }
+
+    /// As people read it: `name:nightly`, `session:4711` or `program:nc`.
+    var text: String {
+        switch name {
+        case .given(let name): "name:\(name)"
+        case .session(let number): "session:\(number)"
+        case .program(let name): "program:\(name)"
+        }
+    }
+
+    /// The session id of a process (getsid(2)); `nil` if the process is gone, or it or its session lies in a process namespace that is hidden
+    /// from the daemon.
+    static func session(ofProcess pid: Int32) -> Int32? {
+        // 0 would ask for the daemon's own session.
+        guard pid > 0 else { return nil }
+        let session = getsid(pid)
+        return session > 0 ? session : nil
+    }
 
     /// The name of a process as the kernel knows it (proc(5), `comm`): 15 bytes at most. A process that is gone has none.
     static func programName(ofProcess pid: Int32) -> String {

@@ -12,6 +12,7 @@ extension Connection {
         server.loop.forget(fd)
         descriptor = nil
         descriptors.closeAll()
+        ticket = nil
         work = []
         framer = MessageFramer()
         output = OutputQueue()

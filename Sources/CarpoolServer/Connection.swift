@@ -58,14 +58,23 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private var hasEvents = false
     var isClosed = false
     var isShownOut = false
-    private lazy var knownIdentity = ClientIdentity(
-        uid: credentials.uid, name: ClientIdentity.programName(ofProcess: credentials.pid))
+    /// Whose quotas count: at first what the kernel says of the peer, then the name that it gives.
+    private(set) var identity: ClientIdentity
+    /// Its share of the connections that the daemon has, until it is closed.
+    var ticket: QuotaLedger.Ticket?
+    /// The name of the peer's program, read when it is first needed.
+    private lazy var programName = ClientIdentity.programName(ofProcess: credentials.pid)
 
-    init(number: Int, fd: consuming FileDescriptor, credentials: PeerCredentials, role: Role, server: Server) {
+    init(
+        number: Int, fd: consuming FileDescriptor, credentials: PeerCredentials, identity: ClientIdentity, role: Role,
+        ticket: QuotaLedger.Ticket?, server: Server
+    ) {
         self.number = number
         self.fd = fd.raw
         descriptor = consume fd
         self.credentials = credentials
+        self.identity = identity
+        self.ticket = ticket
         self.role = role
         self.server = server
         maximumLineBytes = server.limits.lineBytes
@@ -275,7 +284,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
 extension Connection: Client {
     var uid: UInt32 { credentials.uid }
     var pid: Int32 { credentials.pid }
-    var identity: ClientIdentity { knownIdentity }
+    var displayName: String { name ?? programName }
 
     /// A client that has raised its line gets larger bodies inline, less the same room for head and metrics.
     var inlineBodyBytes: Int {
@@ -289,7 +298,7 @@ extension Connection: Client {
 
     private func makeUserAgent() -> HTTPField? {
         try? HTTPField(
-            name: "User-Agent", value: DefaultFields.userAgent(client: knownIdentity.name, version: version))
+            name: "User-Agent", value: DefaultFields.userAgent(client: displayName, version: version))
     }
 
     var descriptorCount: Int { descriptors.count }
@@ -299,7 +308,7 @@ extension Connection: Client {
     func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
         if let name {
             self.name = name
-            knownIdentity = ClientIdentity(uid: uid, name: name)
+            identity = ClientIdentity(uid: uid, name: name)
         }
         if let version { self.version = version }
         if name != nil || version != nil { userAgent = makeUserAgent() }

@@ -18,18 +18,32 @@ public struct Limits: Equatable, Sendable {
     public var descriptorsPerConnection = 16
     /// Subscriptions on one connection.
     public var subscriptionsPerConnection = 32
-    /// Connections of one user, and of all.
+    /// Subscriptions and watches of one client, of one user and of all.
+    public var subscriptionsPerClient = 16_384
+    /// Subscriptions and watches of one user.
+    public var subscriptionsPerUser = 32_768
+    /// Subscriptions and watches of all users.
+    public var subscriptions = 65_536
+    /// Connections of one client, of one user, and of all.
+    public var connectionsPerClient = 960
+    /// Connections of one user.
     public var connectionsPerUser = 1_024
     /// Connections of all users.
     public var connections = 2_048
-    /// Requests that are not over, of one client and of all.
+    /// Requests that are not over, of one client, of one user and of all.
     public var queuedRequestsPerClient = 10_000
-    /// Requests that are not over, of all clients.
+    /// Requests that are not over, of one user.
+    public var queuedRequestsPerUser = 50_000
+    /// Requests that are not over, of all users.
     public var queuedRequests = 100_000
     /// What the bodies of requests that are not over take of memory, of one client.
     public var requestBodyBytesPerClient = 268_435_456
-    /// The same, of all clients.
+    /// The same, of one user.
+    public var requestBodyBytesPerUser = 536_870_912
+    /// The same, of all users.
     public var requestBodyBytes = 1_073_741_824
+    /// Sessions at a time that one client has created.
+    public var sessionsPerClient = 250
     /// Sessions at a time that one user has created.
     public var sessionsPerUser = 500
     /// Sessions at a time that all users have created.
@@ -66,17 +80,23 @@ public struct Limits: Equatable, Sendable {
     public var totalConnections = 256
     /// Streams on one HTTP/2 connection.
     public var streamsPerConnection = 100
-    /// Raw streams of one connection, and of all.
+    /// Raw streams of one connection.
     public var rawStreamsPerConnection = 32
-    /// Raw streams of all connections.
+    /// Raw streams of one client.
+    public var rawStreamsPerClient = 96
+    /// Raw streams of one user.
+    public var rawStreamsPerUser = 192
+    /// Raw streams of all users.
     public var rawStreams = 256
     /// What is held of one stream for its readers.
     public var streamBytes = 1_048_576
     /// What is held of all streams.
     public var totalStreamBytes = 67_108_864
-    /// Bodies in the spool, of one client and of all.
+    /// Bodies in the spool, of one client, of one user and of all.
     public var spoolBytesPerClient = 1_073_741_824
-    /// Bodies in the spool, of all clients.
+    /// Bodies in the spool, of one user.
+    public var spoolBytesPerUser = 2_147_483_648
+    /// Bodies in the spool, of all users.
     public var spoolBytes = 4_294_967_296
     /// What is held of one file that is written before its transfer waits.
     public var writeBytesPerFile = 1_048_576
@@ -121,6 +141,14 @@ public struct Limits: Equatable, Sendable {
             "descriptors that a client has not read: each is an open file of the daemon's"),
         Field("subscriptions_per_connection", \.subscriptionsPerConnection, 1...1_024, "subscriptions on a connection"),
         Field(
+            "subscriptions_per_client", \.subscriptionsPerClient, 1...1_000_000,
+            "subscriptions and watches of a client: each is looked at for every event"),
+        Field("subscriptions_per_user", \.subscriptionsPerUser, 1...1_000_000, "subscriptions and watches of a user"),
+        Field("subscriptions", \.subscriptions, 1...1_000_000, "subscriptions and watches of all users"),
+        Field(
+            "connections_per_client", \.connectionsPerClient, 1...100_000,
+            "connections of one client: it leaves some to its user's others"),
+        Field(
             "connections_per_user", \.connectionsPerUser, 1...100_000,
             "connections of one user: one program must not lock out the rest"),
         Field("connections", \.connections, 1...100_000, "connections of all users: each costs a descriptor"),
@@ -128,15 +156,22 @@ public struct Limits: Equatable, Sendable {
             "queued_requests_per_client", \.queuedRequestsPerClient, 1...1_000_000,
             "requests of one client that are not over"),
         Field(
+            "queued_requests_per_user", \.queuedRequestsPerUser, 1...1_000_000,
+            "requests of one user that are not over, whatever its clients are called"),
+        Field(
             "queued_requests", \.queuedRequests, 1...1_000_000,
-            "requests of all clients that are not over: each costs some KiB"),
+            "requests of all users that are not over: each costs some KiB"),
         Field(
             "request_body_bytes_per_client", \.requestBodyBytesPerClient, 1_048_576...1_099_511_627_776,
             "bodies in memory of one client's requests that are not over: those that came with the call, and 1 MiB for each that is given piece by piece"
         ),
         Field(
+            "request_body_bytes_per_user", \.requestBodyBytesPerUser, 1_048_576...1_099_511_627_776,
+            "the same, of one user, whatever its clients are called"),
+        Field(
             "request_body_bytes", \.requestBodyBytes, 1_048_576...1_099_511_627_776,
-            "the same, of all clients: the daemon must not grow with what waits for its turn"),
+            "the same, of all users: the daemon must not grow with what waits for its turn"),
+        Field("sessions_per_client", \.sessionsPerClient, 1...100_000, "sessions that one client has created"),
         Field(
             "sessions_per_user", \.sessionsPerUser, 1...100_000,
             "sessions that one user has created: they live until they are invalidated"),
@@ -186,6 +221,8 @@ public struct Limits: Equatable, Sendable {
         Field(
             "raw_streams_per_connection", \.rawStreamsPerConnection, 0...4_096,
             "raw streams of a connection: each holds up to 512 KiB"),
+        Field("raw_streams_per_client", \.rawStreamsPerClient, 0...65_536, "raw streams of one client"),
+        Field("raw_streams_per_user", \.rawStreamsPerUser, 0...65_536, "raw streams of one user"),
         Field(
             "raw_streams", \.rawStreams, 0...65_536,
             "raw streams of all: each costs a descriptor and up to 512 KiB"),
@@ -198,6 +235,9 @@ public struct Limits: Equatable, Sendable {
         Field(
             "spool_bytes_per_client", \.spoolBytesPerClient, 0...1_099_511_627_776, "bodies in the spool, of one client"
         ),
+        Field(
+            "spool_bytes_per_user", \.spoolBytesPerUser, 0...1_099_511_627_776,
+            "bodies in the spool, of one user, whatever its clients are called"),
         Field(
             "spool_bytes", \.spoolBytes, 0...1_099_511_627_776,
             "bodies in the spool, of all: it lies on the user's disk"),

@@ -6,12 +6,41 @@ extension RPCError {
         RPCError(.tooManyInFlight, "more than \(limit) subscriptions on one connection")
     }
 
-    static func tooManySessions(limit: Int, named name: StaticString) -> RPCError {
-        RPCError(.queueFull, "more than \(limit) sessions (limits.\(name)); invalidate those that are no longer used")
+    static func tooManySessions(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.queueFull, refusal, "sessions").with("limit", .integer(refusal.value))
     }
 
-    static var tooManyConnections: RPCError {
-        RPCError(.tooManyInFlight, "too many connections; close some, or raise limits.connections")
+    static func tooManyConnections(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.tooManyInFlight, refusal, "connections").with("limit", .integer(refusal.value))
+    }
+
+    static func tooManySubscriptions(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.tooManyInFlight, refusal, "subscriptions").with("limit", .integer(refusal.value))
+    }
+
+    static func tooManyRawStreams(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.tooManyInFlight, refusal, "raw streams").with("limit", .integer(refusal.value))
+    }
+
+    static func tooManyRequests(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.queueFull, refusal, "requests that are not over").with("limit", .integer(refusal.value))
+    }
+
+    static func tooManyBodyBytes(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.queueFull, refusal, "bytes in bodies of requests; a file or a descriptor takes none")
+            .with("limit_bytes", .integer(refusal.value))
+    }
+
+    /// Says whose limit it is, and what it is called.
+    private static func overQuota(_ kind: RPCErrorKind, _ refusal: Quota.Refusal, _ what: String) -> RPCError {
+        let holder =
+            switch refusal.holder {
+            case .client: "your client has"
+            case .user: "your user has"
+            case .everyone: "all users together have"
+            }
+        return RPCError(kind, "\(holder) as many as may be, \(refusal.value) (limits.\(refusal.limit)): \(what)")
+            .with("limit_name", refusal.limit).with("holder", refusal.holder.rawValue)
     }
 
     static var defaultSession: RPCError {

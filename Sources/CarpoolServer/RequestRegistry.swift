@@ -5,6 +5,8 @@ final class RequestEntry {
     let request: Request
     /// Whose it is.
     let client: ClientIdentity
+    /// What people call the client: its given name, or that of its program.
+    var clientName = ""
     /// The number of the connection that asked, for `on_disconnect`.
     let connection: Int
     /// Its place in the order in which requests were made.
@@ -70,9 +72,8 @@ struct RequestRegistry {
     /// Those that are kept, in the order in which they ended.
     private var kept = OrderedEntries()
     private var lastPlace = 0
-    private var activeByClient: [ClientIdentity: Int] = [:]
-    private var bodyBytes = 0
-    private var bodyBytesByClient: [ClientIdentity: Int] = [:]
+    private var underWayQuota = Quota()
+    private var bodyQuota = Quota()
     private var retained: Int { kept.count }
     private var sequence = 0
     private(set) var active = 0
@@ -112,16 +113,14 @@ struct RequestRegistry {
         return sequence
     }
 
-    /// Whether one more fits.
-    func admits(_ client: ClientIdentity, _ limits: Limits) -> Bool {
-        active < limits.queuedRequests && (activeByClient[client] ?? 0) < limits.queuedRequestsPerClient
+    /// Why a client cannot have one more under way; `nil` if it can.
+    mutating func refusal(of client: ClientIdentity, _ limits: Limits) -> Quota.Refusal? {
+        underWayQuota.refusal(of: 1, for: client, limits.queuedRequestBounds)
     }
 
-    /// Whether there is memory for one more body of so many bytes.
-    func admits(bodyOf bytes: Int, _ client: ClientIdentity, _ limits: Limits) -> Bool {
-        bytes == 0
-            || bodyBytes &+ bytes <= limits.requestBodyBytes
-                && (bodyBytesByClient[client] ?? 0) &+ bytes <= limits.requestBodyBytesPerClient
+    /// Why there is no memory for one more body of so many bytes; `nil` if there is.
+    mutating func refusal(ofBody bytes: Int, _ client: ClientIdentity, _ limits: Limits) -> Quota.Refusal? {
+        bytes == 0 ? nil : bodyQuota.refusal(of: bytes, for: client, limits.requestBodyBounds)
     }
 
     mutating func insert(_ entry: RequestEntry) {
@@ -133,11 +132,8 @@ struct RequestRegistry {
         entry.siblings = siblings
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = entry }
         active += 1
-        activeByClient[entry.client, default: 0] += 1
-        if entry.bodyBytes > 0 {
-            bodyBytes += entry.bodyBytes
-            bodyBytesByClient[entry.client, default: 0] += entry.bodyBytes
-        }
+        underWayQuota.take(1, for: entry.client)
+        if entry.bodyBytes > 0 { bodyQuota.take(entry.bodyBytes, for: entry.client) }
     }
 
     /// Notes the end of a request. Gives those that must go because too many are kept now: those read first, then the oldest.
@@ -145,9 +141,8 @@ struct RequestRegistry {
         guard entry.finished == nil else { return [] }
         entry.finished = time
         active -= 1
-        let left = (activeByClient[entry.client] ?? 1) - 1
-        activeByClient[entry.client] = left > 0 ? left : nil
-        forgetBody(of: entry)
+        underWayQuota.giveBack(1, for: entry.client)
+        if entry.bodyBytes > 0 { bodyQuota.giveBack(entry.bodyBytes, for: entry.client) }
         if entry.isDismissed { forget(entry) }
         guard !entry.isDismissed, entry.isKept else { return [] }
         lastPlace &+= 1
@@ -169,13 +164,6 @@ struct RequestRegistry {
         order.shrink()
         kept.shrink()
         for client in byClient.values { client.entries.shrink() }
-    }
-
-    private mutating func forgetBody(of entry: RequestEntry) {
-        guard entry.bodyBytes > 0 else { return }
-        bodyBytes -= entry.bodyBytes
-        let left = (bodyBytesByClient[entry.client] ?? entry.bodyBytes) - entry.bodyBytes
-        bodyBytesByClient[entry.client] = left > 0 ? left : nil
     }
 
     /// Forgets a request: now if it is over, else when it is.

@@ -15,15 +15,17 @@ extension Server {
                 .forbidden(
                     "uid \(credentials.uid) may not use this daemon; its configuration can list it under access.uids"))
         }
-        guard connections.count < limits.connections,
-            connectionsByUser[credentials.uid] ?? 0 < limits.connectionsPerUser
-        else {
-            return refuse(fd, credentials, .tooManyConnections)
+        let identity = ClientIdentity(unnamed: credentials)
+        let ticket: QuotaLedger.Ticket
+        do throws(Quota.Refusal) {
+            ticket = try connectionQuota.take(for: identity, limits.connectionBounds)
+        } catch {
+            return refuse(fd, credentials, .tooManyConnections(error))
         }
         let connection = Connection(
-            number: statistics.connections, fd: fd, credentials: credentials, role: role, server: self)
+            number: statistics.connections, fd: fd, credentials: credentials, identity: identity, role: role,
+            ticket: ticket, server: self)
         connections[connection.number] = connection
-        connectionsByUser[credentials.uid, default: 0] += 1
         log.write(
             .debug, "connected",
             [("client", "c-\(connection.number)"), ("uid", String(credentials.uid)), ("pid", String(credentials.pid))])
@@ -32,8 +34,6 @@ extension Server {
 
     func connectionDidClose(_ connection: Connection) {
         connections[connection.number] = nil
-        let left = (connectionsByUser[connection.uid] ?? 1) - 1
-        connectionsByUser[connection.uid] = left > 0 ? left : nil
         log.write(.debug, "disconnected", [("client", "c-\(connection.number)")])
         releaseLeases(of: connection.identity)
         endIfStopped()

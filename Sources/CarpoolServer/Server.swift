@@ -33,7 +33,11 @@ final class Server {
     var requests = RequestRegistry()
     var sessions = SessionTable()
     var connections: [Int: Connection] = [:]
-    var connectionsByUser: [UInt32: Int] = [:]
+    /// Who holds how much of what clients share.
+    let connectionQuota = QuotaLedger()
+    let subscriptionQuota = QuotaLedger()
+    let rawStreamQuota = QuotaLedger()
+    let sessionQuota = QuotaLedger()
     /// Peers that were refused and have not gone yet.
     var farewells: [ObjectIdentifier: Farewell] = [:]
     var statistics = ServerStatistics()
@@ -181,26 +185,26 @@ final class Server {
     func makeRequest(_ call: Call, isKept: Bool, isDetached: Bool) throws(RPCError) -> RequestEntry {
         guard lifecycle.isServing else { throw .draining }
         let session = try session(call.params["session"], of: call.client)
-        guard requests.admits(call.client.identity, limits) else {
-            throw .queueFull(limit: limits.queuedRequestsPerClient)
-        }
+        let identity = call.client.identity
+        if let refusal = requests.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
         let reader = reader(for: call.client)
         let parameters = try reader.parameters(call.params)
-        guard requests.admits(bodyOf: parameters.bodyMemoryBytes, call.client.identity, limits) else {
-            throw .bodiesFull(limitBytes: limits.requestBodyBytesPerClient)
+        if let refusal = requests.refusal(ofBody: parameters.bodyMemoryBytes, identity, limits) {
+            throw .tooManyBodyBytes(refusal)
         }
         let tags = try reader.tags(call.params["tags"])
         let sequence = requests.nextSequence()
         let request = session.request(parameters, id: requestID(sequence))
         request.context = EventSubject(
-            session: session.name, uid: call.client.uid, request: request.id, client: call.client.identity,
+            session: session.name, uid: identity.uid, request: request.id, client: identity,
             connection: call.client.number)
         let entry = RequestEntry(
-            request: request, client: call.client.identity, connection: call.client.number, sequence: sequence,
+            request: request, client: identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
             isKept: isKept,
             key: call.params["key"]?.string, fingerprint: isKept ? Fingerprint.of(call.params) : 0,
             tags: tags, created: WallClock.microseconds())
+        entry.clientName = call.client.displayName
         requests.insert(entry)
         statistics.requests &+= 1
         if entry.cancelsOnDisconnect { call.client.dependents[sequence] = entry }
@@ -242,7 +246,7 @@ final class Server {
 
     private static func fields(of entry: RequestEntry) -> [(StaticString, String)] {
         [
-            ("request", entry.request.id), ("client", entry.client.name),
+            ("request", entry.request.id), ("client", entry.clientName),
             ("url", Redaction.withoutSecrets(entry.request.parameters.url)),
             ("status", entry.request.response.map { String($0.status) } ?? "-"),
             ("error", entry.request.error?.name ?? "-"),

@@ -10,6 +10,8 @@ struct SessionTable {
         let session: Session
         /// The configuration as its creator gave it.
         let configuration: JSON?
+        /// Its creator's share of the sessions that there may be.
+        let ticket: QuotaLedger.Ticket?
     }
 
     /// What one user has. A class, so that the usual look-up of `default` hashes a number and copies nothing.

@@ -13,7 +13,7 @@ final class Spool: BodySpool {
     var ownerOfRequest: (String) -> ClientIdentity? = { _ in nil }
 
     private var bodies: [String: SpooledBody] = [:]
-    private var bytesByClient: [ClientIdentity: Int64] = [:]
+    private var quota = Quota()
     private(set) var totalBytes: Int64 = 0
 
     let files: FileStore
@@ -66,10 +66,7 @@ final class Spool: BodySpool {
         bodies[body.request] = nil
         body.remove(then: then)
         totalBytes -= body.count
-        if let owner = body.owner {
-            let left = (bytesByClient[owner] ?? 0) - body.count
-            bytesByClient[owner] = left > 0 ? left : nil
-        }
+        if let owner = body.owner { quota.giveBack(Int(body.count), for: owner) }
     }
 
     /// Removes every body on lease to a client that has gone.
@@ -79,7 +76,7 @@ final class Spool: BodySpool {
 
     /// Whether a client has bodies on lease.
     func hasLeases(of client: ClientIdentity) -> Bool {
-        bytesByClient[client] != nil && bodies.values.contains { $0.owner == client && $0.goesWithClient }
+        quota.used(by: client) > 0 && bodies.values.contains { $0.owner == client && $0.goesWithClient }
     }
 
     /// Removes every body whose lease is over.
@@ -123,14 +120,23 @@ final class Spool: BodySpool {
 
     /// Takes room for bytes that are about to be written.
     func reserve(_ count: Int64, for owner: ClientIdentity?) throws(SessionError) {
-        let own = owner.flatMap { bytesByClient[$0] } ?? 0
-        guard totalBytes + count <= Int64(limits.spoolBytes), own + count <= Int64(limits.spoolBytesPerClient) else {
-            throw SessionError(
-                "spool_full", "the response is larger than the room that is left in the spool",
-                hint: "release bodies with body.release, or raise limits.spool_bytes_per_client and limits.spool_bytes")
+        // A request that nobody asked for, such as one for a token, counts for all alone.
+        if let owner {
+            if let refusal = quota.refusal(of: Int(count), for: owner, limits.spoolBounds) {
+                throw Spool.full(refusal.limit, refusal.value)
+            }
+            quota.take(Int(count), for: owner)
+        } else if totalBytes + count > Int64(limits.spoolBytes) {
+            throw Spool.full("spool_bytes", limits.spoolBytes)
         }
         totalBytes += count
-        if let owner { bytesByClient[owner] = own + count }
+    }
+
+    private static func full(_ limit: String, _ value: Int) -> SessionError {
+        SessionError(
+            "spool_full",
+            "the response is larger than the room that is left in the spool, which has \(value) bytes (limits.\(limit))",
+            hint: "release bodies with body.release, or raise limits.\(limit)")
     }
 
     static func failure(_ error: SystemError) -> SessionError {

@@ -35,6 +35,8 @@ struct Failure: Error {
             let name = remote.name.map { "\($0), " } ?? ""
             self.init(.refused, "\(remote.message) (\(name)code \(remote.code))", hint: remote.hint)
         case .disconnected(let reason): self.init(.unreachable, reason)
+        case .invalidName(let reason):
+            self.init(.usage, "CARPOOL_CLIENT is no name: \(reason)", hint: "unset it, or use 1 to 64 bytes of text")
         case .protocolViolation(let reason): self.init(.unreachable, "what answers is not a daemon of ours: \(reason)")
         }
     }

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.daemon import Daemon
+from harness.daemon import CARPOOL, Daemon
 from harness.users import NOBODY, as_root, wire_as
+from harness.waiting import PATIENCE_SECONDS
 from harness.wire import RemoteError, Wire
 from origins.scripted import ScriptedOrigin
-
-pytestmark = as_root
 
 SECRET = "Bearer of-the-owner"
 
@@ -28,6 +30,7 @@ def refusal(wire: Wire, method: str, **params: Any) -> str:
     return caught.value.name
 
 
+@as_root
 def test_a2_another_user_cannot_use_a_session(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
@@ -47,6 +50,7 @@ def test_a2_another_user_cannot_use_a_session(start: StartDaemon, origin: Script
         assert origin.requests == [] and origin.connections == 0
 
 
+@as_root
 def test_a2_a_name_that_another_user_has_is_free(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
@@ -60,6 +64,7 @@ def test_a2_a_name_that_another_user_has_is_free(start: StartDaemon, origin: Scr
         assert owner.call("session.get", session="api")["state"] == "valid"
 
 
+@as_root
 def test_a2_each_user_has_a_default_session(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     gate = origin.hold("/held")
@@ -73,6 +78,7 @@ def test_a2_each_user_has_a_default_session(start: StartDaemon, origin: Scripted
         assert other.call("session.get")["requests"] == 0
 
 
+@as_root
 def test_a2_users_share_no_connection(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
@@ -81,6 +87,7 @@ def test_a2_users_share_no_connection(start: StartDaemon, origin: ScriptedOrigin
     assert [request.connection for request in origin.requests] == [1, 2, 1, 2]
 
 
+@as_root
 def test_a2_another_user_sees_no_request_connection_or_event(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     with (
@@ -109,6 +116,7 @@ def test_a2_another_user_sees_no_request_connection_or_event(start: StartDaemon,
         assert {event.get("request", own) for event in heard} == {own}
 
 
+@as_root
 def test_a2_an_administrator_sees_that_requests_exist_and_may_end_them(
     start: StartDaemon, origin: ScriptedOrigin
 ) -> None:
@@ -130,6 +138,7 @@ def test_a2_an_administrator_sees_that_requests_exist_and_may_end_them(
         gate.set()
 
 
+@as_root
 def test_a2_a_callback_is_answered_by_its_own_user_alone(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
@@ -141,6 +150,7 @@ def test_a2_a_callback_is_answered_by_its_own_user_alone(start: StartDaemon, ori
         assert origin.requests == []
 
 
+@as_root
 def test_a2_a_key_is_its_own_user_s(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
@@ -153,6 +163,7 @@ def test_a2_a_key_is_its_own_user_s(start: StartDaemon, origin: ScriptedOrigin) 
         assert owner.call("request.submit", url=origin.url, key="once")["deduplicated"] is True
 
 
+@as_root
 def test_a2_the_sessions_of_one_user_leave_room_for_others(start: StartDaemon) -> None:
     daemon = shared(start, limits={"sessions": 4, "sessions_per_user": 2})
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
@@ -163,3 +174,99 @@ def test_a2_the_sessions_of_one_user_leave_room_for_others(start: StartDaemon) -
         assert caught.value.name == "queue_full"
         assert "sessions_per_user" in str(caught.value.error)
         assert owner.call("session.create", name="s0")["changed"] is True
+
+
+@as_root
+def test_b6_made_up_names_take_no_room_from_another_user(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    limits = {"queued_requests": 12, "queued_requests_per_user": 6, "queued_requests_per_client": 4}
+    daemon = shared(start, limits=limits)
+    gate = origin.hold("/held")
+    url = f"{origin.url}/held"
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        made, refused = 0, []
+        for number in range(40):
+            other.call("client.hello", name=f"made-up-{number}")
+            try:
+                other.call("request.submit", url=url)
+                made += 1
+            except RemoteError as error:
+                refused.append(error.error["data"])
+        assert made <= 6
+        assert {data["name"] for data in refused} == {"queue_full"}
+        assert {(data["limit_name"], data["holder"]) for data in refused} <= {
+            ("queued_requests_per_user", "user"),
+            ("queued_requests_per_user", "client"),
+        }
+        for _ in range(4):
+            owner.call("request.submit", url=url)
+        with pytest.raises(RemoteError) as caught:
+            owner.call("request.submit", url=url)
+        data = caught.value.error["data"]
+        assert (data["limit_name"], data["limit"], data["holder"]) == ("queued_requests_per_client", 4, "client")
+        gate.set()
+
+
+@pytest.mark.parametrize(
+    ("limits", "name", "holder"),
+    [
+        ({"connections_per_client": 3}, "connections_per_client", "client"),
+        ({"connections_per_user": 3}, "connections_per_user", "user"),
+        ({"connections": 3}, "connections", "all"),
+    ],
+)
+def test_b6_a_refused_connection_is_told_whose_limit_it_was(
+    start: StartDaemon, limits: dict[str, int], name: str, holder: str
+) -> None:
+    daemon = start(config={"limits": limits})
+    wires = [daemon.wire() for _ in range(3)]
+    for wire in wires:
+        wire.call("daemon.ping")
+    with daemon.wire() as refused:
+        data = refused.receive()["error"]["data"]
+    assert (data["limit_name"], data["limit"], data["holder"]) == (name, 3, holder)
+    for wire in wires:
+        wire.close()
+
+
+def test_b6_subscriptions_of_many_connections_have_an_end(start: StartDaemon) -> None:
+    daemon = start(config={"limits": {"subscriptions_per_client": 5}})
+    with daemon.wire() as first, daemon.wire() as second:
+        for wire in (first, second, first, second):
+            wire.call("events.subscribe", scope="all")
+        kept = second.call("reachability.watch")["sub"]
+        for method in ("events.subscribe", "reachability.watch"):
+            with pytest.raises(RemoteError) as caught:
+                first.call(method)
+            assert caught.value.error["data"]["limit_name"] == "subscriptions_per_client"
+        second.call("reachability.unwatch", sub=kept)
+        assert first.call("events.subscribe")["sub"]
+
+
+def test_clients_without_a_name_are_told_apart_by_their_session(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start()
+    variables = {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
+
+    def submitted(new_session: bool, **more: str) -> dict[str, Any]:
+        """Have the command make a request with a key."""
+        done = subprocess.run(
+            [CARPOOL, "call", "request.submit", f"url={origin.url}", "key=once"],
+            env={**variables, **more},
+            start_new_session=new_session,
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            check=True,
+        )
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    first, again = submitted(False), submitted(False)
+    assert again["deduplicated"] is True
+    apart = submitted(True)
+    named = [submitted(new_session, CARPOOL_CLIENT="nightly") for new_session in (True, False, True)]
+    assert len({answer["request"] for answer in (first, apart, *named)}) == 3
+    with daemon.wire() as wire:
+        assert wire.call("client.hello")["peer"]["identity"] == f"session:{os.getsid(0)}"
+        names = [entry["client"] for entry in wire.call("request.list", scope="all")["requests"]]
+        assert names == ["carpool", "carpool", "nightly"]
+    agents = [request.values("User-Agent")[0].split("/")[0] for request in origin.received(3)]
+    assert sorted(agents) == ["carpool", "carpool", "nightly"]

@@ -51,6 +51,16 @@ struct ClientTests {
         #expect(try call(.leave, .answer(#"{"id":1,"result":true}"# + "\n")) == "true")
     }
 
+    @Test func aNameIsSentAheadOfTheFirstCall() throws {
+        #expect(try Client.introduction(name: nil).isEmpty)
+        let line = String(decoding: try Client.introduction(name: "nightly \"x\""), as: UTF8.self)
+        #expect(line == #"{"jsonrpc":"2.0","method":"client.hello","params":{"name":"nightly \"x\""}}"# + "\n")
+        let error = #expect(throws: ClientError.self) {
+            _ = try Client.introduction(name: String(repeating: "x", count: 65))
+        }
+        #expect(error == .invalidName("it has 65 bytes, more than 64"))
+    }
+
     @Test func butNotForEver() {
         let error = #expect(throws: ClientError.self) { _ = try call(.leave, .leave) }
         guard case .disconnected = error else {

@@ -38,16 +38,16 @@ struct RequestRegistryTests {
         )
         let mine = [entry(1), entry(2)]
         for entry in mine { registry.insert(entry) }
-        #expect(!registry.admits(me, limits))
-        #expect(registry.admits(third, limits), "the same name of another user")
+        #expect(registry.refusal(of: me, limits)?.holder == .client)
+        #expect(registry.refusal(of: third, limits) == nil, "the same name of another user")
         registry.insert(entry(3, client: "you"))
-        #expect(!registry.admits(you, limits))
+        #expect(registry.refusal(of: you, limits) != nil)
         #expect(registry.active == 3)
         _ = registry.finish(mine[0], at: 1, limits)
         _ = registry.finish(mine[0], at: 2, limits)
         #expect(registry.active == 2)
         #expect(mine[0].finished == 1)
-        #expect(registry.admits(me, limits))
+        #expect(registry.refusal(of: me, limits) == nil)
         #expect(registry.underWay.count == 2)
     }
 

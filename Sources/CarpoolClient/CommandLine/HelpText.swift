@@ -11,7 +11,8 @@ package enum HelpText {
             Commands:
             \(commands)
             Every command that speaks to the daemon takes --socket PATH. Without it the socket is $CARPOOL_SOCKET,
-            or the user's own, where a daemon is started when none runs.
+            or the user's own, where a daemon is started when none runs. $CARPOOL_CLIENT names the client that the
+            command counts as; without it that is the terminal or service that it runs in.
 
             Exit codes:
               0  the command did what it should

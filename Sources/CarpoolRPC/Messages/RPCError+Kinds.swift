@@ -179,19 +179,6 @@ extension RPCError {
     /// A configuration file that cannot be used.
     public static func configurationRefused(_ reason: String) -> RPCError { RPCError(.configurationRefused, reason) }
 
-    /// Too many requests.
-    public static func queueFull(limit: Int) -> RPCError {
-        RPCError(.queueFull, "\(limit) requests are waiting or running, as many as may").with("limit", .integer(limit))
-    }
-
-    /// No memory for one more body that is sent.
-    public static func bodiesFull(limitBytes: Int) -> RPCError {
-        RPCError(
-            .queueFull,
-            "bodies of requests that are not over take as many bytes as they may; a file or a descriptor takes none"
-        ).with("limit_bytes", .integer(limitBytes))
-    }
-
     /// No room for bodies.
     public static func spoolFull(limitBytes: Int) -> RPCError {
         RPCError(.spoolFull, "the bodies that are kept take \(limitBytes) bytes, as many as they may")

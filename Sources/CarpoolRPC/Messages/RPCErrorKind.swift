@@ -34,6 +34,14 @@ extension RPCErrorKind {
     /// The messages of these errors are given by the specification, so that what is particular needs a place of its own.
     private static let detail = JSONSchema.Member("detail", .string, "What is wrong, for people.", required: true)
 
+    /// Which limit it was, of those that clients and users share.
+    private static let quota: [JSONSchema.Member] = [
+        .optional("limit_name", .string, "The limit's name in the configuration."),
+        .optional(
+            "holder", .choice("client", "user", "all"),
+            "Who has as many as may be: the client, its user, or all users."),
+    ]
+
     /// -32700
     public static let parseError = RPCErrorKind(
         -32700, "parse_error", "The message is not JSON, names a member twice, or is not UTF-8.",
@@ -86,9 +94,12 @@ extension RPCErrorKind {
     /// 1004
     public static let tooManyInFlight = RPCErrorKind(
         1004, "too_many_in_flight", isRetryable: true,
-        "The connection has as many calls under way, or subscriptions, as it may have.",
+        """
+        The connection has as many calls under way, or the client, its user or all users as many connections, subscriptions \
+        or raw streams, as they may have.
+        """,
         "Wait for answers, or spread the calls over several connections.",
-        members: [.optional("limit", .integer, "How many there may be.")])
+        members: [.optional("limit", .integer, "How many there may be.")] + quota)
     /// 1005
     public static let forbidden = RPCErrorKind(
         1005, "forbidden", "The caller's user may not do this.",
@@ -180,12 +191,15 @@ extension RPCErrorKind {
     /// 1201
     public static let queueFull = RPCErrorKind(
         1201, "queue_full", isRetryable: true,
-        "There are as many requests, or sessions, or bytes of what requests send, as the client or all clients may have.",
+        """
+        There are as many requests, or sessions, or bytes of what requests send, as the client, its user or all users may \
+        have.
+        """,
         "Wait for some to finish.",
         members: [
             .optional("limit", .integer, "How many there may be."),
             .optional("limit_bytes", .integer, "How many bytes of memory their bodies may take, if that is why."),
-        ])
+        ] + quota)
     /// 1202
     public static let spoolFull = RPCErrorKind(
         1202, "spool_full", isRetryable: true,

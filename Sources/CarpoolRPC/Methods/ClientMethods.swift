@@ -7,12 +7,15 @@ enum ClientMethods {
     private static let hello = Method(
         "client.hello", role: .observe, "Introduces the client, and tells what the daemon can do.",
         """
-        Optional, and may be repeated. Without it a client speaks protocol 1, has the default limits, and is called as its \
-        executable is. The name matters: quotas and `scope: mine` go by user and name, so they outlive a connection. \
+        Optional, and may be repeated. Without it a client speaks protocol 1 and has the default limits. The name matters: \
+        quotas, fairness, keys and `scope: mine` go by user and name, so they outlive a connection. All connections without a \
+        name that processes of one session (setsid(2): a terminal, a service, a cron job) of a user have made are one client. \
         Nothing is changed if the call fails.
         """,
         params: [
-            .optional("name", .string(maxBytes: 64), "What the client is called. Absent: as its executable is."),
+            .optional(
+                "name", .string(maxBytes: 64),
+                "What the client is called. Absent: quotas go by its session, and people see its executable's name."),
             .optional("version", .string(maxBytes: 64), "Its version, for `client.list`."),
             .optional("protocol", .array(of: .integer, count: 1...16), "The versions that it speaks.", absent: "[1]"),
             .optional(
@@ -42,7 +45,11 @@ enum ClientMethods {
                     .required(
                         "pid", .integer, "The process, as the kernel says; for people, since numbers are used again."),
                     .required("role", .choice("observe", "submit", "admin"), "What it may do."),
-                    .required("name", .string, "Its name for quotas and `scope: mine`."),
+                    .required("name", .string, "Its name, or that of its executable."),
+                    .required(
+                        "identity", .string,
+                        "As whom it counts for quotas, keys and `scope: mine`: `name:`, `session:` or `program:` and which."
+                    ),
                 ]), "The client as the daemon sees it."),
             .required("capabilities", .map(of: .boolean), "What is there, by name, and what was asked for and is not."),
             .required("limits", .limits, "The daemon's limits, as in `daemon.config`."),
@@ -54,7 +61,7 @@ enum ClientMethods {
                 "a tool", params: #"{"name":"nightly-report","version":"2.1","protocol":[1],"optional":["events"]}"#,
                 result: """
                     {"protocol":1,"server":{"name":"carpoold","version":"0.1.0","pid":4711,"epoch":"k3f9"},"client":"c-17",\
-                    "peer":{"uid":1000,"pid":5012,"role":"admin","name":"nightly-report"},"capabilities":{"events":true},\
+                    "peer":{"uid":1000,"pid":5012,"role":"admin","name":"nightly-report","identity":"name:nightly-report"},"capabilities":{"events":true},\
                     "limits":{"message_bytes":1048576},"cursor":"k3f9.10442"}
                     """)
         ])
@@ -76,7 +83,8 @@ enum ClientMethods {
                 .array(
                     of: .answer([
                         .required("client", .string, "The connection's name."),
-                        .required("name", .string, "The client's name."),
+                        .required("name", .string, "The client's name, or that of its executable."),
+                        .required("identity", .string, "As whom it counts, as in `client.hello`."),
                         .optional("version", .string, "Its version, if it told."),
                         .required("uid", .count, "The user."),
                         .required("pid", .integer, "The process."),
@@ -94,7 +102,7 @@ enum ClientMethods {
             .init(
                 "one client",
                 result: """
-                    {"clients":[{"client":"c-17","name":"nightly-report","uid":1000,"pid":5012,"role":"admin",\
+                    {"clients":[{"client":"c-17","name":"nightly-report","identity":"name:nightly-report","uid":1000,"pid":5012,"role":"admin",\
                     "connected":"2026-09-30T10:00:00.123456Z","messages":12,"calls_in_flight":1,"subscriptions":0,\
                     "callbacks":["sign"],"unread_bytes":0}],"next":null}
                     """)

@@ -56,6 +56,7 @@ extension EventPublisher {
             subscriptions[place] = last
             last.place = place
         }
+        subscription.ticket = nil
         lingerIfNobodyListens()
     }
 

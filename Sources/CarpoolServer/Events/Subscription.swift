@@ -33,6 +33,8 @@ final class Subscription {
     /// What it has to look at: what it wants, and what ends a progress that it wants less often.
     let heard: EventTypeSet
     var queue: EventQueue
+    /// Its client's share of the subscriptions that there may be, until it is removed.
+    var ticket: QuotaLedger.Ticket?
     /// Thins out the progress of requests, if it is to.
     var pace: ProgressThinner?
     /// Its place among all subscriptions, while it is one of them.

@@ -15,9 +15,9 @@ struct EventsHandlers {
 
     private func subscribe(_ call: Call) throws(RPCError) -> Answer {
         let client = call.client
-        try server.checkRoomForSubscription(of: client)
         let filter = try EventFilterReader.filter(call)
         let cursor = try EventFilterReader.cursor(call)
+        let ticket = try server.takeSubscription(for: client)
         publisher.startRecording(filter.types)
         let past = cursor.map { publisher.past(since: $0, of: filter.types) }
         let last = publisher.journal.last
@@ -28,6 +28,7 @@ struct EventsHandlers {
             queue: EventQueue(position: position, last: last),
             lagPolicy: call.params["on_lag"]?.string.flatMap(Subscription.LagPolicy.init(rawValue:)) ?? .drop,
             progressMilliseconds: call.params["progress_interval_ms"]?.int ?? 0)
+        subscription.ticket = ticket
         server.begin(subscription, of: client, announcedBy: call)
         let isGone = past == .gone
         let wantsSnapshot = call.params["snapshot"]?.bool ?? isGone
@@ -90,9 +91,15 @@ struct EventsHandlers {
 }
 
 extension Server {
-    func checkRoomForSubscription(of client: any Client) throws(RPCError) {
+    /// A client's share for one more subscription or watch, if there is room for it.
+    func takeSubscription(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {
         guard client.subscriptions.count + client.watches.count < limits.subscriptionsPerConnection else {
             throw .tooManySubscriptions(limit: limits.subscriptionsPerConnection)
+        }
+        do throws(Quota.Refusal) {
+            return try subscriptionQuota.take(for: client.identity, limits.subscriptionBounds)
+        } catch {
+            throw .tooManySubscriptions(error)
         }
     }
 

@@ -22,10 +22,8 @@ struct RawStreamHandlers {
         if let own = call.params["trust"] {
             trust = try server.reader(for: client).trust(own, path: "params.trust")
         }
-        guard client.rawStreams.count < server.limits.rawStreamsPerConnection,
-            server.rawStreamPool.count < server.limits.rawStreams
-        else {
-            throw .tooManyInFlight(limit: min(server.limits.rawStreamsPerConnection, server.limits.rawStreams))
+        guard client.rawStreams.count < server.limits.rawStreamsPerConnection else {
+            throw .tooManyInFlight(limit: server.limits.rawStreamsPerConnection)
         }
         let (host, port) = (call.params["host"]?.string ?? "", call.params["port"]?.int ?? 0)
         let isTLS = call.params["tls"]?.bool ?? true
@@ -45,6 +43,11 @@ struct RawStreamHandlers {
         let timeout = call.params["timeout_ms"]?.int ?? configuration.connectTimeoutMilliseconds
         // A notification could never name what it has opened.
         guard call.id != nil else { return .pending }
+        do throws(Quota.Refusal) {
+            entry.ticket = try server.rawStreamQuota.take(for: client.identity, server.limits.rawStreamBounds)
+        } catch {
+            throw .tooManyRawStreams(error)
+        }
         guard
             let stream = server.rawStreamPool.open(url, trust: trust, timeoutMilliseconds: timeout, delegate: entry)
         else { throw .tooManyInFlight(limit: server.rawStreamPool.count) }

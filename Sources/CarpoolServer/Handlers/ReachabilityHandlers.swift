@@ -62,9 +62,7 @@ struct ReachabilityHandlers {
 
     private func watch(_ call: Call) throws(RPCError) -> Answer {
         let client = call.client
-        guard client.subscriptions.count + client.watches.count < server.limits.subscriptionsPerConnection else {
-            throw .tooManySubscriptions(limit: server.limits.subscriptionsPerConnection)
-        }
+        let ticket = try server.takeSubscription(for: client)
         var settings = service.settings.listener
         if let value = call.params["lost_after_ms"]?.int { settings.lostAfterMilliseconds = value }
         if let value = call.params["back_after_ms"]?.int { settings.backAfterMilliseconds = value }
@@ -74,6 +72,7 @@ struct ReachabilityHandlers {
         let watch = ReachabilityWatch(
             id: "s\(server.publisher.nextSubscription())", service, client: client, settings: settings, hosts: hosts,
             cursor: { [unowned server] in server.publisher.cursor })
+        watch.ticket = ticket
         client.watches[watch.id] = watch
         service.watchDidBegin()
         return .result { writer in

@@ -6,13 +6,15 @@ internal import CarpoolSession
 struct InlineEvents {
     let patterns: [String]
     let progressMilliseconds: Int
+    /// The subscription that is going to be made counts from here on.
+    let ticket: QuotaLedger.Ticket
 
     /// Reads it, before anything has happened; `nil` if the call wants to hear nothing.
     init?(_ call: Call, server: Server) throws(RPCError) {
         guard let events = call.params["events"] else { return nil }
-        try server.checkRoomForSubscription(of: call.client)
         patterns = try EventFilterReader.patterns(events["types"], path: "params.events.types")
         progressMilliseconds = events["progress_interval_ms"]?.int ?? 0
+        ticket = try server.takeSubscription(for: call.client)
     }
 }
 
@@ -28,6 +30,7 @@ extension RequestHandlers {
         let subscription = Subscription(
             id: "s\(publisher.nextSubscription())", filter: filter, sink: call.client, reader: call.client.identity,
             queue: EventQueue(position: last, last: last), progressMilliseconds: events.progressMilliseconds)
+        subscription.ticket = events.ticket
         server.begin(subscription, of: call.client, announcedBy: call)
         if !waitsForAnswer { subscription.isAnnounced = true }
         entry.request.whenFinished { [weak client = call.client] _ in

@@ -186,7 +186,7 @@ struct RequestHandlers {
         writer.member("state", request.state.rawValue)
         writer.member("finished", request.isFinished)
         writer.member("session", request.session.name)
-        writer.member("client", entry.client.name)
+        writer.member("client", entry.clientName)
         if entry.client.uid != reader.uid { writer.member("uid", entry.client.uid) }
         writer.member("method", request.parameters.method.rawValue)
         writer.member("url", BoundedText.of(shown, bytes: RequestHandlers.listedURLBytes))

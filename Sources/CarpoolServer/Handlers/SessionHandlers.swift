@@ -31,7 +31,8 @@ struct SessionHandlers {
         let standard = server.standardSession(of: uid)
         let known =
             isStandard
-            ? SessionTable.Entry(session: standard, configuration: nil) : server.sessions.entry(name, of: uid)
+            ? SessionTable.Entry(session: standard, configuration: nil, ticket: nil)
+            : server.sessions.entry(name, of: uid)
         if let known {
             // A file of authorities that has changed is another configuration, though its path is the same.
             guard known.configuration == text, known.session.configuration.trust == configuration.trust else {
@@ -39,20 +40,15 @@ struct SessionHandlers {
             }
             return .result { write(changed: false, known.session, to: &$0) }
         }
-        try checkRoom(for: uid)
+        let ticket: QuotaLedger.Ticket
+        do throws(Quota.Refusal) {
+            ticket = try server.sessionQuota.take(for: call.client.identity, server.limits.sessionBounds)
+        } catch {
+            throw .tooManySessions(error)
+        }
         let session = server.makeSession(name: name, of: uid, configuration)
-        server.sessions.insert(SessionTable.Entry(session: session, configuration: text), of: uid)
+        server.sessions.insert(SessionTable.Entry(session: session, configuration: text, ticket: ticket), of: uid)
         return .result { write(changed: true, session, to: &$0) }
-    }
-
-    private func checkRoom(for uid: UInt32) throws(RPCError) {
-        let limits = server.limits
-        guard server.sessions.created(by: uid) < limits.sessionsPerUser else {
-            throw .tooManySessions(limit: limits.sessionsPerUser, named: "sessions_per_user")
-        }
-        guard server.sessions.created < limits.sessions else {
-            throw .tooManySessions(limit: limits.sessions, named: "sessions")
-        }
     }
 
     private static func isName(_ name: String) -> Bool {

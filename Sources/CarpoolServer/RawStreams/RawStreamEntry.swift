@@ -9,6 +9,8 @@ final class RawStreamEntry {
     /// The name under which its client knows it.
     let name: String
     private var stream: RawStream?
+    /// Its client's share of the raw streams that there may be, until it is closed.
+    var ticket: QuotaLedger.Ticket?
     private let loop: EventLoop
     private var opening: Call?
     private let opened: (inout JSONWriter) -> Void
@@ -50,6 +52,7 @@ final class RawStreamEntry {
     func close() {
         stream?.close()
         stream = nil
+        ticket = nil
         let error = RPCError.streamNotFound(name)
         if let reading { finishReading { reading.call.fail(error) } }
         for waiting in writing { waiting.call.fail(error) }

@@ -5,6 +5,8 @@ internal import CarpoolSystem
 /// One `reachability.watch` of one connection. Nothing queues up for a client that does not read: it gets the newest state when it does.
 final class ReachabilityWatch {
     let id: String
+    /// Its client's share of the subscriptions that there may be, until it ends.
+    var ticket: QuotaLedger.Ticket?
     private let service: ReachabilityService
     private unowned let client: any Client
     private let settings: Debouncer.Settings
@@ -59,6 +61,7 @@ final class ReachabilityWatch {
 
     /// Ends it; nothing is sent any more.
     func end() {
+        ticket = nil
         isEnded = true
         listener?.stop()
         observation = nil

@@ -276,6 +276,6 @@ struct CallbackBrokerTests {
         #expect(stats["waiting"]?.int == 1 && stats["asked"]?.int == 1 && stats["ignored"]?.int == 0)
         let refusal = try stage.refusal(client, "client.hello", #"{"name":"x","callbacks":["a",""]}"#)
         #expect(refusal["path"]?.string == "params.callbacks[1]")
-        #expect(client.identity.name == "tester", "nothing was changed")
+        #expect(client.displayName == "tester", "nothing was changed")
     }
 }

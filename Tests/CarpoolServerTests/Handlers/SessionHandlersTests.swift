@@ -8,7 +8,7 @@ struct SessionHandlersTests {
     private let stage: Stage
     private let client = FakeClient()
 
-    init() throws { stage = try Stage { $0.limits.sessions = 2 } }
+    init() throws { stage = try Stage { $0.limits.sessions = 1 } }
 
     @Test("Making one again changes nothing, making another under its name is refused")
     func create() throws {

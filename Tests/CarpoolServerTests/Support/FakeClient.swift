@@ -13,6 +13,7 @@ final class FakeClient: Client {
     var pid: Int32 = 4711
     var role: Role
     var identity: ClientIdentity
+    var displayName = "tester"
     let userAgent: HTTPField? = nil
     var inlineBodyBytes = 45_056
     var recordBytes = 63_487
@@ -46,7 +47,7 @@ final class FakeClient: Client {
     func claim(descriptor index: Int) -> Int32? { nil }
 
     func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
-        if let name { identity = ClientIdentity(uid: uid, name: name) }
+        if let name { (identity, displayName) = (ClientIdentity(uid: uid, name: name), name) }
         self.version = version
         self.maximumLineBytes = maximumLineBytes
     }

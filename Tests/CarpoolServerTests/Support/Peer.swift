@@ -22,7 +22,7 @@ final class Peer {
         connection = Connection(
             number: number, fd: FileDescriptor(owning: ends[0]),
             credentials: PeerCredentials(uid: uid, gid: uid, pid: getpid()),
-            role: role, server: stage.server)
+            identity: ClientIdentity(uid: uid, name: .session(4711)), role: role, ticket: nil, server: stage.server)
         stage.server.connections[number] = connection
     }
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sys
@@ -88,6 +89,32 @@ def test_a_daemon_elsewhere_is_found_by_its_lock(tmp_path: Path) -> None:
     lock.write_text(f"4711\n{tmp_path}/elsewhere.sock\n")
     with listen(tmp_path / "elsewhere.sock"), _socket.connect() as connection:
         assert connection.getpeername() == str(tmp_path / "elsewhere.sock")
+
+
+def test_a7_a_listener_of_another_user_gets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with listen(Path(_socket.default_path())) as listener:
+        monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+        monkeypatch.setattr(_socket, "default_path", lambda: str(listener.getsockname()))
+        if os.getuid() == 0:
+            # Root's daemon is trusted, so the kernel has to name another user.
+            monkeypatch.setattr(_socket.struct, "unpack", lambda _, __: (1, 4711, 4711))
+        with pytest.raises(carpool.DaemonUnreachableError, match="no daemon at"):
+            _socket.connect(may_start=False)
+        connection, _ = listener.accept()
+        assert connection.recv(1) == b"", "it was told nothing"
+        connection.close()
+
+
+def test_a_name_is_sent_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CARPOOL_CLIENT", 'nightly "é"')
+    with listen(tmp_path / "named.sock") as listener, _socket.connect(tmp_path / "named.sock"):
+        connection, _ = listener.accept()
+        message = json.loads(connection.recv(1000))
+        connection.close()
+    assert (message["method"], message["params"], "id" in message) == ("client.hello", {"name": 'nightly "é"'}, False)
+    monkeypatch.setenv("CARPOOL_CLIENT", "x" * 65)
+    with pytest.raises(ValueError, match="CARPOOL_CLIENT"):
+        _socket.connect(tmp_path / "named.sock")
 
 
 def test_without_a_program_to_start_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
 import socket
 import stat
+import struct
 import time
 from collections.abc import Iterator
 from io import FileIO
@@ -24,22 +26,47 @@ START_SECONDS: Final = 10.0
 RACE_SECONDS: Final = 2.0
 # A reason is one line with a path or two in it.
 _MAX_STATUS_BYTES: Final = 16_384
-# What a service manager told us is about us, not about a daemon that we start.
-_SUPERVISION: Final = frozenset(
-    {"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"}
-)
+# What client.hello takes.
+_MAX_NAME_BYTES: Final = 64
+# What a daemon needs of our environment: the rest is our caller's, and would stay in the daemon for days.
+_INHERITED: Final = frozenset({"HOME", "USER", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS"})
+_INHERITED_PREFIXES: Final = ("XDG_", "CARPOOL_")
+_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
 def connect(explicit: str | os.PathLike[str] | None = None, *, may_start: bool = True) -> socket.socket:
     """Give a connected socket; may start the daemon if none answers and no socket was named explicitly.
 
-    Raises DaemonUnreachableError.
+    Raises DaemonUnreachableError, and ValueError if CARPOOL_CLIENT is no name.
     """
+    introduction = _introduction()
+    connection = _connect(explicit, may_start)
+    if introduction:
+        try:
+            connection.sendall(introduction)
+        except OSError as error:
+            connection.close()
+            raise DaemonUnreachableError(f"the daemon closed the connection: {error.strerror}") from error
+    return connection
+
+
+def _introduction() -> bytes:
+    """Give a notification with the name that this program has by CARPOOL_CLIENT; nothing without one."""
+    name = os.environ.get("CARPOOL_CLIENT", "")
+    if len(name.encode(errors="surrogateescape")) > _MAX_NAME_BYTES:
+        raise ValueError(f"CARPOOL_CLIENT has more than {_MAX_NAME_BYTES} bytes; unset it, or use a shorter name")
+    if not name:
+        return b""
+    message = {"jsonrpc": "2.0", "method": "client.hello", "params": {"name": name}}
+    return json.dumps(message).encode() + b"\n"
+
+
+def _connect(explicit: str | os.PathLike[str] | None, may_start: bool) -> socket.socket:
     if named := (os.fspath(explicit) if explicit is not None else os.environ.get("CARPOOL_SOCKET")):
         return _connect_to(_checked(os.path.abspath(named)))  # noqa: PTH100, resolve() would follow links
     for path in _candidates():
         with contextlib.suppress(DaemonUnreachableError):
-            return _connect_to(path)
+            return _checked_peer(_connect_to(path), path)
     if not may_start:
         raise DaemonUnreachableError(f"no daemon at {default_path()}")
     return _start()
@@ -116,12 +143,27 @@ def _connect_to(path: str) -> socket.socket:
     return connection
 
 
+def _checked_peer(connection: socket.socket, path: str) -> socket.socket:
+    """Refuse a listener of another user: without a runtime directory the path may lie where others can write.
+
+    Nothing has been sent yet. Who names a socket says whom to trust.
+    """
+    size = struct.calcsize("iII")
+    _, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    if uid not in (0, os.geteuid()):
+        connection.close()
+        raise DaemonUnreachableError(
+            f"uid {uid} listens at {path}; if you trust that daemon, name its socket with CARPOOL_SOCKET"
+        )
+    return connection
+
+
 def _connect_to_any(seconds: float) -> socket.socket:
     deadline = time.monotonic() + seconds
     while True:
         for path in _candidates():
             try:
-                return _connect_to(path)
+                return _checked_peer(_connect_to(path), path)
             except DaemonUnreachableError as error:
                 failure = error
         if time.monotonic() > deadline:
@@ -161,7 +203,9 @@ def _spawn(program: str, status: int) -> None:
         reason = "Permission denied" if Path(program).exists() else "No such file or directory"
         raise DaemonUnreachableError(f"cannot start {program}: {reason}")
     log = Path(_state_directory(), "carpoold.log")
-    inherited = {name: value for name, value in os.environ.items() if name not in _SUPERVISION}
+    inherited = {
+        name: value for name, value in os.environ.items() if name in _INHERITED or name.startswith(_INHERITED_PREFIXES)
+    }
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
@@ -173,7 +217,7 @@ def _spawn(program: str, status: int) -> None:
         shell = os.posix_spawn(
             "/bin/sh",
             ["sh", "-c", '"$0" &', program],
-            {**inherited, "CARPOOL_STATUS_FD": "3"},
+            {**inherited, "PATH": _PATH, "CARPOOL_STATUS_FD": "3"},
             file_actions=actions,
             setsid=True,  # the daemon outlives our terminal
             # What we ignore or block is our own business: Python itself ignores two of these.

@@ -1,0 +1,46 @@
+// The limits that clients share, each with its three bounds: of a client, of a user, of all users together.
+extension Limits {
+    var queuedRequestBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("queued_requests_per_client", queuedRequestsPerClient),
+            user: ("queued_requests_per_user", queuedRequestsPerUser), all: ("queued_requests", queuedRequests))
+    }
+
+    var requestBodyBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("request_body_bytes_per_client", requestBodyBytesPerClient),
+            user: ("request_body_bytes_per_user", requestBodyBytesPerUser),
+            all: ("request_body_bytes", requestBodyBytes))
+    }
+
+    var spoolBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("spool_bytes_per_client", spoolBytesPerClient), user: ("spool_bytes_per_user", spoolBytesPerUser),
+            all: ("spool_bytes", spoolBytes))
+    }
+
+    var sessionBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("sessions_per_client", sessionsPerClient), user: ("sessions_per_user", sessionsPerUser),
+            all: ("sessions", sessions))
+    }
+
+    var subscriptionBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("subscriptions_per_client", subscriptionsPerClient),
+            user: ("subscriptions_per_user", subscriptionsPerUser), all: ("subscriptions", subscriptions))
+    }
+
+    var rawStreamBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("raw_streams_per_client", rawStreamsPerClient), user: ("raw_streams_per_user", rawStreamsPerUser),
+            all: ("raw_streams", rawStreams))
+    }
+
+    var connectionBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("connections_per_client", connectionsPerClient),
+            user: ("connections_per_user", connectionsPerUser),
+            all: ("connections", connections))
+    }
+}

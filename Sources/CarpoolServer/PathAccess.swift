@@ -1,0 +1,53 @@
+internal import CarpoolRPC
+internal import CarpoolSystem
+
+/// Whether the daemon opens paths for a client: only for one that could open the same files under the same names.
+enum PathAccess: Equatable {
+    case granted
+    /// Its user is not the daemon's.
+    case otherUser
+    /// Its view of the machine differs in this: it lives in a container or a sandbox, or has other rights.
+    case otherView(ProcessView.Part)
+
+    /// Refuses a path that such a client names, before anything is looked up.
+    func check(_ path: String) throws(RPCError) {
+        switch self {
+        case .granted: return
+        case .otherUser: throw .notOwner(path: path)
+        case .otherView(let part): throw .otherView(path: path, differs: part.rawValue)
+        }
+    }
+}
+
+/// Judges the process at the other end of a connection by its view of the machine, compared with the daemon's own.
+struct ViewJudge {
+    private let owner: UInt32
+    private let own: ProcessView?
+
+    init(owner: UInt32) {
+        self.owner = owner
+        own = ProcessView.own()
+    }
+
+    /// Whether paths are opened for the peer.
+    func pathAccess(_ socket: Int32, _ peer: PeerCredentials, connectedBefore: UInt64) -> PathAccess {
+        guard peer.uid == owner else { return .otherUser }
+        guard let (own, other) = views(socket, peer, connectedBefore) else { return .otherView(.unknown) }
+        return own.difference(from: other).map { .otherView($0) } ?? .granted
+    }
+
+    /// In what the peer is shut off from what the daemon reaches; `nil` if it is not.
+    func enclosure(_ socket: Int32, _ peer: PeerCredentials, connectedBefore: UInt64) -> ProcessView.Part? {
+        guard let (own, other) = views(socket, peer, connectedBefore) else { return .unknown }
+        return own.enclosure(of: other)
+    }
+
+    private func views(
+        _ socket: Int32, _ peer: PeerCredentials, _ connectedBefore: UInt64
+    ) -> (own: ProcessView, other: ProcessView)? {
+        guard let own, let other = ProcessView.ofPeer(at: socket, peer, connectedBefore: connectedBefore) else {
+            return nil
+        }
+        return (own, other)
+    }
+}

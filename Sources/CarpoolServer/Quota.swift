@@ -1,0 +1,138 @@
+/// How much of one resource each user and each client of a user holds, and whether one of them may take more.
+///
+/// A user is held to its own bound, so that the names its clients give win nothing from another user. While other users hold something too,
+/// no user gets more than half of all, and while other clients of a user hold something, no client gets more than half of what its user may
+/// have. Whoever is refused although it holds less than others gets room first: as long as it waits, the others are held to equal shares.
+struct Quota {
+    /// Whose bound keeps a client from more.
+    enum Holder: String {
+        case client
+        case user
+        case everyone = "all"
+    }
+
+    /// The most that may be held, and the names of these limits in the configuration.
+    struct Bounds {
+        let client: (name: StaticString, value: Int)
+        let user: (name: StaticString, value: Int)
+        let all: (name: StaticString, value: Int)
+    }
+
+    /// Why more cannot be had.
+    struct Refusal: Error, Equatable {
+        let holder: Holder
+        /// The limit in the configuration.
+        let limit: String
+        /// How much the holder may have now.
+        let value: Int
+    }
+
+    /// What the clients of one user hold.
+    private struct Share {
+        var used = 0
+        var clients: [ClientIdentity: Int] = [:]
+        /// A client that was refused because others of its user hold too much.
+        var waiting: Waiting<ClientIdentity>?
+    }
+
+    private struct Waiting<Holder: Equatable> {
+        let holder: Holder
+        let until: Int
+    }
+
+    private var users: [UInt32: Share] = [:]
+    private var waiting: Waiting<UInt32>?
+    /// How much is held in all.
+    private(set) var used = 0
+    /// Counts refusals and gains, instead of a clock: what was refused counts as waiting for the next ones.
+    private var attempts = 0
+
+    /// Attempts after which a refused client that has not come back waits no longer.
+    private static let patience = 1_000
+
+    /// How much a client holds.
+    func used(by client: ClientIdentity) -> Int { users[client.uid]?.clients[client] ?? 0 }
+
+    /// How much a user holds.
+    func used(by uid: UInt32) -> Int { users[uid]?.used ?? 0 }
+
+    /// Why a client cannot have so much more; `nil` if it can.
+    mutating func refusal(of amount: Int, for client: ClientIdentity, _ bounds: Bounds) -> Refusal? {
+        attempts &+= 1
+        guard let refusal = judge(amount, client, bounds) else { return nil }
+        note(refusal, client, bounds)
+        return refusal
+    }
+
+    private func judge(_ amount: Int, _ client: ClientIdentity, _ bounds: Bounds) -> Refusal? {
+        let share = users[client.uid]
+        let (ofUser, ofClient) = (share?.used ?? 0, share?.clients[client] ?? 0)
+        let userLimit = min(bounds.user.value, bounds.all.value)
+        if ofClient &+ amount > bounds.client.value {
+            return Refusal(holder: .client, limit: "\(bounds.client.name)", value: bounds.client.value)
+        }
+        if let share, let fair = fairShare(of: client, in: share, userLimit), ofClient &+ amount > fair {
+            return Refusal(holder: .client, limit: "\(bounds.user.name)", value: fair)
+        }
+        if ofUser &+ amount > bounds.user.value {
+            return Refusal(holder: .user, limit: "\(bounds.user.name)", value: bounds.user.value)
+        }
+        if let fair = fairShare(of: client.uid, bounds.all.value), ofUser &+ amount > fair {
+            return Refusal(holder: .user, limit: "\(bounds.all.name)", value: fair)
+        }
+        guard used &+ amount > bounds.all.value else { return nil }
+        return Refusal(holder: .everyone, limit: "\(bounds.all.name)", value: bounds.all.value)
+    }
+
+    /// What a client may have while others of its user hold something or wait; `nil` if it is alone.
+    private func fairShare(of client: ClientIdentity, in share: Share, _ limit: Int) -> Int? {
+        if let waiting = share.waiting, waiting.holder != client, waiting.until > attempts {
+            return limit / (share.clients.count &+ (share.clients[waiting.holder] == nil ? 1 : 0))
+        }
+        let others = share.clients.count &- (share.clients[client] == nil ? 0 : 1)
+        return others > 0 ? limit &- limit / 2 : nil
+    }
+
+    private func fairShare(of uid: UInt32, _ limit: Int) -> Int? {
+        if let waiting, waiting.holder != uid, waiting.until > attempts {
+            return limit / max(1, users.count &+ (users[waiting.holder] == nil ? 1 : 0))
+        }
+        let others = users.count &- (users[uid] == nil ? 0 : 1)
+        return others > 0 ? limit &- limit / 2 : nil
+    }
+
+    /// A client that is refused because of what others hold waits for it.
+    private mutating func note(_ refusal: Refusal, _ client: ClientIdentity, _ bounds: Bounds) {
+        let until = attempts &+ Quota.patience
+        switch refusal.holder {
+        case .client: return
+        case .user where refusal.limit == "\(bounds.user.name)":
+            guard var share = users[client.uid], share.waiting.map({ $0.until <= attempts }) ?? true else { return }
+            share.waiting = Waiting(holder: client, until: until)
+            users[client.uid] = share
+        case .user: return
+        case .everyone:
+            if waiting.map({ $0.until <= attempts }) ?? true { waiting = Waiting(holder: client.uid, until: until) }
+        }
+    }
+
+    /// Notes what a client has taken.
+    mutating func take(_ amount: Int, for client: ClientIdentity) {
+        guard amount > 0 else { return }
+        used &+= amount
+        users[client.uid, default: Share()].used &+= amount
+        users[client.uid, default: Share()].clients[client, default: 0] &+= amount
+        if waiting?.holder == client.uid { waiting = nil }
+        if let waits = users[client.uid]?.waiting, waits.holder == client { users[client.uid]?.waiting = nil }
+    }
+
+    /// Notes what a client has given back.
+    mutating func giveBack(_ amount: Int, for client: ClientIdentity) {
+        guard amount > 0, let share = users[client.uid], let held = share.clients[client] else { return }
+        let given = min(amount, held)
+        used &-= given
+        guard share.used > given else { return users[client.uid] = nil }
+        users[client.uid]?.used &-= given
+        users[client.uid]?.clients[client] = held > given ? held &- given : nil
+    }
+}

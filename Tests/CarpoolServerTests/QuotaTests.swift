@@ -1,0 +1,118 @@
+@testable import CarpoolServer
+import Testing
+
+struct QuotaTests {
+    private static func bounds(_ client: Int, _ user: Int, _ all: Int) -> Quota.Bounds {
+        Quota.Bounds(client: ("per_client", client), user: ("per_user", user), all: ("all", all))
+    }
+
+    private static func client(_ uid: UInt32, _ name: String) -> ClientIdentity { ClientIdentity(uid: uid, name: name) }
+
+    /// Takes one after the other until a refusal comes, or so many.
+    private static func fill(
+        _ quota: inout Quota, _ client: ClientIdentity, _ bounds: Quota.Bounds, atMost most: Int = 10_000
+    ) -> (taken: Int, refusal: Quota.Refusal?) {
+        for count in 0..<most {
+            if let refusal = quota.refusal(of: 1, for: client, bounds) { return (count, refusal) }
+            quota.take(1, for: client)
+        }
+        return (most, nil)
+    }
+
+    /// Asks for one. Outside of `#expect`, which would ask a copy.
+    private static func ask(_ quota: inout Quota, _ client: ClientIdentity, _ bounds: Quota.Bounds) -> Quota.Holder? {
+        quota.refusal(of: 1, for: client, bounds)?.holder
+    }
+
+    @Test("B6: a refusal names the limit that was reached, its value and whose it is")
+    func names() {
+        var quota = Quota()
+        let mine = Self.fill(&quota, Self.client(1, "a"), Self.bounds(3, 10, 100))
+        #expect(mine.taken == 3)
+        #expect(mine.refusal == Quota.Refusal(holder: .client, limit: "per_client", value: 3))
+        quota = Quota()
+        #expect(
+            Self.fill(&quota, Self.client(1, "a"), Self.bounds(30, 10, 100)).refusal
+                == Quota.Refusal(holder: .user, limit: "per_user", value: 10))
+        quota = Quota()
+        #expect(
+            Self.fill(&quota, Self.client(1, "a"), Self.bounds(30, 30, 10)).refusal
+                == Quota.Refusal(holder: .everyone, limit: "all", value: 10))
+    }
+
+    @Test("B6: made-up names take nothing from another user")
+    func madeUpNames() {
+        var quota = Quota()
+        let bounds = Self.bounds(100, 500, 1_000)
+        var taken = 0
+        for number in 0..<1_000 { taken += Self.fill(&quota, Self.client(1, "made-up-\(number)"), bounds).taken }
+        #expect(taken <= 500)
+        #expect(Self.fill(&quota, Self.client(2, "me"), bounds).taken == 100)
+    }
+
+    @Test("B6: inside a user no client gets more than half while another has something")
+    func half() {
+        var quota = Quota()
+        let bounds = Self.bounds(1_000, 100, 1_000)
+        let (hog, other) = (Self.client(1, "hog"), Self.client(1, "other"))
+        #expect(quota.refusal(of: 1, for: other, bounds) == nil)
+        quota.take(1, for: other)
+        let result = Self.fill(&quota, hog, bounds)
+        #expect(result.taken == 50)
+        #expect(result.refusal == Quota.Refusal(holder: .client, limit: "per_user", value: 50))
+        quota.giveBack(1, for: other)
+        #expect(Self.fill(&quota, hog, bounds).taken == 50, "alone it may have all")
+    }
+
+    @Test("B6: whoever is refused for what others hold gets room before they take more")
+    func waiting() {
+        var quota = Quota()
+        let bounds = Self.bounds(1_000, 100, 1_000)
+        let (hog, other) = (Self.client(1, "hog"), Self.client(1, "other"))
+        #expect(Self.fill(&quota, hog, bounds).taken == 100)
+        #expect(Self.ask(&quota, other, bounds) == .user)
+        quota.giveBack(1, for: hog)
+        #expect(Self.ask(&quota, hog, bounds) == .client)
+        #expect(Self.ask(&quota, other, bounds) == nil)
+        quota.take(1, for: other)
+        quota.giveBack(50, for: hog)
+        #expect(Self.ask(&quota, hog, bounds) == nil)
+    }
+
+    @Test("B6: a user that is refused for what other users hold gets room before they take more")
+    func waitingUser() {
+        var quota = Quota()
+        let all = Self.bounds(1_000, 1_000, 100)
+        let (hog, stranger) = (Self.client(1, "hog"), Self.client(2, "stranger"))
+        #expect(Self.fill(&quota, hog, all).taken == 100)
+        #expect(Self.ask(&quota, stranger, all) == .everyone)
+        quota.giveBack(10, for: hog)
+        #expect(Self.ask(&quota, hog, all) == .user)
+        #expect(Self.ask(&quota, stranger, all) == nil)
+    }
+
+    @Test("What is given back is forgotten, and no more than was taken")
+    func back() {
+        var quota = Quota()
+        let client = Self.client(1, "a")
+        quota.take(5, for: client)
+        quota.take(0, for: client)
+        quota.giveBack(3, for: client)
+        #expect((quota.used, quota.used(by: client), quota.used(by: 1)) == (2, 2, 2))
+        quota.giveBack(30, for: client)
+        quota.giveBack(1, for: client)
+        #expect((quota.used, quota.used(by: client), quota.used(by: 1)) == (0, 0, 0))
+    }
+
+    @Test("A ticket gives its share back when it goes")
+    func tickets() throws {
+        let ledger = QuotaLedger()
+        let client = Self.client(1, "a")
+        var tickets = [try ledger.take(for: client, Self.bounds(1, 2, 3))]
+        #expect(throws: Quota.Refusal.self) { _ = try ledger.take(for: client, Self.bounds(1, 2, 3)) }
+        #expect(ledger.used == 1)
+        tickets = []
+        #expect(ledger.used == 0)
+        #expect(tickets.isEmpty)
+    }
+}
