@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -82,6 +83,10 @@ pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *con
 
 char **CLinux_environment(void) {
     return environ;
+}
+
+int CLinux_forbid_inspection(void) {
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 static char unlinked_path[4096];

@@ -78,20 +78,18 @@ public struct DaemonLauncher {
     private func spawn(
         _ program: String, log: borrowing FileDescriptor, status: consuming FileDescriptor
     ) throws(SystemError) -> DetachedProcess {
-        let variables = Environment.processVariables(where: DaemonLauncher.isInherited) + ["\(LaunchStatus.variable)=3"]
+        let variables =
+            Environment.processVariables(where: DaemonLauncher.isInherited)
+            + ["PATH=\(DaemonEnvironment.path)", "\(LaunchStatus.variable)=3"]
         let arguments = location.isExplicit ? ["--socket", location.path] : []
         return try DetachedProcess.spawn(
             program, arguments: arguments, environment: variables, log: log, status: status)
     }
 
-    /// What the daemon needs of our environment; the rest is our caller's and would stay in the daemon for days.
-    /// LD_LIBRARY_PATH is among it because a second libcurl is chosen by it.
+    /// What the daemon gets of our environment: what it would keep, but for what a service manager has told us about ourselves.
     static func isInherited(_ name: Substring) -> Bool {
-        switch name {
-        case "HOME", "PATH", "LANG", "TZ", "USER", "LOGNAME", "LD_LIBRARY_PATH": true
-        case LaunchStatus.variable[...]: false
-        default: name.hasPrefix("XDG_") || name.hasPrefix("LC_") || name.hasPrefix("CARPOOL_")
-        }
+        guard name != LaunchStatus.variable, name != "NOTIFY_SOCKET" else { return false }
+        return DaemonEnvironment.isKept(name) && !name.hasPrefix("LISTEN_") && !name.hasPrefix("WATCHDOG_")
     }
 
     /// The line that comes over the pipe: empty if it was closed without one, `nil` if nothing came in time.

@@ -45,8 +45,8 @@ final class Server {
     var memory = ConnectionMemory()
     var turnsAtLastTrim = 0
 
-    /// For `Accept-Language`: the daemon's environment is its user's.
-    let languages = DefaultFields.languages(from: Environment.process)
+    /// For `Accept-Language`, where neither session nor request says otherwise: the same for everybody, whoever started the daemon.
+    let languages = ["en"]
     /// What is asked of clients.
     private(set) lazy var callbacks = CallbackBroker(server: self)
     /// The OpenRPC document, written once: it takes a millisecond and is large.

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// What the kernel allows this process.
@@ -10,6 +11,14 @@ public enum ResourceLimits {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return Int(clamping: limit.rlim_cur)
+    }
+
+    /// Keeps this process's memory to itself: nothing of it is written to a file when it crashes, and other processes of its user can neither
+    /// trace it nor open what it has open. Root can.
+    public static func keepMemoryPrivate() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        _ = CLinux_forbid_inspection()
     }
 
     /// Raises the number of files that may be open at a time to the hard limit, and tells what it is now.

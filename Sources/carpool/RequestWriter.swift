@@ -5,10 +5,13 @@ internal import CarpoolSystem
 /// Writes what was typed as the parameters of `request.perform` and `request.submit`.
 struct RequestWriter {
     private let request: RequestInvocation
+    private let fields: [RequestInvocation.Field]
     private let body: RequestBody?
 
-    init(_ request: RequestInvocation, _ body: RequestBody?) {
+    /// - Parameter fields: the header fields of the command line and of the files that it names.
+    init(_ request: RequestInvocation, _ fields: [RequestInvocation.Field], _ body: RequestBody?) {
         self.request = request
+        self.fields = fields
         self.body = body
     }
 
@@ -35,7 +38,7 @@ struct RequestWriter {
     }
 
     private func writeFields(to writer: inout JSONWriter) {
-        var fields = request.fields
+        var fields = fields
         func addUnlessGiven(_ name: String, _ value: String) {
             guard !fields.contains(where: { $0.name.lowercased() == name.lowercased() }) else { return }
             fields.append(RequestInvocation.Field(name, value))

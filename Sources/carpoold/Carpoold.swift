@@ -6,6 +6,7 @@ internal import Glibc
 @main
 struct Carpoold {
     nonisolated static func main() {
+        DaemonEnvironment.enforce()
         signal(SIGPIPE, SIG_IGN)
         let arguments: Options
         do throws(Options.Failure) {
@@ -26,6 +27,7 @@ struct Carpoold {
     private nonisolated static func serve(_ arguments: Options) -> Int32 {
         let isSpawned = getenv(LaunchStatus.variable) != nil
         let status = LaunchStatus.takeFromEnvironment()
+        if !arguments.isDumpable { ResourceLimits.keepMemoryPrivate() }
         do throws(ServerError) {
             ResourceLimits.raiseOpenFiles()
             let startup = try Startup.prepare(arguments, .takeFromEnvironment(), isSpawned: isSpawned)

@@ -19,6 +19,8 @@ struct Options {
     var logLevel: Log.Level?
     /// Registers the methods of the JSON-RPC specification's examples instead of the daemon's own; for the tests of the protocol.
     var servesTestCatalogue = false
+    /// Leaves the process open to debuggers, and to core dumps.
+    var isDumpable = false
 
     /// Why a command line is refused.
     struct Failure: Error {
@@ -26,13 +28,14 @@ struct Options {
     }
 
     static let help = """
-        usage: carpoold [--socket PATH] [--config FILE] [--idle-exit-ms N] [--log-level LEVEL]
+        usage: carpoold [--socket PATH] [--config FILE] [--idle-exit-ms N] [--log-level LEVEL] [--dumpable]
                carpoold --openrpc | --version | --help
 
           --socket PATH      serve this socket instead of the user's own; its lock is PATH.lock
           --config FILE      read this configuration instead of $XDG_CONFIG_HOME/carpool/config.json
           --idle-exit-ms N   end after N ms without connection, work or lease, however it was started; 0: never
           --log-level LEVEL  error, warning, info or debug; wins over the configuration
+          --dumpable         let debuggers of the same user attach, and the kernel write core dumps, which hold secrets
           --openrpc          print the description of all methods and end
 
         Signals: SIGTERM and SIGINT finish what is under way and end, a second one ends at once; SIGHUP reads the configuration again.
@@ -49,6 +52,7 @@ struct Options {
             case "--version": task = .version
             case "--help", "-h": task = .help
             case "--test-catalogue": servesTestCatalogue = true
+            case "--dumpable": isDumpable = true
             case "--socket": socket = try Options.value(of: argument, &rest)
             case "--config": configuration = try Options.value(of: argument, &rest)
             case "--idle-exit-ms": idleExitMilliseconds = try Options.number(of: argument, &rest)

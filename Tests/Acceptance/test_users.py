@@ -7,11 +7,12 @@ import os
 import subprocess
 from typing import Any
 
+import carpool
 import pytest
 from conftest import StartDaemon
 from harness.daemon import CARPOOL, Daemon
 from harness.users import NOBODY, as_root, wire_as
-from harness.waiting import PATIENCE_SECONDS
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
 from origins.scripted import ScriptedOrigin
 
@@ -226,6 +227,14 @@ def test_b6_a_refused_connection_is_told_whose_limit_it_was(
     assert (data["limit_name"], data["limit"], data["holder"]) == (name, 3, holder)
     for wire in wires:
         wire.close()
+
+    def serves() -> bool:
+        try:
+            return bool(daemon.call("daemon.ping")["pong"])
+        except carpool.CarpoolError:
+            return False
+
+    eventually(serves)
 
 
 def test_b6_subscriptions_of_many_connections_have_an_end(start: StartDaemon) -> None:

@@ -60,10 +60,14 @@ struct DaemonFinderTests {
     }
 
     @Test func onlyWhatTheDaemonNeedsIsInherited() {
-        for name in ["HOME", "PATH", "XDG_STATE_HOME", "LC_ALL", "CARPOOL_SOCKET", "LD_LIBRARY_PATH"] {
+        for name in ["HOME", "XDG_STATE_HOME", "TZ", "CARPOOL_SOCKET", "LD_LIBRARY_PATH"] {
             #expect(DaemonLauncher.isInherited(name[...]))
         }
-        for name in ["http_proxy", "AWS_SECRET_ACCESS_KEY", "NOTIFY_SOCKET", "LISTEN_FDS", "CARPOOL_STATUS_FD", ""] {
+        let others = [
+            "http_proxy", "AWS_SECRET_ACCESS_KEY", "NOTIFY_SOCKET", "LISTEN_FDS", "CARPOOL_STATUS_FD", "", "LANG", "LC_ALL",
+            "PATH", "LD_PRELOAD", "OPENSSL_CONF",
+        ]
+        for name in others {
             #expect(!DaemonLauncher.isInherited(name[...]))
         }
     }

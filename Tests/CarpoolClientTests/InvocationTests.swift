@@ -41,11 +41,20 @@ struct InvocationTests {
         }
     }
 
+    @Test func fieldsMayStandInFiles() throws {
+        let invocation = try Invocation.parse(["get", "-H", "@secrets", "-H", "A: 1", "-H@-", "u"])
+        guard case .request(let request) = invocation else { throw UsageError("no request") }
+        #expect(request.headers == [.file("secrets"), .field(RequestInvocation.Field("A", "1")), .file(nil)])
+        #expect(throws: UsageError.self) { try Invocation.parse(["get", "-H", "@", "u"]) }
+    }
+
     @Test func fieldsKeepTheirOrderAndTheirValues() throws {
         let invocation = try Invocation.parse(["get", "-H", "B: 1", "-HA:2", "--header", "B:  a: b ", "-H", "C:", "u"])
         guard case .request(let request) = invocation else { throw UsageError("no request") }
-        let expected = [("B", "1"), ("A", "2"), ("B", "a: b "), ("C", "")].map(RequestInvocation.Field.init)
-        #expect(request.fields == expected)
+        let expected = [("B", "1"), ("A", "2"), ("B", "a: b "), ("C", "")].map {
+            RequestInvocation.Header.field(RequestInvocation.Field($0.0, $0.1))
+        }
+        #expect(request.headers == expected)
     }
 
     @Test func bodiesComeFromTextFileOrInput() throws {

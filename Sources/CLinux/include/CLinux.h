@@ -32,6 +32,10 @@ pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *con
 // `environ` is a global variable, which Swift's concurrency checking refuses. The variables of this process, ended by NULL.
 char **CLinux_environment(void);
 
+// prctl is variadic. Forbids other processes of the same user to look into this one's memory and descriptors, and the kernel to write
+// its memory to a file; 0 or -1 with errno.
+int CLinux_forbid_inspection(void);
+
 // A signal handler may touch nothing of Swift's. From now on SIGINT, SIGTERM and SIGHUP delete this file before they do what they
 // always do; signals that are ignored stay ignored. 0, or -1 with errno if the path is too long.
 int CLinux_unlink_on_termination(const char *path);

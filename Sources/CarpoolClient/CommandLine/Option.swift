@@ -27,7 +27,9 @@ package enum Option: CaseIterable, Equatable {
         case .method:
             Specification("--request", short: "X", takes: "METHOD", "the method to send instead of the command's")
         case .header:
-            Specification("--header", short: "H", takes: "'NAME: VALUE'", "a header field; repeated ones keep order")
+            Specification(
+                "--header", short: "H", takes: "'NAME: VALUE'",
+                "a header field; @FILE: one a line, @-: from standard input")
         case .data:
             Specification("--data", short: "d", takes: "DATA", "the body: DATA, @FILE, or @- for standard input")
         case .json: Specification("--json", takes: "DATA", "the same, sent and accepted as application/json")

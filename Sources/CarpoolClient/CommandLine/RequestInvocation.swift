@@ -36,12 +36,26 @@ package struct RequestInvocation: Equatable {
             self.name = name
             self.value = value
         }
+
+        /// Reads `NAME: VALUE`; `nil` if it is none.
+        package init?(line: some StringProtocol) {
+            guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return nil }
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            self.init(String(line[..<colon]), String(value))
+        }
+    }
+
+    /// What stands behind `-H`.
+    package enum Header: Equatable {
+        case field(Field)
+        /// A file with one field on each line, so that secrets are in no argument that other programs can see; `nil` for standard input.
+        case file(String?)
     }
 
     package let command: Command
     package var url = ""
     package var method: String
-    package var fields: [Field] = []
+    package var headers: [Header] = []
     package var body: Body?
     package var isJSON = false
     /// `nil` for standard output.
@@ -72,7 +86,7 @@ package struct RequestInvocation: Equatable {
     mutating func apply(_ option: Option, _ value: String) throws(UsageError) {
         switch option {
         case .method: method = value
-        case .header: fields.append(try field(value))
+        case .header: headers.append(try header(value))
         case .data, .json: try setBody(value, isJSON: option == .json)
         case .upload: try setUpload(value)
         case .form: try addPart(value)
@@ -109,12 +123,17 @@ package struct RequestInvocation: Equatable {
         url = operand
     }
 
-    private func field(_ text: String) throws(UsageError) -> Field {
-        guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw UsageError("-H takes 'NAME: VALUE', not '\(text)'", in: command)
+    private func header(_ text: String) throws(UsageError) -> Header {
+        if text.hasPrefix("@") {
+            guard text != "@" else {
+                throw UsageError("@ is followed by the name of a file, or by - for standard input", in: command)
+            }
+            return .file(text == "@-" ? nil : String(text.dropFirst()))
         }
-        let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-        return Field(String(text[..<colon]), String(value))
+        guard let field = Field(line: text) else {
+            throw UsageError("-H takes 'NAME: VALUE' or @FILE, not '\(text)'", in: command)
+        }
+        return .field(field)
     }
 
     private mutating func setBody(_ value: String, isJSON: Bool) throws(UsageError) {

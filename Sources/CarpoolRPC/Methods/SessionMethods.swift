@@ -11,7 +11,7 @@ enum SessionMethods {
             .optional("headers", .headers, "Sent with every request that has no field of the same name."),
             .optional(
                 "languages", .array(of: .string(maxBytes: 35), count: 0...6),
-                "For `Accept-Language`, the dearest first: `de-AT`, `en` or `*`. Absent: those of the daemon's environment."
+                "For `Accept-Language`, the dearest first: `de-AT`, `en` or `*`.", absent: "[\"en\"]"
             ),
             .optional(
                 "ephemeral", .boolean, "Whether nothing of the session is kept anywhere but in memory.", absent: "false"

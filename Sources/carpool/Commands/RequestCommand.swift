@@ -9,9 +9,10 @@ struct RequestCommand {
     init(_ request: RequestInvocation) { self.request = request }
 
     func run() throws(Failure) -> ExitCode {
+        let fields = try HeaderFile.fields(of: request.headers)
         let body = try loadBody()
         let daemon = try DaemonAccess(socket: request.socket)
-        let writer = RequestWriter(request, body)
+        let writer = RequestWriter(request, fields, body)
         // The copy of a body that came through a pipe may go when all is done.
         defer { withExtendedLifetime(body) {} }
         if let streaming = request.streaming {
