@@ -9,6 +9,7 @@
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -19,6 +20,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -87,6 +90,36 @@ char **CLinux_environment(void) {
 
 int CLinux_forbid_inspection(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int CLinux_identify(const char *path, uint64_t parts[3]) {
+    struct statx found;
+    if (!parts) { errno = EINVAL; return -1; }
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_MNT_ID, &found) != 0) return -1;
+    parts[0] = ((uint64_t)found.stx_dev_major << 32) | found.stx_dev_minor;
+    parts[1] = found.stx_ino;
+    // 0 before Linux 5.8, for every path.
+    parts[2] = (found.stx_mask & STATX_MNT_ID) ? found.stx_mnt_id : 0;
+    return 0;
+}
+
+int CLinux_peer_process(int socket) {
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+    int process = -1;
+    socklen_t length = sizeof process;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &process, &length) == 0 ? process : -1;
+}
+
+int CLinux_open_process(pid_t pid) {
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int CLinux_process_lives(int process) {
+    struct pollfd end = {.fd = process, .events = POLLIN};
+    int result = poll(&end, 1, 0);
+    return result < 0 ? -1 : result == 0;
 }
 
 static char unlinked_path[4096];

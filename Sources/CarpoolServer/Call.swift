@@ -86,6 +86,10 @@ protocol Client: AnyObject, EventSink {
     var pid: Int32 { get }
     /// What it may do.
     var role: Role { get }
+    /// Whether paths that it names are opened. Judged when it is asked for, and good for this turn of the loop.
+    var pathAccess: PathAccess { get }
+    /// In what it is shut off from what the daemon reaches; `nil` if it is not.
+    var enclosure: ProcessView.Part? { get }
     /// Whose quotas count, and what `mine` means.
     var identity: ClientIdentity { get }
     /// What people call it: the name that it gave, or that of its program.

@@ -62,6 +62,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private(set) var identity: ClientIdentity
     /// Its share of the connections that the daemon has, until it is closed.
     var ticket: QuotaLedger.Ticket?
+    var judgement = ViewJudgement()
     /// The name of the peer's program, read when it is first needed.
     private lazy var programName = ClientIdentity.programName(ofProcess: credentials.pid)
 
@@ -297,8 +298,7 @@ extension Connection: Client {
     var takesDescriptors: Bool { output.descriptorCount < server.limits.descriptorsPerConnection }
 
     private func makeUserAgent() -> HTTPField? {
-        try? HTTPField(
-            name: "User-Agent", value: DefaultFields.userAgent(client: displayName, version: version))
+        try? HTTPField(name: "User-Agent", value: DefaultFields.userAgent(client: displayName, version: version))
     }
 
     var descriptorCount: Int { descriptors.count }

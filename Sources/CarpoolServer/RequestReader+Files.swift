@@ -72,7 +72,7 @@ extension RequestReader {
 
     /// A regular file of a caller who is the daemon's own user; whoever else asks would read with the daemon's rights.
     private func open(_ path: String, at place: String) throws(RPCError) -> CallerFile {
-        guard client.uid == owner else { throw .notOwner(path: path) }
+        try client.pathAccess.check(path)
         try AbsolutePath.check(path, at: place)
         do throws(SystemError) {
             return try CallerFile.open(path)

@@ -77,7 +77,7 @@ struct RequestReader {
             }
             return
         }
-        let reader = DestinationReader(isOwner: client.uid == owner, callbacks: callbacks, index: partials)
+        let reader = DestinationReader(client: client, callbacks: callbacks, index: partials)
         parameters.download = try reader.download(params)
     }
 

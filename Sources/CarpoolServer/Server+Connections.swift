@@ -73,3 +73,11 @@ extension Server {
         farewells[ObjectIdentifier(farewell)] = farewell
     }
 }
+
+extension Server {
+    /// Refuses a client that is shut off from the daemon's network or files, where the configuration says that such clients get no network.
+    func checkNetwork(of client: any Client) throws(RPCError) {
+        guard !configuration.allowsSandboxedNetwork, let part = client.enclosure else { return }
+        throw .forbidden("the daemon makes no connections for clients with another \(part.rawValue)")
+    }
+}

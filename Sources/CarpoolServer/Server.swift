@@ -33,6 +33,8 @@ final class Server {
     var requests = RequestRegistry()
     var sessions = SessionTable()
     var connections: [Int: Connection] = [:]
+    /// Tells the clients that see other files or networks than the daemon.
+    private(set) lazy var viewJudge = ViewJudge(owner: access.owner)
     /// Who holds how much of what clients share.
     let connectionQuota = QuotaLedger()
     let subscriptionQuota = QuotaLedger()
@@ -184,6 +186,7 @@ final class Server {
     /// Makes the request that a call asks for. Nothing has been sent yet, and nothing has happened if it throws.
     func makeRequest(_ call: Call, isKept: Bool, isDetached: Bool) throws(RPCError) -> RequestEntry {
         guard lifecycle.isServing else { throw .draining }
+        try checkNetwork(of: call.client)
         let session = try session(call.params["session"], of: call.client)
         let identity = call.client.identity
         if let refusal = requests.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }

@@ -9,6 +9,8 @@ public struct ServerConfiguration: Equatable, Sendable {
     public var limits = Limits()
     /// Other users and their roles.
     public var roles: [UInt32: Role] = [:]
+    /// Whether connections are made for clients in containers and sandboxes.
+    public var allowsSandboxedNetwork = true
     /// How much is logged.
     public var logLevel = Log.Level.info
     /// How long a daemon that was started on demand stays without connection, work or lease.
@@ -48,9 +50,14 @@ public struct ServerConfiguration: Equatable, Sendable {
             .init(
                 "access",
                 .object([
-                    .init("uids", .map(of: .choice("observe", "submit", "admin"), maxCount: 10_000), "Role by user id.")
+                    .init(
+                        "uids", .map(of: .choice("observe", "submit", "admin"), maxCount: 10_000), "Role by user id."),
+                    .init(
+                        "sandboxed_network", .boolean,
+                        "Whether connections are made for clients whose root, mount, network or user namespace is another."
+                    ),
                 ]),
-                "Other users that may speak to the daemon."),
+                "Who may speak to the daemon, and what for."),
             .init("log_level", .choice("error", "warning", "info", "debug"), "How much is logged."),
             .init(
                 "idle_exit_ms", .integer(0...2_592_000_000),
@@ -111,6 +118,7 @@ public struct ServerConfiguration: Equatable, Sendable {
             }
             roles[number] = role
         }
+        if let value = json["access"]?["sandboxed_network"]?.bool { allowsSandboxedNetwork = value }
         if let level = json["log_level"]?.string.flatMap(Log.Level.init(rawValue:)) { logLevel = level }
         if let value = json["idle_exit_ms"]?.int { idleExitMilliseconds = value }
         if let value = json["drain_ms"]?.int { drainMilliseconds = value }
@@ -132,6 +140,7 @@ public struct ServerConfiguration: Equatable, Sendable {
             "limits.\($0.name)"
         }
         if roles != other.roles { names.append("access.uids") }
+        if allowsSandboxedNetwork != other.allowsSandboxedNetwork { names.append("access.sandboxed_network") }
         if logLevel != other.logLevel { names.append("log_level") }
         if idleExitMilliseconds != other.idleExitMilliseconds { names.append("idle_exit_ms") }
         if drainMilliseconds != other.drainMilliseconds { names.append("drain_ms") }

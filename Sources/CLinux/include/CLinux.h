@@ -36,6 +36,19 @@ char **CLinux_environment(void);
 // its memory to a file; 0 or -1 with errno.
 int CLinux_forbid_inspection(void);
 
+// struct statx does not reach Swift. Device, inode and mount of what a path leads to, links followed; 0 or -1 with errno.
+int CLinux_identify(const char *path, uint64_t parts[3]);
+
+// SO_PEERPIDFD (Linux 6.5) is newer than some headers. A descriptor of the process that connected a Unix socket; -1 with errno, which is
+// ENOPROTOOPT if the kernel does not know this.
+int CLinux_peer_process(int socket);
+
+// glibc 2.36 declares pidfd_open, but clashes with other headers. A descriptor of a process; -1 with errno.
+int CLinux_open_process(pid_t pid);
+
+// Whether the process of such a descriptor has not ended: 1, 0, or -1 with errno.
+int CLinux_process_lives(int process);
+
 // A signal handler may touch nothing of Swift's. From now on SIGINT, SIGTERM and SIGHUP delete this file before they do what they
 // always do; signals that are ignored stay ignored. 0, or -1 with errno if the path is too long.
 int CLinux_unlink_on_termination(const char *path);

@@ -202,6 +202,12 @@ extension RPCError {
         RPCError(.fileNotOwner, "the daemon opens \(shortened(path)) only for its own user").with("path", path)
     }
 
+    /// A file of a caller that sees other files.
+    public static func otherView(path: String, differs: String) -> RPCError {
+        RPCError(.fileOtherView, "the daemon does not open \(shortened(path)) for a client with another \(differs)")
+            .with("path", path).with("differs", differs)
+    }
+
     /// A text from outside may be as long as the message that it came in; an answer shows its beginning.
     private static func shortened(_ text: String) -> String {
         let shown = 128

@@ -226,6 +226,16 @@ extension RPCErrorKind {
         "Send the content instead.",
         members: [.required("path", .string, "The path.")])
 
+    /// 1303
+    public static let fileOtherView = RPCErrorKind(
+        1303, "file.other_view",
+        "The client sees other files than the daemon, or has other rights: a container, a sandbox, a chroot, a dropped group.",
+        "Pass a descriptor, send the content with body.put, and read responses with body.read or body.open.",
+        members: [
+            .required("path", .string, "The path."),
+            .required("differs", .string, "In what the client differs from the daemon, for people."),
+        ])
+
     /// All of them, in the order of their codes as the documentation lists them.
     public static let all: [RPCErrorKind] = [
         parseError, invalidRequest, duplicateID, methodNotFound, invalidParams, internalError, cancelled,
@@ -234,6 +244,6 @@ extension RPCErrorKind {
         requestNotFound,
         wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
         configurationRefused, streamNotFound, streamFailed, queueFull, spoolFull,
-        rateLimited, fileCannotOpen, fileNotOwner,
+        rateLimited, fileCannotOpen, fileNotOwner, fileOtherView,
     ]
 }

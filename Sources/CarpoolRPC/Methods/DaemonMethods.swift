@@ -149,7 +149,12 @@ enum DaemonMethods {
             .required("http2", .boolean, "Whether HTTP/2 may be spoken."),
             .required(
                 "access",
-                .answer([.required("uids", .map(of: .choice("observe", "submit", "admin")), "Roles by user id.")]),
+                .answer([
+                    .required(
+                        "uids", .map(of: .choice("observe", "submit", "admin")),
+                        "Roles by user id; all of them for an administrator, the caller's own for others."),
+                    .required("sandboxed_network", .boolean, "Whether connections are made for sandboxed clients."),
+                ]),
                 "Other users that may speak to the daemon."),
             .required("reachability", .map(of: .any), "How the network is watched."),
             .required("limits", .limits, "Every maximum."),
@@ -159,7 +164,7 @@ enum DaemonMethods {
                 "the defaults",
                 result: """
                     {"file":"/home/ada/.config/carpool/config.json","log_level":"info","idle_exit_ms":900000,"drain_ms":30000,\
-                    "http2":true,"access":{"uids":{}},"reachability":{"lost_after_ms":250,"back_after_ms":0,\
+                    "http2":true,"access":{"uids":{},"sandboxed_network":true},"reachability":{"lost_after_ms":250,"back_after_ms":0,\
                     "resolv_conf":"/etc/resolv.conf"},"limits":{"message_bytes":1048576,"host_connections":6}}
                     """)
         ])

@@ -6,7 +6,7 @@ enum RequestMethods {
 
     /// What can go wrong when a request is made, before anything is sent.
     private static let makingErrors: [RPCErrorKind] = [
-        .sessionNotFound, .keyConflict, .queueFull, .draining, .fileCannotOpen, .fileNotOwner,
+        .sessionNotFound, .keyConflict, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView,
     ]
 
     private static let submit = Method(

@@ -79,7 +79,7 @@ enum SessionMethods {
             .required("changed", .boolean, "Whether the session is new."),
             .required("session", .sessionName, "Its name."),
             .required("state", .choice("valid"), "It takes requests."),
-        ]), errors: [.sessionExists, .queueFull, .draining, .fileCannotOpen, .fileNotOwner],
+        ]), errors: [.sessionExists, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView],
         examples: [
             .init(
                 "an API with a token",

@@ -29,7 +29,11 @@ enum StreamMethods {
             .required("host", .string, "The host, as it was asked for."),
             .required("port", .integer, "The port."),
             .required("tls", .boolean, "Whether TLS is spoken."),
-        ]), errors: [.sessionNotFound, .tooManyInFlight, .fileCannotOpen, .fileNotOwner, .streamFailed, .draining],
+        ]),
+        errors: [
+            .sessionNotFound, .tooManyInFlight, .fileCannotOpen, .fileNotOwner, .fileOtherView, .streamFailed,
+            .draining,
+        ],
         isInterruptible: true,
         examples: [
             .init(

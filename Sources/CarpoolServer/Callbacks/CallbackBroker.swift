@@ -34,6 +34,8 @@ final class CallbackBroker {
     /// The open questions about each request.
     private var questions: [String: Set<Int>] = [:]
     private(set) var statistics = Statistics()
+    /// Whether the daemon opens paths for the client whose answer is being read. It need not be the one that made the request.
+    private(set) var answererAccess = PathAccess.otherView(.unknown)
 
     init(server: Server) { self.server = server }
 
@@ -119,12 +121,19 @@ final class CallbackBroker {
         case .result(let result):
             do throws(JSONError) {
                 try Catalogue.carpool.check(answer: result, to: answered.question.method.description)
+                answererAccess = access(result, connection)
                 try answered.accept(result)
                 statistics.answered &+= 1
             } catch {
                 fail(answered, .rubbish, error.description)
             }
         }
+    }
+
+    /// Only answers that may name a file are worth a look at the client.
+    private func access(_ answer: JSON, _ connection: Int) -> PathAccess {
+        guard answer["file"] != nil || answer["path"] != nil else { return .otherView(.unknown) }
+        return server.connections[connection]?.pathAccess ?? .otherView(.unknown)
     }
 
     private func expire(_ number: Int) {

@@ -27,6 +27,7 @@ final class CallbackDestinationDecider: DestinationDecider {
             if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
             guard let path = answer["path"]?.string else { return .success(.spool) }
             do throws(RPCError) {
+                try callback.broker.answererAccess.check(path)
                 let place = try DestinationReader.file(path, at: "result.path")
                 return .success(.file(place, DestinationReader.options(answer, options)))
             } catch {

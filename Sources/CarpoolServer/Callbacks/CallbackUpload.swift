@@ -28,7 +28,7 @@ final class CallbackUpload: Uploadable {
             CallbackBody.write(proposed, detail, to: &writer)
         } read: { (answer) throws(JSONError) -> Result<RequestBody, SessionError> in
             if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
-            return .success(try CallbackUpload.body(answer, mayOpenFiles))
+            return .success(try CallbackUpload.body(answer, mayOpenFiles && callback.broker.answererAccess == .granted))
         } completion: { result in
             completion(result.flatMap { $0 }.map { CreatedUpload($0) })
         }

@@ -166,6 +166,7 @@ struct DaemonHandlers {
                 writer.string(role.rawValue)
             }
             writer.endObject()
+            writer.member("sandboxed_network", configuration.allowsSandboxedNetwork)
             writer.endObject()
             writer.key("reachability")
             configuration.reachability.write(to: &writer)

@@ -17,11 +17,9 @@ struct RawStreamHandlers {
     private func open(_ call: Call) throws(RPCError) -> Answer {
         guard server.lifecycle.isServing else { throw .draining }
         let client = call.client
+        try server.checkNetwork(of: client)
         let configuration = try server.session(call.params["session"], of: client).configuration
-        var trust = configuration.trust
-        if let own = call.params["trust"] {
-            trust = try server.reader(for: client).trust(own, path: "params.trust")
-        }
+        let trust = try trust(call) ?? configuration.trust
         guard client.rawStreams.count < server.limits.rawStreamsPerConnection else {
             throw .tooManyInFlight(limit: server.limits.rawStreamsPerConnection)
         }
@@ -43,17 +41,26 @@ struct RawStreamHandlers {
         let timeout = call.params["timeout_ms"]?.int ?? configuration.connectTimeoutMilliseconds
         // A notification could never name what it has opened.
         guard call.id != nil else { return .pending }
-        do throws(Quota.Refusal) {
-            entry.ticket = try server.rawStreamQuota.take(for: client.identity, server.limits.rawStreamBounds)
-        } catch {
-            throw .tooManyRawStreams(error)
-        }
+        entry.ticket = try ticket(for: client)
         guard
             let stream = server.rawStreamPool.open(url, trust: trust, timeoutMilliseconds: timeout, delegate: entry)
         else { throw .tooManyInFlight(limit: server.rawStreamPool.count) }
         client.rawStreams[name] = entry
         entry.connect(stream, for: call)
         return .pending
+    }
+
+    private func trust(_ call: Call) throws(RPCError) -> ConnectionPartition.Trust? {
+        guard let own = call.params["trust"] else { return nil }
+        return try server.reader(for: call.client).trust(own, path: "params.trust")
+    }
+
+    private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {
+        do throws(Quota.Refusal) {
+            return try server.rawStreamQuota.take(for: client.identity, server.limits.rawStreamBounds)
+        } catch {
+            throw .tooManyRawStreams(error)
+        }
     }
 
     /// As a URL, so that hosts are read by the one parser that reads them for requests.

@@ -28,6 +28,7 @@ struct ReachabilityHandlers {
         guard call.params["resolve"]?.bool ?? true else {
             return .result { ReachabilityHandlers.write(reading, HostView(name: name), writer, to: &$0) }
         }
+        try server.checkNetwork(of: call.client)
         resolve(name, call)
         return .pending
     }
@@ -62,6 +63,7 @@ struct ReachabilityHandlers {
 
     private func watch(_ call: Call) throws(RPCError) -> Answer {
         let client = call.client
+        if call.params["hosts"] != nil { try server.checkNetwork(of: client) }
         let ticket = try server.takeSubscription(for: client)
         var settings = service.settings.listener
         if let value = call.params["lost_after_ms"]?.int { settings.lostAfterMilliseconds = value }

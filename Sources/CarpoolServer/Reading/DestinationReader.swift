@@ -6,8 +6,8 @@ internal import Glibc
 
 /// Makes a download's parameters of what a caller wrote under `destination` and `resume_data`, which has passed its schema.
 struct DestinationReader {
-    /// Whether the caller is the daemon's own user; nobody else has files written with the daemon's rights.
-    let isOwner: Bool
+    /// The caller: files are written with the daemon's rights only for one that could write the same.
+    let client: any Client
     /// Makes what asks the client.
     let callbacks: any CallbackParts
     /// Who remembers partial files.
@@ -22,7 +22,7 @@ struct DestinationReader {
             return download
         }
         let place = "params.destination"
-        guard isOwner else { throw .notOwner(path: json.string ?? json["path"]?.string ?? place) }
+        try client.pathAccess.check(json.string ?? json["path"]?.string ?? place)
         if let path = json.string {
             download.destination = .file(try DestinationReader.file(path, at: place))
             return download
@@ -60,7 +60,7 @@ struct DestinationReader {
     }
 
     private func resumePoint(_ token: String) throws(RPCError) -> ResumePoint {
-        guard isOwner else { throw .notOwner(path: "params.resume_data") }
+        try client.pathAccess.check("params.resume_data")
         do throws(ResumePoint.Refusal) {
             return try ResumePoint(token: token, index: index)
         } catch {

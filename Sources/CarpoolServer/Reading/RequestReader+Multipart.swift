@@ -41,7 +41,7 @@ extension RequestReader {
         if let bytes = try bytes(json, path: path) { return .bytes(bytes) }
         if json["fd"] != nil { return try descriptorContent(json, path: path) }
         let file = json["file"]?.string ?? ""
-        guard client.uid == owner else { throw .notOwner(path: file) }
+        try client.pathAccess.check(file)
         return .file(path: file, offset: json["offset"]?.integer ?? 0, length: json["length_bytes"]?.integer)
     }
 }

@@ -14,6 +14,8 @@ final class FakeClient: Client {
     var role: Role
     var identity: ClientIdentity
     var displayName = "tester"
+    var pathAccess: PathAccess { uid == 1_000 ? .granted : .otherUser }
+    var enclosure: ProcessView.Part?
     let userAgent: HTTPField? = nil
     var inlineBodyBytes = 45_056
     var recordBytes = 63_487
