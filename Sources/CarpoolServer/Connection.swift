@@ -287,16 +287,6 @@ extension Connection: Client {
     var pid: Int32 { credentials.pid }
     var displayName: String { name ?? programName }
 
-    /// A client that has raised its line gets larger bodies inline, less the same room for head and metrics.
-    var inlineBodyBytes: Int {
-        server.limits.inlineBodyBytes + max(0, maximumLineBytes - server.limits.lineBytes)
-    }
-
-    /// The line less what surrounds a record: the id, at most 1 KiB, and the members of the response.
-    var recordBytes: Int { maximumLineBytes - 2_048 }
-
-    var takesDescriptors: Bool { output.descriptorCount < server.limits.descriptorsPerConnection }
-
     private func makeUserAgent() -> HTTPField? {
         try? HTTPField(name: "User-Agent", value: DefaultFields.userAgent(client: displayName, version: version))
     }

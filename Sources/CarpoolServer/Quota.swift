@@ -101,18 +101,24 @@ struct Quota {
         return others > 0 ? limit &- limit / 2 : nil
     }
 
-    /// A client that is refused because of what others hold waits for it.
+    /// One that is refused because of what others hold, and holds less than an equal share itself, waits for it.
     private mutating func note(_ refusal: Refusal, _ client: ClientIdentity, _ bounds: Bounds) {
         let until = attempts &+ Quota.patience
         switch refusal.holder {
         case .client: return
         case .user where refusal.limit == "\(bounds.user.name)":
             guard var share = users[client.uid], share.waiting.map({ $0.until <= attempts }) ?? true else { return }
+            let held = share.clients[client]
+            let equal = min(bounds.user.value, bounds.all.value) / (share.clients.count &+ (held == nil ? 1 : 0))
+            guard held ?? 0 < equal else { return }
             share.waiting = Waiting(holder: client, until: until)
             users[client.uid] = share
         case .user: return
         case .everyone:
-            if waiting.map({ $0.until <= attempts }) ?? true { waiting = Waiting(holder: client.uid, until: until) }
+            let held = users[client.uid]?.used
+            let equal = bounds.all.value / (users.count &+ (held == nil ? 1 : 0))
+            guard held ?? 0 < equal, waiting.map({ $0.until <= attempts }) ?? true else { return }
+            waiting = Waiting(holder: client.uid, until: until)
         }
     }
 
