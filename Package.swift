@@ -24,6 +24,7 @@ let package = Package(
         // Without pkg-config: SwiftPM refuses some of its flags for libcurl with a warning, and the header and the library
         // are in their usual places.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CTLS", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CPlist", providers: [.apt(["libplist-dev"])]),
@@ -35,7 +36,7 @@ let package = Package(
         .target(name: "CarpoolJSON", dependencies: ["CJansson"], swiftSettings: settings),
 
         // floor 2: domains
-        .target(name: "CarpoolHTTP", dependencies: ["CCurl", "CZlib", "CarpoolSystem"], swiftSettings: settings),
+        .target(name: "CarpoolHTTP", dependencies: ["CCurl", "CTLS", "CZlib", "CarpoolSystem"], swiftSettings: settings),
         .target(
             name: "CarpoolSession",
             dependencies: ["CCrypto", "CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],

@@ -207,10 +207,26 @@ extension CurlTransport {
             pools[pool.key] = nil
         }
         connections.emptied.removeAll()
-        // The common pools stay: they hold the system's authorities, parsed, which takes 17 ms to do again.
+        // The common pools stay, since their kind comes again; those of a user or of a caller's own authorities may never.
         for (key, multi) in multis where key.partition != ConnectionPartition() && multi.transfers == 0 {
             if !pools.values.contains(where: { $0.multi === multi }) { multis[key] = nil }
         }
+    }
+}
+
+extension CurlTransport {
+    /// Whether a connection for a transfer can be made now, as far as the system's authorities are concerned; if not, the transfer goes on when
+    /// they were read.
+    func isTrustReady(for transfer: Transfer) -> Bool {
+        guard transfer.request.url.origin.scheme == "https", transfer.request.partition.trust == .system else {
+            return true
+        }
+        guard !systemTrust.isReady() else { return true }
+        systemTrust.wait { [weak self, weak transfer] in
+            guard let transfer else { return }
+            self?.startWaiting(transfer)
+        }
+        return false
     }
 }
 

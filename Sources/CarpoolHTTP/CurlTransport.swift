@@ -9,6 +9,8 @@ public final class CurlTransport: Transport {
     let loop: EventLoop
     let configuration: TransportConfiguration
     let connections: ConnectionTable
+    /// The system's certificate authorities.
+    let systemTrust: SystemTrust
     var queue: AdmissionQueue<Transfer>
     var multis: [MultiHandle.Key: MultiHandle] = [:]
     var pools: [OriginPool.Key: OriginPool] = [:]
@@ -38,13 +40,15 @@ public final class CurlTransport: Transport {
     private static let roundsPerTurn = 4
 
     /// Makes a transport whose events come on this loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be used.
-    public init(loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration())
-        throws(TransportError)
-    {
+    /// - Parameter worker: reads the system's certificate authorities; the transport has its own if none is given.
+    public init(
+        loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration(), worker: Worker? = nil
+    ) throws(TransportError) {
         guard CurlLibrary.isReady else { throw TransportError(.unknown, "libcurl cannot be initialised") }
         self.loop = loop
         self.configuration = configuration
         connections = ConnectionTable(loop: loop)
+        systemTrust = SystemTrust(path: configuration.authoritiesPath, worker: worker ?? Worker(loop: loop))
         queue = AdmissionQueue(
             limits: .init(
                 connections: configuration.connections,
@@ -178,8 +182,8 @@ public final class CurlTransport: Transport {
     // MARK: A transfer's way
 
     private func enqueue(_ transfer: Transfer) {
-        guard transfer.verdict == nil else { return }
-        guard !transfer.deadlines.isPaused else { return watch(transfer) }
+        guard transfer.verdict == nil, case .new = transfer.phase else { return }
+        guard !transfer.deadlines.isPaused, isTrustReady(for: transfer) else { return watch(transfer) }
         guard let pool = pool(for: transfer.request) else {
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }
@@ -284,6 +288,13 @@ public final class CurlTransport: Transport {
             return startAgain(transfer)
         }
         finish(transfer, error: transfer.verdict ?? transfer.failure(result))
+    }
+
+    /// Takes up a transfer that has waited for something before it could be queued.
+    func startWaiting(_ transfer: Transfer) {
+        guard case .new = transfer.phase else { return }
+        starting.append(transfer)
+        observeTurn()
     }
 
     private func startAgain(_ transfer: Transfer) {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CTLS
 internal import CarpoolSystem
 
 /// Everything in which a hop's handle differs from libcurl's defaults.
@@ -49,7 +50,10 @@ extension EasyHandle {
         }
         // Rather wait for a connection that is being made than make another; for nothing, where each serves one request at a time.
         if mayShare { set(CURLOPT_PIPEWAIT, 1) }
-        if pool.key.origin.scheme == "https" { setTrust(request.partition.trust, configuration) }
+        if pool.key.origin.scheme == "https" {
+            transfer.systemTrust = transfer.transport.systemTrust.store
+            setTrust(request.partition.trust, system: transfer.systemTrust, configuration)
+        }
         setMethod(request)
         if request.isLong { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
         installCallbacks(for: transfer)
@@ -73,17 +77,28 @@ extension EasyHandle {
         }
     }
 
-    func setTrust(_ trust: ConnectionPartition.Trust, _ configuration: TransportConfiguration) {
+    /// - Parameter system: the system's authorities, which must live as long as the handle; `nil` if they cannot be read.
+    func setTrust(_ trust: ConnectionPartition.Trust, system: TrustStore?, _ configuration: TransportConfiguration) {
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         // With a directory of authorities beside the file, libcurl would read the file anew for each connection: 17 ms instead of 1.
         set(CURLOPT_CAPATH, pointer: nil)
         switch trust {
-        case .system: set(CURLOPT_CAINFO, text: configuration.authoritiesPath)
-        case .authorities(let path, _): set(CURLOPT_CAINFO, text: path)
+        case .system:
+            // Without them libcurl says why.
+            guard let system else { return set(CURLOPT_CAINFO, text: configuration.authoritiesPath) }
+            use(system)
+        case .authorities(let authorities): use(authorities.store)
         case .none:
             set(CURLOPT_SSL_VERIFYPEER, 0)
             set(CURLOPT_SSL_VERIFYHOST, 0)
         }
+    }
+
+    /// Has connections trust a store, and no file. A transfer's callback for TLS, which is set later, does the same with these data.
+    private func use(_ store: TrustStore) {
+        set(CURLOPT_CAINFO, pointer: nil)
+        CCurl_set_tls_setup(raw, useTrustStore)
+        set(CURLOPT_SSL_CTX_DATA, pointer: UnsafeRawPointer(store.raw))
     }
 
     private func setMethod(_ request: TransportRequest) {
@@ -105,6 +120,15 @@ extension EasyHandle {
             set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
         }
     }
+}
+
+/// Called by libcurl for each connection, before the handshake.
+private func useTrustStore(
+    _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ store: UnsafeMutableRawPointer?
+) -> CURLcode {
+    guard let context, let store else { return CURLE_SSL_CACERT_BADFILE }
+    CTLS_use_store(context, OpaquePointer(store))
+    return CURLE_OK
 }
 
 extension TransportRequest {

@@ -12,10 +12,20 @@ extension Transfer {
             source.restart()
             source.onReady = { [weak self] in self.map { $0.transport.resumeSending($0) } }
         }
+        prepareFile()
         bodyPosition = 0
         deadlines.isBodyAwaited = false
         hasLookedForAnswer = false
         return true
+    }
+
+    /// Begins to read a body's file ahead, or goes back to its first byte.
+    private func prepareFile() {
+        guard case .file(let file, let offset, let length) = request.body else { return }
+        if let fileReader { return fileReader.restart() }
+        let reader = FileReadAhead(file, offset: offset, length: length)
+        reader.onReady = { [weak self] in self.map { $0.transport.resumeSending($0) } }
+        fileReader = reader
     }
 
     func provideBody(into room: UnsafeMutableRawBufferPointer) -> Int {
@@ -25,16 +35,12 @@ extension Transfer {
         guard !transport.mustWait(self) else { return Int(CURL_READFUNC_PAUSE) }
         if let connection, !connection.isSendingBody { beginSending(over: connection) }
         let room = UnsafeMutableRawBufferPointer(rebasing: room[..<min(room.count, transport.budget.room)])
-        var reading = BodyReading.wait
-        // A source does not give its bytes twice, so it is asked afterwards; a file takes so long that the answer may come meanwhile.
-        if case .source = request.body {} else { reading = readBody(into: room) }
         guard !hasUnreadAnswer else {
             deadlines.isBodyAwaited = true
             transport.resumeSending(self)
             return Int(CURL_READFUNC_PAUSE)
         }
-        if case .source = request.body { reading = readBody(into: room) }
-        switch reading {
+        switch readBody(into: room) {
         case .bytes(let count):
             bodyPosition &+= Int64(count)
             transport.noteMoved(count, by: self)
@@ -81,33 +87,13 @@ extension Transfer {
             let start = min(Int(clamping: bodyPosition), bytes.count)
             room.copyBytes(from: bytes[start..<start + room.count])
             return .bytes(room.count)
-        case .file(let file, let offset, let length):
-            return file.read(at: offset &+ bodyPosition, of: length, into: room)
+        case .file: return fileReader?.read(into: room) ?? .end
         case .source(let source):
             let reading = source.read(into: room)
             guard case .end = reading, let length = source.lengthBytes else { return reading }
             return .failed(
                 TransportError(
                     .requestBodyStreamExhausted, "the body ended after \(bodyPosition) of \(length) bytes"))
-        }
-    }
-}
-
-extension BodyFile {
-    /// Reads once at a position; a file that ends where more was promised, or cannot be read, is a failure.
-    public func read(
-        at position: Int64, of promised: Int64, into room: UnsafeMutableRawBufferPointer
-    ) -> BodyReading {
-        while true {
-            let count = pread(raw, room.baseAddress, room.count, off_t(position))
-            if count > 0 { return .bytes(count) }
-            if count < 0, errno == EINTR { continue }
-            let name = path.map { " \($0)" } ?? ""
-            return .failed(
-                TransportError(
-                    .requestBodyStreamExhausted,
-                    "the body's file\(name) ended before \(promised) bytes, or cannot be read",
-                    systemCode: count < 0 ? errno : nil))
         }
     }
 }

@@ -47,6 +47,10 @@ public final class Transfer {
     var hasLookedForAnswer = false
     /// Bytes of the request's body given to libcurl since its (last) beginning.
     public internal(set) var bodyPosition: Int64 = 0
+    /// The system's authorities, as long as libcurl may use them for this transfer.
+    var systemTrust: TrustStore?
+    /// Reads the file of the body; made when the body is first sent.
+    var fileReader: FileReadAhead?
     var decodedBytes: Int64 = 0
     /// The turn of the loop in which it last moved bytes of a body, and how many.
     var turn = -1

@@ -1,5 +1,3 @@
-public import CarpoolSystem
-
 /// One hop's request, valid by construction: method, URL and fields have passed their checks.
 public struct TransportRequest {
     /// The method, and what follows from it.
@@ -63,31 +61,6 @@ public enum RequestBody {
     case source(any BodySource)
 }
 
-/// An open file that several attempts may send.
-public final class BodyFile {
-    private var descriptor: FileDescriptor?
-    /// What is read; -1 when it is closed.
-    private(set) var raw: Int32
-    /// Where it was opened, if it has a name that others can open.
-    public let path: String?
-    /// How long it was then, if that is known.
-    public let sizeBytes: Int64?
-
-    /// Takes over a descriptor that can be read at any position (pread).
-    public init(_ descriptor: consuming FileDescriptor, path: String? = nil, sizeBytes: Int64? = nil) {
-        raw = descriptor.raw
-        self.descriptor = consume descriptor
-        self.path = path
-        self.sizeBytes = sizeBytes
-    }
-
-    /// Gives the descriptor back; nothing can be sent from it any more. For who has sent it, and keeps the rest of the request.
-    public func close() {
-        descriptor = nil
-        raw = -1
-    }
-}
-
 /// Which versions of HTTP a request may speak.
 public enum HTTPVersionPolicy: String, Sendable, Hashable {
     /// HTTP/2 where TLS agrees on it and the library's version is fit for it, else HTTP/1.1.
@@ -104,8 +77,8 @@ public struct ConnectionPartition: Hashable, Sendable {
     public enum Trust: Hashable, Sendable {
         /// The system's store of certificate authorities.
         case system
-        /// The authorities in one PEM file, and no others. The digest is of its content, so that a changed file is another partition.
-        case authorities(path: String, digest: UInt64)
+        /// The authorities in one PEM file, and no others. A file whose content has changed is another partition.
+        case authorities(TrustedAuthorities)
         /// Not at all. Only on somebody's explicit request.
         case none
     }

@@ -27,6 +27,8 @@ final class Call {
     /// Carried out when its answer is on its way, or at once where nobody gets one.
     var onAnswered: () -> Void = {}
     private(set) var isAnswered = false
+    /// Whether carrying it out is still of use: nobody has answered it, and its caller is there.
+    var isWanted: Bool { !isAnswered && client.isConnected }
     /// What goes with the line of its answer.
     var passedDescriptor: PassedDescriptor?
     /// The batch that its answer belongs to.
@@ -80,6 +82,8 @@ final class Call {
 protocol Client: AnyObject, EventSink {
     /// The connection's number.
     var number: Int { get }
+    /// Whether it has not gone.
+    var isConnected: Bool { get }
     /// The user at the other end.
     var uid: UInt32 { get }
     /// The process at the other end, as far as the kernel knows.

@@ -57,6 +57,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var outputMoved = MonotonicTime(nanoseconds: 0)
     private var hasEvents = false
     var isClosed = false
+    var isConnected: Bool { !isClosed }
+    /// What it still asks is not answered.
     var isShownOut = false
     /// Whose quotas count: at first what the kernel says of the peer, then the name that it gives.
     private(set) var identity: ClientIdentity

@@ -68,13 +68,15 @@ extension Server {
         case .terminate, .interrupt: drain(milliseconds: nil)
         case .hangUp:
             options.supervisor.notify(.reloading)
-            do throws(ServerError) {
-                let reload = try reload()
-                log.write(.info, "configuration read", [("changed", reload.changed.joined(separator: ","))])
-            } catch {
-                log.write(.error, "configuration refused", [("error", error.description)])
+            reload { [unowned self] result in
+                switch result {
+                case .success(let reload):
+                    log.write(.info, "configuration read", [("changed", reload.changed.joined(separator: ","))])
+                case .failure(let error):
+                    log.write(.error, "configuration refused", [("error", error.description)])
+                }
+                options.supervisor.notify(.ready)
             }
-            options.supervisor.notify(.ready)
         }
     }
 }

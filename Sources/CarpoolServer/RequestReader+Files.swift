@@ -59,25 +59,35 @@ extension RequestReader {
                 path: "params.body.length_bytes", message: "the file has only \(size - offset) bytes from there",
                 expected: "0 to \(size - offset)")
         }
-        return .file(BodyFile(file.descriptor, path: real, sizeBytes: size), offset: offset, length: length)
+        return .file(
+            BodyFile(file.file, path: real, sizeBytes: size, worker: worker), offset: offset, length: length)
     }
 
     func trust(_ json: JSON, path: String) throws(RPCError) -> ConnectionPartition.Trust {
         if json.string != nil { return .system }
         if json["verify"]?.bool == false { return .none }
         guard let file = json["ca_file"]?.string else { return .system }
-        let opened = try open(file, at: "\(path).ca_file")
-        return .authorities(path: opened.path, digest: opened.version)
+        let place = "\(path).ca_file"
+        try checkPath(file, at: place)
+        switch files.authorities[place] {
+        case .success(let authorities)?: return .authorities(authorities)
+        case .failure(let failure)?: throw .untrusted(failure, path: file, at: place)
+        case nil: throw .notOpened(file)
+        }
     }
 
-    /// A regular file of a caller who is the daemon's own user; whoever else asks would read with the daemon's rights.
-    private func open(_ path: String, at place: String) throws(RPCError) -> CallerFile {
+    /// A regular file of a caller who is the daemon's own user; others would read with the daemon's rights.
+    private func open(_ path: String, at place: String) throws(RPCError) -> NamedFile {
+        try checkPath(path, at: place)
+        switch files.opened[place] {
+        case .success(let file)?: return file
+        case .failure(let failure)?: throw .cannotOpen(failure, path: path)
+        case nil: throw .notOpened(path)
+        }
+    }
+
+    private func checkPath(_ path: String, at place: String) throws(RPCError) {
         try client.pathAccess.check(path)
         try AbsolutePath.check(path, at: place)
-        do throws(SystemError) {
-            return try CallerFile.open(path)
-        } catch {
-            throw .cannotOpen(path: path, errno: Int(error.code), reason: error.reason)
-        }
     }
 }

@@ -10,6 +10,10 @@ struct RequestReader {
     let client: any Client
     /// Whose files may be read: the daemon's user.
     let owner: UInt32
+    /// What the call names or passes, opened before.
+    let files: CallFiles
+    /// Opens and reads files for the client while a request is under way.
+    let worker: WorkerAccess
     /// Makes what asks the client.
     let callbacks: any CallbackParts
     /// For sessions that name none of their own.

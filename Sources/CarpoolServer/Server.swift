@@ -13,6 +13,10 @@ final class Server {
     let worker: Worker
     /// What is written to files.
     let files: FileStore
+    /// Readings of the configuration, one after the other.
+    private(set) lazy var reloads = WorkerQueue(worker: worker, share: .process, limit: 16)
+    /// The authorities that requests and sessions trust.
+    var trustStores = TrustStoreTable()
     let log: Log
     let options: ServerOptions
     let transport: CurlTransport
@@ -96,8 +100,9 @@ final class Server {
         self.log = log
         access = AccessPolicy(owner: geteuid(), roles: configuration.roles)
         do throws(TransportError) {
-            transport = try CurlTransport(loop: loop, configuration: TransportConfiguration(configuration))
-            rawStreamPool = try RawStreamPool(loop: loop, configuration: TransportConfiguration(configuration))
+            let engine = TransportConfiguration(configuration)
+            transport = try CurlTransport(loop: loop, configuration: engine, worker: worker)
+            rawStreamPool = try RawStreamPool(loop: loop, configuration: engine, transport: transport)
         } catch {
             throw ServerError(error.description)
         }
@@ -184,13 +189,15 @@ final class Server {
     // MARK: Requests
 
     /// Makes the request that a call asks for. Nothing has been sent yet, and nothing has happened if it throws.
-    func makeRequest(_ call: Call, isKept: Bool, isDetached: Bool) throws(RPCError) -> RequestEntry {
+    func makeRequest(
+        _ call: Call, _ files: CallFiles, isKept: Bool, isDetached: Bool
+    ) throws(RPCError) -> RequestEntry {
         guard lifecycle.isServing else { throw .draining }
         try checkNetwork(of: call.client)
         let session = try session(call.params["session"], of: call.client)
         let identity = call.client.identity
         if let refusal = requests.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
-        let reader = reader(for: call.client)
+        let reader = reader(for: call.client, files: files)
         let parameters = try reader.parameters(call.params)
         if let refusal = requests.refusal(ofBody: parameters.bodyMemoryBytes, identity, limits) {
             throw .tooManyBodyBytes(refusal)
@@ -220,10 +227,12 @@ final class Server {
     private func requestID(_ sequence: Int) -> String { "r_\(epoch)_\(String(sequence, radix: 36))" }
 
     /// Reads what a call says of a request, or of a session, whose callbacks outlive the connection of the call.
-    func reader(for client: any Client, ofSession isOfSession: Bool = false) -> RequestReader {
-        RequestReader(
-            client: client, owner: access.owner,
-            callbacks: ClientCallbacks(broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid),
+    func reader(for client: any Client, files: CallFiles, ofSession isOfSession: Bool = false) -> RequestReader {
+        let worker = worker.access(for: share(of: client))
+        return RequestReader(
+            client: client, owner: access.owner, files: files, worker: worker,
+            callbacks: ClientCallbacks(
+                broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid, worker: worker),
             languages: languages, scheduler: loop, connectivity: connectivity,
             makeRequestID: { [unowned self] in requestID(requests.nextSequence()) }, partials: partials)
     }
@@ -297,9 +306,24 @@ final class Server {
 
     // MARK: Configuration
 
-    /// Reads the configuration again. A file that is refused changes nothing.
-    func reload() throws(ServerError) -> ConfigurationReload {
-        var new = try ServerConfiguration.read(from: options.configurationPath)
+    /// Reads the configuration again, on the worker. A file that is refused changes nothing. Reloads take effect in the order in which they were
+    /// asked for.
+    func reload(then: @escaping (Result<ConfigurationReload, ServerError>) -> Void) {
+        let path = options.configurationPath
+        let reading = { @Sendable () -> Result<ServerConfiguration, ServerError> in
+            do throws(ServerError) { return .success(try ServerConfiguration.read(from: path)) } catch {
+                return .failure(error)
+            }
+        }
+        do throws(WorkerError) {
+            try reloads.run(reading) { [unowned self] in then($0.map(takeOver)) }
+        } catch {
+            then(.failure(ServerError("cannot read the configuration: \(error)")))
+        }
+    }
+
+    private func takeOver(_ read: ServerConfiguration) -> ConfigurationReload {
+        var new = read
         let names = new.differences(from: configuration)
         var waiting = names.filter { ServerConfiguration.restartOnly.contains($0) }
         if new.roles.isEmpty != configuration.roles.isEmpty { waiting.append("access.uids (mode of the socket)") }

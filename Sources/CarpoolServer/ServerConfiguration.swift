@@ -67,15 +67,9 @@ public struct ServerConfiguration: Equatable, Sendable {
             .init("reachability", ReachabilitySettings.schema, "How the network is watched."),
         ])
 
-    /// Reads a file; a file that is not there means the defaults.
+    /// Reads a file; a file that is not there means the defaults. May block, as the file system does.
     public static func read(from path: String) throws(ServerError) -> ServerConfiguration {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            guard let content = try contents(of: path) else { return ServerConfiguration() }
-            bytes = content
-        } catch {
-            throw ServerError("cannot read the configuration: \(error)")
-        }
+        guard let bytes = try contents(of: path) else { return ServerConfiguration() }
         do throws(JSONError) {
             let json = try JSON.parse(bytes)
             try schema.validate(json, path: "configuration")
@@ -92,14 +86,39 @@ public struct ServerConfiguration: Equatable, Sendable {
             "\(error.path ?? "configuration"): \(error.message); expected \(error.expected ?? "something else")\(nearest)"
     }
 
-    /// The file's bytes; `nil` if there is none.
-    private static func contents(of path: String) throws(SystemError) -> [UInt8]? {
-        do throws(SystemError) {
-            let file = try FileDescriptor.open(path, O_RDONLY)
-            return try Bytes.readAll(file.raw, atMost: maximumBytes, path: path)
+    /// The file's bytes; `nil` if there is none. What the file is, and whose, is checked on the descriptor that is read.
+    private static func contents(of path: String) throws(ServerError) -> [UInt8]? {
+        let file: RegularFile
+        do throws(RegularFile.Failure) {
+            file = try RegularFile.open(path)
         } catch {
-            guard error.code == ENOENT else { throw error }
-            return nil
+            if case .unreachable(let reason) = error, reason.code == ENOENT { return nil }
+            if case .notRegular = error {
+                throw ServerError("cannot read the configuration: \(path) is no regular file")
+            }
+            throw ServerError("cannot read the configuration: \(error.reason)")
+        }
+        try checkOwner(of: file, path)
+        do throws(SystemError) {
+            return try Bytes.readAll(file.descriptor.raw, atMost: maximumBytes, path: path)
+        } catch {
+            throw ServerError("cannot read the configuration: \(error)")
+        }
+    }
+
+    /// Whoever can write the file decides who may use the daemon: that must be its own user or root, and no one else.
+    private static func checkOwner(of file: borrowing RegularFile, _ path: String) throws(ServerError) {
+        let own = geteuid()
+        guard file.owner == own || file.owner == 0 else {
+            throw ServerError(
+                "\(path) belongs to user \(file.owner): a configuration must belong to the daemon's user \(own) or to root (chown \(own))"
+            )
+        }
+        guard file.permissions & 0o022 == 0 else {
+            let mode = String(file.permissions, radix: 8)
+            throw ServerError(
+                "\(path) may be written by others (mode \(mode)): a configuration decides who may use the daemon (chmod go-w)"
+            )
         }
     }
 

@@ -53,7 +53,7 @@ public enum CurlDescription {
         if request.httpVersion == .http1 { lines.append("--http1.1") }
         switch request.partition.trust {
         case .system: break
-        case .authorities(let path, _): lines.append("--cacert \(ShellText.quoted(path))")
+        case .authorities(let authorities): lines.append("--cacert \(ShellText.quoted(authorities.path))")
         case .none: lines.append("--insecure")
         }
         return lines

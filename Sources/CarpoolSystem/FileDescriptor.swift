@@ -44,8 +44,23 @@ extension FileDescriptor {
         return FileDescriptor(owning: fd)
     }
 
-    /// Whether it leads into /proc, whose files are regular ones that claim to hold no byte whatever is read from them (proc(5)).
-    public var isInProc: Bool { CLinux_is_in_proc(raw) != 0 }
+    /// Whether a descriptor was opened for reading, and not as a mere place (O_PATH, open(2)).
+    public static func isReadable(_ raw: Int32) -> Bool { CLinux_is_readable(raw) != 0 }
+
+    /// Whether a descriptor is a file in memory (memfd_create(2)), which never waits for a disk.
+    public static func isInMemory(_ raw: Int32) -> Bool { CLinux_is_memory_file(raw) != 0 }
+
+    /// Whether a descriptor is a pipe. Asks no file system, which fstat(2) may wait for.
+    public static func isPipe(_ raw: Int32) -> Bool { CLinux_is_pipe(raw) != 0 }
+
+    /// Whether a descriptor is a socket. Asks no file system.
+    public static func isSocket(_ raw: Int32) -> Bool {
+        var (type, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        return getsockopt(raw, SOL_SOCKET, SO_TYPE, &type, &length) == 0
+    }
+
+    /// Whether a descriptor leads into /proc, whose files are regular ones that claim to hold no byte whatever is read from them (proc(5)).
+    public static func isInProc(_ raw: Int32) -> Bool { CLinux_is_in_proc(raw) != 0 }
 
     /// Gives a file another name in one step; EEXIST if that is taken.
     public static func renameWithoutReplacing(_ path: String, to newPath: String) throws(SystemError) {
@@ -141,7 +156,7 @@ public enum Bytes {
         }
     }
 
-    private static func result(of call: () -> Int, zero: IOResult) -> IOResult {
+    static func result(of call: () -> Int, zero: IOResult) -> IOResult {
         while true {
             let count = call()
             if count > 0 { return .bytes(count) }

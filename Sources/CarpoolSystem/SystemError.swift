@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// A failed system call: what was tried, on what, and the kernel's reason.
-public struct SystemError: Error, Sendable, CustomStringConvertible {
+public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The `errno` of the call.
     public let code: Int32
     /// The call, as in its manual page (`bind`, `openat` ...).

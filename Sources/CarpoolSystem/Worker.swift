@@ -58,8 +58,8 @@ public final class Worker {
     }
 
     /// The same for a job that must not be refused, because it gives something back or continues what has begun. There may be one of them for
-    /// each descriptor or ``WorkerQueue``, so that their number is bounded by that of these.
-    func runAlways<Value: Sendable>(
+    /// each descriptor, transfer or ``WorkerQueue``, so that their number is bounded by that of these.
+    public func runAlways<Value: Sendable>(
         for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) {
         // Cannot fail: only a job that may be refused is.
@@ -71,6 +71,9 @@ public final class Worker {
         let raw = descriptor.release()
         runAlways(for: share, { _ = FileDescriptor(owning: raw) }, then: {})
     }
+
+    /// The worker for the jobs of one share.
+    public func access(for share: WorkerShare) -> WorkerAccess { WorkerAccess(self, share: share) }
 
     /// What files need that close themselves through this worker, wherever their last reference goes.
     public var closer: WorkerCloser { WorkerCloser(loop: loop, link: link) }
@@ -88,6 +91,9 @@ public final class Worker {
         }
         return result
     }
+
+    /// The clock of the loop's turn.
+    public var now: MonotonicTime { loop.now }
 
     /// Whether no job runs or waits.
     public var isIdle: Bool { jobs.isEmpty }

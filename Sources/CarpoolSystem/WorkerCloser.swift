@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Closes descriptors on a ``Worker``, from any thread; after the worker's end, where it is called.
 public struct WorkerCloser: Sendable {
     let loop: EventLoop
@@ -9,6 +11,14 @@ public struct WorkerCloser: Sendable {
         loop.post { [link] in
             guard let worker = link.worker else { return }
             worker.runAlways(for: share, { pending.close() }, then: {})
+        }
+    }
+
+    /// Has the worker remove a file of this process's own.
+    public func remove(_ path: String) {
+        loop.post { [link] in
+            guard let worker = link.worker else { return }
+            worker.runAlways(for: .process, { _ = unlink(path) }, then: {})
         }
     }
 }

@@ -5,9 +5,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct FlowTests {
     let nginx: Nginx
-    var trust: ConnectionPartition.Trust { .authorities(path: nginx.authority, digest: 1) }
+    let trust: ConnectionPartition.Trust
 
-    init() throws { nginx = try Nginx.shared.get() }
+    init() throws {
+        nginx = try Nginx.shared.get()
+        trust = try .authorities(file: nginx.authority)
+    }
 
     /// An origin that reads and never answers.
     func silentOrigin() throws -> ScriptedOrigin {

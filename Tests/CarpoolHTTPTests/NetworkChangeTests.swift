@@ -11,7 +11,7 @@ struct NetworkChangeTests {
         for scheme in [nginx.http, nginx.https] {
             let driver = try await Driver()
             var ask = Ask(scheme + "/where")
-            ask.trust = .authorities(path: nginx.authority, digest: 1)
+            ask.trust = try .authorities(file: nginx.authority)
             _ = await driver.change(addresses: ["127.0.0.1", "192.0.2.1"])
             let first = try await driver.fetch(ask)
             #expect(await driver.change(addresses: ["127.0.0.1"]) == 0, "nobody uses the other one")
@@ -76,7 +76,7 @@ struct NetworkChangeTests {
         let driver = try await Driver()
         _ = await driver.change(addresses: ["127.0.0.1"])
         var quick = Ask(nginx.https + "/where")
-        quick.trust = .authorities(path: nginx.authority, digest: 1)
+        quick.trust = try .authorities(file: nginx.authority)
         let first = try await driver.fetch(quick)
         var stalled = quick
         stalled.method = "POST"

@@ -9,9 +9,9 @@ struct PacingTests {
 
     init() throws { nginx = try Nginx.shared.get() }
 
-    func ask(_ base: String, isLong: Bool) -> Ask {
+    func ask(_ base: String, isLong: Bool) throws -> Ask {
         var ask = Ask(base + "/raw.txt")
-        ask.trust = .authorities(path: nginx.authority, digest: 1)
+        ask.trust = try .authorities(file: nginx.authority)
         ask.decodes = false
         ask.keepsBody = false
         ask.isLong = isLong
@@ -27,7 +27,7 @@ struct PacingTests {
         for isLong in [true, false] {
             let driver = try await Driver()
             let base = isSecure ? nginx.httpsWithoutHTTP2 : nginx.http
-            let outcomes = try await driver.fetchAll(Array(repeating: ask(base, isLong: isLong), count: count))
+            let outcomes = try await driver.fetchAll(Array(repeating: try ask(base, isLong: isLong), count: count))
             #expect(outcomes.allSatisfy { $0.error == nil && $0.length == 20_000_000 })
             #expect(await driver.mostBytesInATurn <= limit(count))
             await driver.end()
@@ -38,7 +38,7 @@ struct PacingTests {
         async throws
     {
         let driver = try await Driver()
-        let outcomes = try await driver.fetchAll(Array(repeating: ask(nginx.https, isLong: false), count: 6))
+        let outcomes = try await driver.fetchAll(Array(repeating: try ask(nginx.https, isLong: false), count: 6))
         #expect(outcomes.allSatisfy { $0.error == nil && $0.length == 20_000_000 && $0.version == "h2" })
         #expect(await driver.statistics.openedConnections == 1)
         #expect(await driver.mostBytesInATurn <= TurnBudget.sharedBytesPerTurn + 6 * 16_384)

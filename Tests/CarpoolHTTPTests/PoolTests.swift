@@ -6,9 +6,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct PoolTests {
     let nginx: Nginx
-    var trust: ConnectionPartition.Trust { .authorities(path: nginx.authority, digest: 1) }
+    let trust: ConnectionPartition.Trust
 
-    init() throws { nginx = try Nginx.shared.get() }
+    init() throws {
+        nginx = try Nginx.shared.get()
+        trust = try .authorities(file: nginx.authority)
+    }
 
     func secure(_ path: String) -> Ask {
         var ask = Ask(nginx.https + path)
@@ -111,7 +114,7 @@ struct PoolTests {
     @Test func partitionsShareNothing() async throws {
         let driver = try await Driver()
         var other = secure("/where")
-        other.trust = .authorities(path: nginx.authority, digest: 2)
+        other.trust = try .authorities(file: nginx.authority, and: "\n")
         let one = try await driver.fetch(secure("/where"))
         let two = try await driver.fetch(other)
         #expect(one.metrics.connection != two.metrics.connection)

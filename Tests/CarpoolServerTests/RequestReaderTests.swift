@@ -8,13 +8,26 @@ import Testing
 
 struct RequestReaderTests {
     private static func read(_ members: String, uid: UInt32 = 1_000) throws -> RequestParameters {
-        let reader = try RequestReader.make(FakeClient(uid: uid))
         let method = try #require(Catalogue.carpool["request.perform"])
         let json = try JSON.parse(Array(#"{"url":"http://a.test/",\#(members)}"#.utf8))
         let params = try Catalogue.carpool.bind(params: json, of: method)
+        let reader = try RequestReader.make(FakeClient(uid: uid), params: uid == 1_000 ? params : .none)
         _ = try reader.tags(params["tags"])
         return try reader.parameters(params)
     }
+
+    private static let certificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBdTCCARugAwIBAgIUGchis2HYuUyETeZ1AzgtZ7RzEmswCgYIKoZIzj0EAwIw
+        DzENMAsGA1UEAwwEVGVzdDAgFw0yNjExMjIwMDU0MjlaGA8yMTI2MTAyOTAwNTQy
+        OVowDzENMAsGA1UEAwwEVGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHig
+        bYiMhpv2UQsItyVSTIawCPL4A8o84dbIey9KkpVVQ70YiJQKZtaJ8O4d4G8TSFrx
+        CzJaRX25HYIbr7pLuJOjUzBRMB0GA1UdDgQWBBSuShuKeWO60wxLx7wE5lrEDyL+
+        eDAfBgNVHSMEGDAWgBSuShuKeWO60wxLx7wE5lrEDyL+eDAPBgNVHRMBAf8EBTAD
+        AQH/MAoGCCqGSM49BAMCA0gAMEUCIDqRUQ0o6l6XTvEGdrodK/FatGwrqaiuI6O8
+        Vb3POLvpAiEA4VYRwYKKMn12eZwLBf1mD5tkdtiL94HpMjGM+VaEk4U=
+        -----END CERTIFICATE-----
+        """
 
     private static func names(_ members: String) throws -> [String] {
         try read(members).fields.map { "\($0.name)=\($0.value)" }
@@ -171,19 +184,41 @@ struct RequestReaderTests {
         }
     }
 
-    @Test("An authorities' file that changes makes another partition")
+    @Test("b1, a7: a file of authorities is its content, wherever it was read and whatever its times are")
     func authorities() throws {
         let folder = TemporaryFolder()
-        let members = #""trust":{"ca_file":"\#(folder.write("ca.pem", "one"))"}"#
+        let members = #""trust":{"ca_file":"\#(folder.write("ca.pem", Self.certificate))"}"#
         let first = try #require(try Self.read(members).trust)
         #expect(try Self.read(members).trust == first)
-        folder.write("ca.pem", "another")
+        let copy = folder.write("copy.pem", Self.certificate)
+        #expect(try Self.read(#""trust":{"ca_file":"\#(copy)"}"#).trust == first)
+        var status = stat()
+        stat(folder("ca.pem"), &status)
+        // The same place, size and time.
+        folder.write("ca.pem", Self.certificate.replacing("Vb3POL", with: "Vb3POA"))
+        utimensat(AT_FDCWD, folder("ca.pem"), [status.st_atim, status.st_mtim], 0)
         #expect(try Self.read(members).trust != first)
-        guard case .authorities(let path, _) = first else {
+        guard case .authorities(let authorities) = first else {
             Issue.record("not the file's authorities")
             return
         }
-        #expect(path == folder("ca.pem"))
+        #expect(authorities.path == folder("ca.pem"))
+        #expect(authorities.store.count == 1)
+    }
+
+    @Test(
+        "b1: a file without certificates is refused before anything is sent",
+        arguments: [
+            ("", "holds no certificate"), ("text\n", "holds no certificate"),
+            ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "certificate 1"),
+            (String(repeating: "x", count: 1_048_577), "1048577 bytes"),
+        ])
+    func badAuthorities(_ content: String, _ message: String) throws {
+        let folder = TemporaryFolder()
+        let members = #""trust":{"ca_file":"\#(folder.write("ca.pem", content))"}"#
+        let error = try #require(throws: RPCError.self) { try Self.read(members) }
+        #expect(error["path"] == "params.trust.ca_file")
+        #expect(error.message.contains(message))
     }
 
     // MARK: Sessions

@@ -7,6 +7,19 @@ import Testing
 
 /// The lines are run: what curl sends must be what our own transport sends (CU-08).
 struct CurlDescriptionTests {
+    private static let certificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBdTCCARugAwIBAgIUGchis2HYuUyETeZ1AzgtZ7RzEmswCgYIKoZIzj0EAwIw
+        DzENMAsGA1UEAwwEVGVzdDAgFw0yNjExMjIwMDU0MjlaGA8yMTI2MTAyOTAwNTQy
+        OVowDzENMAsGA1UEAwwEVGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABHig
+        bYiMhpv2UQsItyVSTIawCPL4A8o84dbIey9KkpVVQ70YiJQKZtaJ8O4d4G8TSFrx
+        CzJaRX25HYIbr7pLuJOjUzBRMB0GA1UdDgQWBBSuShuKeWO60wxLx7wE5lrEDyL+
+        eDAfBgNVHSMEGDAWgBSuShuKeWO60wxLx7wE5lrEDyL+eDAPBgNVHRMBAf8EBTAD
+        AQH/MAoGCCqGSM49BAMCA0gAMEUCIDqRUQ0o6l6XTvEGdrodK/FatGwrqaiuI6O8
+        Vb3POLvpAiEA4VYRwYKKMn12eZwLBf1mD5tkdtiL94HpMjGM+VaEk4U=
+        -----END CERTIFICATE-----
+        """
+
     private static func request(_ method: String, _ url: String, _ fields: [(String, String)] = []) throws
         -> TransportRequest
     {
@@ -32,7 +45,10 @@ struct CurlDescriptionTests {
         if let value = row["connect_timeout_ms"]?.int { request.connectTimeoutMilliseconds = value }
         if row["http_version"]?.isString("1.1") == true { request.httpVersion = .http1 }
         if row["verify"]?.bool == false { request.partition.trust = .none }
-        if let path = row["ca_file"]?.string { request.partition.trust = .authorities(path: path, digest: 0) }
+        if let path = row["ca_file"]?.string {
+            let store = try TrustStore(pem: Array(certificate.utf8))
+            request.partition.trust = .authorities(TrustedAuthorities(store, path: path))
+        }
         return request
     }
 

@@ -150,7 +150,7 @@ import Testing
         let loop = try EventLoop()
         let worker = Worker(loop: loop)
         var file: WorkerFile? = try WorkerFile(
-            FileDescriptor.open("/dev/null", O_RDONLY), share: .process, closer: worker.closer)
+            FileDescriptor.open("/dev/null", O_RDONLY), closer: worker.access(for: .process).closer)
         let raw = try #require(file?.raw)
         let gate = Gate()
         try worker.run(for: .process) { [file] in

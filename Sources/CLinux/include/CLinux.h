@@ -77,6 +77,29 @@ ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int
 // struct statfs does not reach Swift. Whether a descriptor leads into /proc.
 int CLinux_is_in_proc(int fd);
 
+// openat2 has no function in the C library. Opens a path with O_PATH and close-on-exec, without following the magic links of /proc, which
+// would mean this process's own files (RESOLVE_NO_MAGICLINKS); on kernels without it, as open(2) does. -1 with errno.
+int CLinux_open_path(const char *path);
+
+// preadv2 needs _GNU_SOURCE. Reads from a pipe without waiting, whatever its mode, which belongs to whoever passed it. The bytes, 0 at the
+// end, or -1 with errno: EAGAIN if there are none now, EOPNOTSUPP on kernels that cannot do so (before Linux 6.4).
+ssize_t CLinux_read_pipe(int fd, void *bytes, size_t size);
+
+// splice needs _GNU_SOURCE. The same on every kernel: the bytes go through a pipe of one's own, given by its two ends, which do not block.
+ssize_t CLinux_splice_pipe(int fd, void *bytes, size_t size, int spare_read, int spare_write);
+
+// pipe2 needs _GNU_SOURCE. A pipe whose ends do not block; 0 or -1 with errno.
+int CLinux_pipe(int ends[2]);
+
+// F_GET_SEALS needs _GNU_SOURCE and fcntl is variadic. Whether a descriptor is a file in memory (memfd_create(2)), which never waits.
+int CLinux_is_memory_file(int fd);
+
+// F_GETPIPE_SZ needs _GNU_SOURCE and fcntl is variadic. Whether a descriptor is a pipe; asks no file system, as fstat(2) may.
+int CLinux_is_pipe(int fd);
+
+// O_PATH needs _GNU_SOURCE and fcntl is variadic. Whether a descriptor may be read: opened for reading, and not as a mere place (O_PATH).
+int CLinux_is_readable(int fd);
+
 // memfd_create needs _GNU_SOURCE, and the seals are set by a variadic function. A file in memory that holds these bytes and that nobody
 // can change any more, to be read from its beginning; -1 with errno.
 int CLinux_sealed_file(const void *bytes, size_t count);

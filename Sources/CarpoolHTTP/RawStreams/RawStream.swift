@@ -32,7 +32,10 @@ public final class RawStream: ReadinessHandler {
     private let owner: RawStreamPool
     let easy: EasyHandle
     /// libcurl reads the parsed URL where it lies.
-    private let url: HTTPURL
+    let url: HTTPURL
+    /// The authorities, as long as libcurl may use them.
+    let trust: ConnectionPartition.Trust
+    var systemTrust: TrustStore?
     private weak var delegate: (any RawStreamDelegate)?
     private(set) var phase = Phase.connecting
 
@@ -52,7 +55,11 @@ public final class RawStream: ReadinessHandler {
     /// Bytes that were taken for sending so far.
     public private(set) var acceptedBytes: Int64 = 0
 
-    init(owner: RawStreamPool, easy: EasyHandle, url: HTTPURL, delegate: any RawStreamDelegate) {
+    init(
+        owner: RawStreamPool, easy: EasyHandle, url: HTTPURL, trust: ConnectionPartition.Trust,
+        delegate: any RawStreamDelegate
+    ) {
+        self.trust = trust
         self.owner = owner
         self.easy = easy
         self.url = url

@@ -6,6 +6,7 @@ internal import Glibc
 public final class RawStreamPool: ReadinessHandler {
     let loop: EventLoop
     private let configuration: TransportConfiguration
+    private let systemTrust: SystemTrust
     private let raw: UnsafeMutableRawPointer
     private var timer: Timer?
     /// Every stream that is not closed.
@@ -14,15 +15,20 @@ public final class RawStreamPool: ReadinessHandler {
     private var watched: Set<Int32> = []
 
     /// Makes an empty pool on the loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be used.
-    public init(loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration())
-        throws(TransportError)
-    {
+    /// - Parameter transport: lends the system's certificate authorities; without it the pool reads them itself.
+    public init(
+        loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration(),
+        transport: CurlTransport? = nil
+    ) throws(TransportError) {
         guard CurlLibrary.isReady, let raw = curl_multi_init() else {
             throw TransportError(.unknown, "libcurl cannot be initialised")
         }
         self.loop = loop
         self.configuration = configuration
         self.raw = raw
+        systemTrust =
+            transport?.systemTrust
+            ?? SystemTrust(path: configuration.authoritiesPath, worker: Worker(loop: loop))
         let context = Unmanaged.passUnretained(self).toOpaque()
         CCurl_multi_set_socket(raw, socketInterestChanged)
         CCurl_multi_set_pointer(raw, CURLMOPT_SOCKETDATA, context)
@@ -50,18 +56,36 @@ public final class RawStreamPool: ReadinessHandler {
         _ url: HTTPURL, trust: ConnectionPartition.Trust, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
     ) -> RawStream? {
         guard let easy = EasyHandle(fields: [], defaults: []) else { return nil }
-        let stream = RawStream(owner: self, easy: easy, url: url, delegate: delegate)
-        easy.setUp(url, trust, timeoutMilliseconds, configuration)
+        let stream = RawStream(owner: self, easy: easy, url: url, trust: trust, delegate: delegate)
+        easy.setUp(url, timeoutMilliseconds)
         easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
         CCurl_set_open_socket(easy.raw, openSocket)
         CCurl_set_close_socket(easy.raw, closeSocket)
         easy.set(CURLOPT_CLOSESOCKETDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque()))
-        guard curl_multi_add_handle(raw, easy.raw) == CURLM_OK else {
+        streams[ObjectIdentifier(stream)] = stream
+        guard trust != .system || url.origin.scheme != "https" || isTrustReady(for: stream) else { return stream }
+        guard connect(stream) else {
+            streams[ObjectIdentifier(stream)] = nil
             easy.close()
             return nil
         }
-        streams[ObjectIdentifier(stream)] = stream
         return stream
+    }
+
+    /// Whether the system's authorities are there; if not, the stream connects when they are.
+    private func isTrustReady(for stream: RawStream) -> Bool {
+        guard !systemTrust.isReady() else { return true }
+        systemTrust.wait { [weak self, weak stream] in
+            guard let self, let stream, streams[ObjectIdentifier(stream)] === stream else { return }
+            if !connect(stream) { stream.didFailToConnect(CURLE_OUT_OF_MEMORY) }
+        }
+        return false
+    }
+
+    private func connect(_ stream: RawStream) -> Bool {
+        stream.systemTrust = systemTrust.store
+        stream.easy.secure(stream.url, stream.trust, system: stream.systemTrust, configuration)
+        return curl_multi_add_handle(raw, stream.easy.raw) == CURLM_OK
     }
 
     func close(_ stream: RawStream) {
@@ -125,10 +149,7 @@ public final class RawStreamPool: ReadinessHandler {
 }
 
 extension EasyHandle {
-    fileprivate func setUp(
-        _ url: HTTPURL, _ trust: ConnectionPartition.Trust, _ timeoutMilliseconds: Int,
-        _ configuration: TransportConfiguration
-    ) {
+    fileprivate func setUp(_ url: HTTPURL, _ timeoutMilliseconds: Int) {
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(url.handle))
         set(CURLOPT_CONNECT_ONLY, 1)
         set(CURLOPT_FRESH_CONNECT, 1)
@@ -139,8 +160,13 @@ extension EasyHandle {
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, timeoutMilliseconds), Int(Int32.max)))
         // The handle serves all users: how fast a name is found must not tell one whether another has asked for it.
         set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
+    }
+
+    fileprivate func secure(
+        _ url: HTTPURL, _ trust: ConnectionPartition.Trust, system: TrustStore?, _ configuration: TransportConfiguration
+    ) {
         guard url.origin.scheme == "https" else { return }
-        setTrust(trust, configuration)
+        setTrust(trust, system: system, configuration)
         // What is spoken inside is none of libcurl's business, and a session of another stream's trust none of this one's.
         set(CURLOPT_SSL_ENABLE_ALPN, 0)
         set(CURLOPT_SSL_SESSIONID_CACHE, 0)

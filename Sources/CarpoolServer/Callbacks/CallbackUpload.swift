@@ -8,10 +8,19 @@ final class CallbackUpload: Uploadable {
     private let callback: ClientCallback
     /// Whether the client may name files: only if it is the daemon's own user.
     private let mayOpenFiles: Bool
+    /// Opens them.
+    private let worker: WorkerAccess
 
-    init(_ callback: ClientCallback, mayOpenFiles: Bool) {
+    /// A body as the client has answered it.
+    private enum Answered {
+        case body(RequestBody)
+        case file(path: String, offset: Int64, length: Int64?)
+    }
+
+    init(_ callback: ClientCallback, mayOpenFiles: Bool, worker: WorkerAccess) {
         self.callback = callback
         self.mayOpenFiles = mayOpenFiles
+        self.worker = worker
     }
 
     var canRepeat: Bool { true }
@@ -26,43 +35,80 @@ final class CallbackUpload: Uploadable {
             guard let proposed else { return }
             writer.key("url_request")
             CallbackBody.write(proposed, detail, to: &writer)
-        } read: { (answer) throws(JSONError) -> Result<RequestBody, SessionError> in
+        } read: { (answer) throws(JSONError) -> Result<Answered, SessionError> in
             if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
             return .success(try CallbackUpload.body(answer, mayOpenFiles && callback.broker.answererAccess == .granted))
-        } completion: { result in
-            completion(result.flatMap { $0 }.map { CreatedUpload($0) })
+        } completion: { [self] result in
+            switch result.flatMap({ $0 }) {
+            case .failure(let error): completion(.failure(error))
+            case .success(.body(let body)): completion(.success(CreatedUpload(body)))
+            case .success(.file(let path, let offset, let length)):
+                open(path, offset, length) { completion($0.map { CreatedUpload($0) }) }
+            }
         }
     }
 
-    private static func body(_ json: JSON, _ mayOpenFiles: Bool) throws(JSONError) -> RequestBody {
-        if json["stream"] != nil { return .source(BodyFeed(lengthBytes: json["length_bytes"]?.integer)) }
-        if let text = json["text"]?.withUTF8({ Array($0) }) { return .bytes(text) }
-        if let base64 = json["base64"] { return .bytes(try Base64Text.decode(base64, path: "result.base64")) }
+    private static func body(_ json: JSON, _ mayOpenFiles: Bool) throws(JSONError) -> Answered {
+        if json["stream"] != nil { return .body(.source(BodyFeed(lengthBytes: json["length_bytes"]?.integer))) }
+        if let text = json["text"]?.withUTF8({ Array($0) }) { return .body(.bytes(text)) }
+        if let base64 = json["base64"] { return .body(.bytes(try Base64Text.decode(base64, path: "result.base64"))) }
         guard let path = json["file"]?.string else {
             var writer = JSONWriter()
             if let value = json["json"] { writer.value(value) }
-            return .bytes(writer.bytes)
+            return .body(.bytes(writer.bytes))
         }
-        return try file(path, json, mayOpenFiles)
-    }
-
-    private static func file(_ path: String, _ json: JSON, _ mayOpenFiles: Bool) throws(JSONError) -> RequestBody {
-        guard mayOpenFiles, path.hasPrefix("/"), !path.utf8.contains(0) else {
+        guard mayOpenFiles, AbsolutePath.isOne(path) else {
             throw .refused("may not be opened", path: "result.file", expected: "an absolute path of the daemon's user")
         }
-        let file: CallerFile
-        do throws(SystemError) {
-            file = try CallerFile.open(path)
+        return .file(path: path, offset: json["offset"]?.integer ?? 0, length: json["length_bytes"]?.integer)
+    }
+
+    // MARK: Files
+
+    private func open(
+        _ path: String, _ offset: Int64, _ length: Int64?,
+        completion: @escaping (Result<RequestBody, SessionError>) -> Void
+    ) {
+        let closer = worker.closer
+        let opening = { @Sendable () -> CallFiles.Opening in
+            do throws(RegularFile.Failure) {
+                return .success(try NamedFile.open(path, closer: closer))
+            } catch {
+                return .failure(error)
+            }
+        }
+        do throws(WorkerError) {
+            try worker.run(opening) { [self] opened in
+                do throws(JSONError) {
+                    completion(.success(try body(opened, offset, length)))
+                } catch {
+                    completion(.failure(failure(error.description)))
+                }
+            }
         } catch {
-            throw .refused(error.reason, path: "result.file", expected: "a regular file")
+            completion(.failure(failure(error.description)))
         }
-        let (real, size) = (file.path, file.size)
-        let (offset, length) = (json["offset"]?.integer ?? 0, json["length_bytes"]?.integer)
-        guard offset <= size, length ?? 0 <= size - offset else {
+    }
+
+    private func body(
+        _ opened: CallFiles.Opening, _ offset: Int64, _ length: Int64?
+    ) throws(JSONError) -> RequestBody {
+        let file: NamedFile
+        switch opened {
+        case .success(let named): file = named
+        case .failure(let failure):
+            throw .refused(failure.reason.reason, path: "result.file", expected: "a regular file")
+        }
+        guard offset <= file.size, length ?? 0 <= file.size - offset else {
             throw .refused(
-                "the file has only \(size) bytes", path: "result.file", expected: "offset and length_bytes within them")
+                "the file has only \(file.size) bytes", path: "result.file",
+                expected: "offset and length_bytes within them")
         }
-        let body = BodyFile(file.descriptor, path: real, sizeBytes: size)
-        return .file(body, offset: offset, length: length ?? size - offset)
+        let body = BodyFile(file.file, path: file.path, sizeBytes: file.size, worker: worker)
+        return .file(body, offset: offset, length: length ?? file.size - offset)
+    }
+
+    private func failure(_ message: String) -> SessionError {
+        .callbackFailed(callback.specification.name, .rubbish, message: message)
     }
 }

@@ -1,6 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
+internal import CarpoolSystem
 
 /// Makes the handlers that ask a client, for one call: what it makes for a request asks the connection of the call first, what it makes for a
 /// session asks whoever has declared the name.
@@ -10,6 +11,8 @@ struct ClientCallbacks: CallbackParts {
     let origin: Int?
     /// The caller's user: only its connections are asked.
     let uid: UInt32
+    /// Opens the files that the client names in its answers.
+    let worker: WorkerAccess
 
     func interceptor(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor {
         CallbackInterceptor(try callback(json, .fail, path))
@@ -28,7 +31,7 @@ struct ClientCallbacks: CallbackParts {
     }
 
     func uploadable(_ json: JSON, mayOpenFiles: Bool, path: String) throws(RPCError) -> any Uploadable {
-        CallbackUpload(try callback(json, .fail, path), mayOpenFiles: mayOpenFiles)
+        CallbackUpload(try callback(json, .fail, path), mayOpenFiles: mayOpenFiles, worker: worker)
     }
 
     func preprocessor(_ json: JSON, path: String) throws(RPCError) -> any ResponsePreprocessor {

@@ -177,16 +177,18 @@ struct DaemonHandlers {
     }
 
     private func reload(_ call: Call) throws(RPCError) -> Answer {
-        do throws(ServerError) {
-            let reload = try server.reload()
-            return .result { writer in
-                writer.beginObject()
-                reload.writeMembers(to: &writer)
-                writer.endObject()
+        server.reload { result in
+            switch result {
+            case .failure(let error): call.fail(.configurationRefused(error.description))
+            case .success(let reload):
+                call.answer { writer in
+                    writer.beginObject()
+                    reload.writeMembers(to: &writer)
+                    writer.endObject()
+                }
             }
-        } catch {
-            throw .configurationRefused(error.description)
         }
+        return .pending
     }
 
     private func logLevel(_ call: Call) throws(RPCError) -> Answer {

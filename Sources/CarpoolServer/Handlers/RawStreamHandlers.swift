@@ -15,11 +15,15 @@ struct RawStreamHandlers {
     }
 
     private func open(_ call: Call) throws(RPCError) -> Answer {
+        try server.withFiles(of: call) { files throws(RPCError) in try open(call, files) }
+    }
+
+    private func open(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
         guard server.lifecycle.isServing else { throw .draining }
         let client = call.client
         try server.checkNetwork(of: client)
         let configuration = try server.session(call.params["session"], of: client).configuration
-        let trust = try trust(call) ?? configuration.trust
+        let trust = try trust(call, files) ?? configuration.trust
         guard client.rawStreams.count < server.limits.rawStreamsPerConnection else {
             throw .tooManyInFlight(limit: server.limits.rawStreamsPerConnection)
         }
@@ -50,9 +54,9 @@ struct RawStreamHandlers {
         return .pending
     }
 
-    private func trust(_ call: Call) throws(RPCError) -> ConnectionPartition.Trust? {
+    private func trust(_ call: Call, _ files: CallFiles) throws(RPCError) -> ConnectionPartition.Trust? {
         guard let own = call.params["trust"] else { return nil }
-        return try server.reader(for: call.client).trust(own, path: "params.trust")
+        return try server.reader(for: call.client, files: files).trust(own, path: "params.trust")
     }
 
     private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {

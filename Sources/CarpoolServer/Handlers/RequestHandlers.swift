@@ -18,12 +18,24 @@ struct RequestHandlers {
     }
 
     private func submit(_ call: Call) throws(RPCError) -> Answer {
+        try withFiles(of: call) { files throws(RPCError) in try submit(call, files) }
+    }
+
+    /// Carries out a call with its files, unless its key says that nothing is sent.
+    private func withFiles(
+        of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
+    ) throws(RPCError) -> Answer {
+        if call.params["key"] != nil, try entry(forKeyOf: call) != nil { return try carryOut(.none) }
+        return try server.withFiles(of: call, carryOut)
+    }
+
+    private func submit(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
         let events = try InlineEvents(call, server: server)
         if let known = try entry(forKeyOf: call) {
             let subscription = follow(known, events, call, waitsForAnswer: true)
             return .result { write(submitted: known, subscription, deduplicated: true, to: &$0) }
         }
-        let entry = try server.makeRequest(call, isKept: true, isDetached: true)
+        let entry = try server.makeRequest(call, files, isKept: true, isDetached: true)
         let subscription = follow(entry, events, call, waitsForAnswer: true)
         start(entry.request, call)
         return .result { write(submitted: entry, subscription, deduplicated: false, to: &$0) }
@@ -42,6 +54,10 @@ struct RequestHandlers {
     }
 
     private func perform(_ call: Call) throws(RPCError) -> Answer {
+        try withFiles(of: call) { files throws(RPCError) in try perform(call, files) }
+    }
+
+    private func perform(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
         let events = try InlineEvents(call, server: server)
         if let known = try entry(forKeyOf: call) {
             let subscription = follow(known, events, call, waitsForAnswer: false)
@@ -49,7 +65,7 @@ struct RequestHandlers {
         }
         let holds = call.params["hold_for_headers"]?.bool == true
         let hasKey = call.params["key"] != nil
-        let entry = try server.makeRequest(call, isKept: holds || hasKey, isDetached: hasKey)
+        let entry = try server.makeRequest(call, files, isKept: holds || hasKey, isDetached: hasKey)
         let subscription = follow(entry, events, call, waitsForAnswer: false)
         if holds {
             answer(call, whenHeaded: entry, subscription)

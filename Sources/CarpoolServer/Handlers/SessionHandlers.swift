@@ -17,6 +17,10 @@ struct SessionHandlers {
     }
 
     private func create(_ call: Call) throws(RPCError) -> Answer {
+        try server.withFiles(of: call) { files throws(RPCError) in try create(call, files) }
+    }
+
+    private func create(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
         guard server.lifecycle.isServing else { throw .draining }
         let name = call.params["name"]?.string ?? ""
         guard SessionHandlers.isName(name) else {
@@ -26,7 +30,7 @@ struct SessionHandlers {
         }
         let text = call.params["configuration"]
         let uid = call.client.uid
-        let configuration = try server.reader(for: call.client, ofSession: true).configuration(text)
+        let configuration = try server.reader(for: call.client, files: files, ofSession: true).configuration(text)
         let isStandard = name == SessionTable.standardName
         let standard = server.standardSession(of: uid)
         let known =

@@ -2,6 +2,9 @@ internal import CarpoolRPC
 
 /// What a caller's path has to be before anything is looked up: to C a NUL is its end, and a relative one begins at the daemon's directory.
 enum AbsolutePath {
+    /// Whether a path passes ``check(_:at:)``.
+    static func isOne(_ path: String) -> Bool { path.hasPrefix("/") && !path.utf8.contains(0) }
+
     /// Refuses whatever is none, naming the parameter.
     static func check(_ path: String, at place: String) throws(RPCError) {
         let isWhole = !path.utf8.contains(0)

@@ -22,7 +22,7 @@ extension RequestReader {
             }
             return .source(
                 DescriptorSource(
-                    descriptor.take(), isSocket: isSocket, lengthBytes: length, loop: scheduler))
+                    descriptor, isSocket: isSocket, lengthBytes: length, loop: scheduler))
         }
     }
 
@@ -40,41 +40,28 @@ extension RequestReader {
                     expected: "the length of the part")
             }
             let source = DescriptorSource(
-                descriptor.take(), isSocket: isSocket, lengthBytes: length, loop: scheduler)
+                descriptor, isSocket: isSocket, lengthBytes: length, loop: scheduler)
             return .source(source, length: length)
         }
     }
 
     private enum Opened {
         case file(BodyFile, size: Int64)
-        case stream(HeldDescriptor, isSocket: Bool)
+        case stream(WorkerFile, isSocket: Bool)
     }
 
     private func open(_ json: JSON, path: String) throws(RPCError) -> Opened {
         let index = json["fd"]?.int ?? 0
-        guard let raw = client.claim(descriptor: index) else {
+        guard let passed = files.claim(descriptor: index) else {
             throw .invalidParams(
                 path: "\(path).fd", message: "no descriptor \(index) came with the line, or it is used already",
-                expected: "the place of one of \(client.descriptorCount) descriptors, from 0")
+                expected: "the place of one of \(files.descriptorCount) descriptors, from 0")
         }
-        let descriptor = FileDescriptor(owning: raw)
-        var status = stat()
-        guard fstat(raw, &status) == 0 else { throw RequestReader.refusal(index, errno) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            guard pread(raw, nil, 0, 0) == 0 else { throw RequestReader.refusal(index, errno) }
-            guard !descriptor.isInProc else { throw RequestReader.refusal(index, EINVAL) }
-            let size = Int64(status.st_size)
-            return .file(BodyFile(descriptor, sizeBytes: size), size: size)
-        case S_IFSOCK: return .stream(HeldDescriptor(descriptor), isSocket: true)
-        case S_IFIFO:
-            // A new open file description: making the caller's own non-blocking would make it so for everybody who has it.
-            do throws(SystemError) {
-                let own = try FileDescriptor.open("/proc/self/fd/\(raw)", O_RDONLY | O_NONBLOCK)
-                return .stream(HeldDescriptor(own), isSocket: false)
-            } catch { throw RequestReader.refusal(index, error.code) }
-        case S_IFDIR: throw RequestReader.refusal(index, EISDIR)
-        default: throw RequestReader.refusal(index, EINVAL)
+        switch passed {
+        case .file(let file, let size, let isInMemory):
+            return .file(BodyFile(file, sizeBytes: size, worker: isInMemory ? nil : worker), size: size)
+        case .stream(let descriptor, let isSocket): return .stream(descriptor, isSocket: isSocket)
+        case .refused(let code): throw RequestReader.refusal(index, code)
         }
     }
 
@@ -90,19 +77,5 @@ extension RequestReader {
     private static func refusal(_ index: Int, _ code: Int32) -> RPCError {
         let error = SystemError(code: code, operation: "read")
         return .cannotOpen(path: "descriptor \(index)", errno: Int(code), reason: error.reason)
-    }
-}
-
-/// A descriptor on its way from where it was looked at to where it is used.
-private final class HeldDescriptor {
-    private var raw: Int32
-
-    init(_ descriptor: consuming FileDescriptor) { raw = descriptor.release() }
-
-    deinit { if raw >= 0 { close(raw) } }
-
-    func take() -> FileDescriptor {
-        defer { raw = -1 }
-        return FileDescriptor(owning: raw)
     }
 }

@@ -21,7 +21,8 @@ extension RequestReader {
         }
         return MultipartUpload(
             parts, boundary: boundary,
-            memoryBytes: json["memory_bytes"]?.integer ?? MultipartUpload.standardMemoryBytes)
+            memoryBytes: json["memory_bytes"]?.integer ?? MultipartUpload.standardMemoryBytes,
+            worker: worker)
     }
 
     private func part(_ json: JSON, path: String) throws(RPCError) -> MultipartPart {

@@ -1,4 +1,5 @@
 internal import CarpoolHTTP
+public import CarpoolSystem
 
 /// A form as a body (RFC 7578): made when it is first sent, and sent again as it was made. A small one is made in memory; of a larger one the
 /// files are read as they are sent.
@@ -9,6 +10,8 @@ public final class MultipartUpload: Uploadable {
     /// A form of fewer bytes is made in memory.
     private let threshold: Int64
     private var made: CreatedUpload?
+    /// Opens and reads the files; without one that is done where the form is made.
+    private let worker: WorkerAccess?
 
     /// Bodies of fewer bytes are made in memory unless somebody says otherwise: what a thousand such requests take is still no burden.
     public static let standardMemoryBytes: Int64 = 1 << 20
@@ -19,8 +22,10 @@ public final class MultipartUpload: Uploadable {
 
     /// Makes a form. A boundary of one's own must pass ``isBoundary(_:)``, and no part may hold it.
     public init(
-        _ parts: [MultipartPart], boundary: String? = nil, memoryBytes: Int64 = MultipartUpload.standardMemoryBytes
+        _ parts: [MultipartPart], boundary: String? = nil, memoryBytes: Int64 = MultipartUpload.standardMemoryBytes,
+        worker: WorkerAccess? = nil
     ) {
+        self.worker = worker
         self.parts = parts
         self.boundary = boundary ?? MultipartUpload.randomBoundary()
         threshold = min(memoryBytes, MultipartUpload.maximumMemoryBytes)
@@ -66,55 +71,100 @@ public final class MultipartUpload: Uploadable {
     public func makeBody(
         for request: Request, completion: @escaping (Result<CreatedUpload, SessionError>) -> Void
     ) {
-        do throws(SessionError) { completion(.success(try encode())) } catch { completion(.failure(error)) }
+        if let made { return completion(.success(made)) }
+        openFiles { [self] result in
+            switch result {
+            case .success(let files): makeBody(with: files, completion: completion)
+            case .failure(let error): completion(.failure(error))
+            }
+        }
     }
 
-    func encode() throws(SessionError) -> CreatedUpload {
-        if let made { return made }
-        let body = SegmentedBody(try segments())
-        let upload: CreatedUpload
-        if let length = body.lengthBytes, length < threshold, !body.mayWait {
-            upload = CreatedUpload(body: .bytes(try body.contents()), kind: .data)
-        } else {
-            upload = CreatedUpload(body: .source(body), kind: body.mayWait ? .stream : .file)
+    /// Opens the files of all parts, in their order, by the places of the parts.
+    private func openFiles(then: @escaping (Result<[Int: MultipartFile.Opened], SessionError>) -> Void) {
+        var files: [(place: Int, file: MultipartFile)] = []
+        for (place, part) in parts.enumerated() {
+            guard case .file(let path, let offset, let length) = part.content else { continue }
+            let file = MultipartFile(
+                path: path, offset: offset, length: length, fileName: part.fileName, givenType: part.contentType)
+            files.append((place, file))
         }
-        made = upload
-        return upload
+        guard !files.isEmpty else { return then(.success([:])) }
+        let (wanted, closer) = (files, worker?.closer)
+        perform(
+            {
+                var opened: [Int: MultipartFile.Opened] = [:]
+                do throws(SessionError) {
+                    for (place, file) in wanted { opened[place] = try file.open(closer: closer) }
+                } catch {
+                    return .failure(error)
+                }
+                return .success(opened)
+            }, then: then)
+    }
+
+    /// Makes the form in memory if it is small, else of pieces.
+    private func makeBody(
+        with files: [Int: MultipartFile.Opened], completion: @escaping (Result<CreatedUpload, SessionError>) -> Void
+    ) {
+        let body = SegmentedBody(segments(files))
+        guard let length = body.lengthBytes, length < threshold, let pieces = body.pieces else {
+            let upload = CreatedUpload(body: .source(body), kind: body.mayWait ? .stream : .file)
+            made = upload
+            return completion(.success(upload))
+        }
+        let finish = { [self] (result: Result<[UInt8], SessionError>) in
+            completion(
+                result.map { bytes in
+                    let upload = CreatedUpload(body: .bytes(bytes), kind: .data)
+                    made = upload
+                    return upload
+                })
+        }
+        guard pieces.contains(where: \.isFile) else { return finish(BodyPiece.contents(of: pieces)) }
+        perform({ BodyPiece.contents(of: pieces) }, then: finish)
+    }
+
+    private func perform<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Result<Value, SessionError>,
+        then: @escaping (Result<Value, SessionError>) -> Void
+    ) {
+        guard let worker else { return then(work()) }
+        do throws(WorkerError) {
+            try worker.run(work, then: then)
+        } catch {
+            then(.failure(.multipartTooBusy(error)))
+        }
     }
 
     /// Boundaries, heads and contents in turn (MP-03). No parts are no bytes (MP-12).
-    private func segments() throws(SessionError) -> [SegmentedBody.Segment] {
+    private func segments(_ files: [Int: MultipartFile.Opened]) -> [SegmentedBody.Segment] {
         var segments: [SegmentedBody.Segment] = []
-        var text = ""
-        for part in parts {
-            let (head, content) = try MultipartUpload.open(part)
-            text += segments.isEmpty ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
+        for (place, part) in parts.enumerated() {
+            guard let (head, content) = content(of: part, files[place]) else { continue }
+            let text = segments.isEmpty ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
             segments.append(.bytes(Array((text + head).utf8)))
             segments.append(content)
-            text = ""
         }
         guard !segments.isEmpty else { return [] }
         return segments + [.bytes(Array("\r\n--\(boundary)--\r\n".utf8))]
     }
 
-    private static func open(
-        _ part: MultipartPart
-    ) throws(SessionError) -> (head: String, content: SegmentedBody.Segment) {
+    private func content(
+        of part: MultipartPart, _ opened: MultipartFile.Opened?
+    ) -> (head: String, content: SegmentedBody.Segment)? {
+        let head = part.head(fileName: part.fileName, contentType: part.contentType)
         switch part.content {
-        case .bytes(let bytes):
-            return (part.head(fileName: part.fileName, contentType: part.contentType), .bytes(bytes))
-        case .open(let file, let offset, let length):
+        case .bytes(let bytes): return (head, .bytes(bytes))
+        case .open(let file, let offset, let length): return (head, .file(file, offset: offset, length: length))
+        case .source(let source, let length): return (head, .source(source, length: length))
+        case .file:
+            guard let opened else { return nil }
+            let file = BodyFile(
+                opened.file.file, path: opened.file.path, sizeBytes: opened.file.size, worker: worker)
             return (
-                part.head(fileName: part.fileName, contentType: part.contentType),
-                .file(file, offset: offset, length: length)
-            )
-        case .source(let source, let length):
-            return (part.head(fileName: part.fileName, contentType: part.contentType), .source(source, length: length))
-        case .file(let path, let offset, let length):
-            let file = try MultipartFile(path, of: part)
-            return (
-                part.head(fileName: file.name, contentType: file.contentType),
-                try file.open(offset: offset, length: length)
+                part.head(fileName: opened.name, contentType: opened.contentType),
+                .file(file, offset: opened.offset, length: opened.length)
             )
         }
     }

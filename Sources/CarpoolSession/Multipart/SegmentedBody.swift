@@ -17,12 +17,17 @@ final class SegmentedBody: BodySource {
 
     let lengthBytes: Int64?
     var onReady: () -> Void = {} {
-        didSet { for case .source(let source, _) in segments { source.onReady = onReady } }
+        didSet {
+            for case .source(let source, _) in segments { source.onReady = onReady }
+            for reader in readers.values { reader.onReady = onReady }
+        }
     }
     private let segments: [Segment]
     /// The segment whose turn it is, and how much of it has been read.
     private var index = 0
     private var position: Int64 = 0
+    /// Read ahead the files whose turn it is or comes next.
+    private var readers: [Int: FileReadAhead] = [:]
 
     init(_ segments: [Segment]) {
         self.segments = segments
@@ -37,6 +42,7 @@ final class SegmentedBody: BodySource {
 
     func close() {
         onReady = {}
+        readers = [:]
         for case .source(let source, _) in segments { source.close() }
     }
 
@@ -49,11 +55,13 @@ final class SegmentedBody: BodySource {
     func restart() {
         index = 0
         position = 0
+        readers = [:]
         for case .source(let source, _) in segments { source.restart() }
     }
 
     func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
         while index < segments.count, position >= segments[index].length {
+            readers[index] = nil
             index += 1
             position = 0
         }
@@ -72,8 +80,7 @@ final class SegmentedBody: BodySource {
             let start = Int(clamping: position)
             room.copyBytes(from: bytes[start..<start + room.count])
             return .bytes(room.count)
-        case .file(let file, let offset, let length):
-            return file.read(at: offset &+ position, of: length, into: room)
+        case .file: return reader(at: index)?.read(into: room) ?? .end
         case .source(let source, let length):
             let reading = source.read(into: room)
             guard case .end = reading else { return reading }
@@ -83,28 +90,30 @@ final class SegmentedBody: BodySource {
         }
     }
 
-    /// All of its bytes at once, for bodies that are small and wait for nobody.
-    func contents() throws(SessionError) -> [UInt8] {
-        let length = Int(clamping: lengthBytes ?? 0)
-        var failure: SessionError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-            let room = UnsafeMutableRawBufferPointer(buffer)
-            while count < length, failure == nil {
-                switch read(into: UnsafeMutableRawBufferPointer(rebasing: room[count...])) {
-                case .bytes(let more): count += more
-                case .end, .wait, .failed: failure = shortage
-                }
-            }
+    /// The reader of a segment that is a file. The file behind it begins to be read too, so that small files do not wait for each other.
+    private func reader(at place: Int) -> FileReadAhead? {
+        // Between two files lies the head of the second.
+        for place in [place, place + 2] where segments.indices.contains(place) && readers[place] == nil {
+            guard case .file(let file, let offset, let length) = segments[place] else { continue }
+            let reader = FileReadAhead(file, offset: offset, length: length)
+            reader.onReady = onReady
+            readers[place] = reader
         }
-        if let failure { throw failure }
-        return bytes
+        return readers[place]
     }
 
-    /// What is wrong with the segment whose turn it is.
-    private var shortage: SessionError {
-        guard index < segments.count, case .file(let file, _, let length) = segments[index] else {
-            return .multipartLength(expected: lengthBytes ?? 0, read: position, nil)
+    /// What a job needs to make all of the bytes; `nil` if others give some of them.
+    var pieces: [BodyPiece]? {
+        var pieces: [BodyPiece] = []
+        for segment in segments {
+            switch segment {
+            case .bytes(let bytes): pieces.append(.bytes(bytes))
+            case .file(let file, let offset, let length):
+                guard let open = file.openFile else { return nil }
+                pieces.append(.file(open, path: file.path, offset: offset, length: length))
+            case .source: return nil
+            }
         }
-        return .multipartLength(expected: length, read: position, file.path)
+        return pieces
     }
 }

@@ -15,6 +15,13 @@ extension SessionError {
         return SessionError("multipart_encoding_failed.\(reason)", text, details: details)
     }
 
+    /// Too many files are to be opened already.
+    static func multipartTooBusy(_ error: WorkerError) -> SessionError {
+        SessionError(
+            "multipart_encoding_failed.body_part_file_not_reachable_with_error", "the parts cannot be opened: \(error)",
+            hint: "try again later, or with fewer requests at a time", isRetryable: true)
+    }
+
     /// A part does not have as many bytes as it was said to have (MP-10, MP-11).
     static func multipartLength(expected: Int64, read: Int64, _ path: String?) -> SessionError {
         var details = [

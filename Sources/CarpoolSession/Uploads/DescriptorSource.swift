@@ -8,17 +8,18 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     public let lengthBytes: Int64?
     /// Called when a reader that waits may read on.
     public var onReady: () -> Void = {}
-    private var descriptor: FileDescriptor?
-    private let isSocket: Bool
+    private var descriptor: WorkerFile?
+    /// Reads it, if it is a pipe; `nil` for a socket.
+    private let pipe: PipeReader?
     private let loop: EventLoop
     private var hasBeenRead = false
 
-    /// Takes over a descriptor. A pipe must have been opened without blocking; of a socket that does not matter.
+    /// Takes over a descriptor; whether it is in blocking mode does not matter, and is not changed: the mode is shared with whoever passed it.
     public init(
-        _ descriptor: consuming FileDescriptor, isSocket: Bool, lengthBytes: Int64?, loop: EventLoop
+        _ descriptor: WorkerFile, isSocket: Bool, lengthBytes: Int64?, loop: EventLoop
     ) {
-        self.descriptor = consume descriptor
-        self.isSocket = isSocket
+        self.descriptor = descriptor
+        pipe = isSocket ? nil : PipeReader()
         self.lengthBytes = lengthBytes
         self.loop = loop
     }
@@ -39,7 +40,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         guard let raw = descriptor?.raw else {
             return .failed(TransportError(.requestBodyStreamExhausted, "the body's descriptor is closed"))
         }
-        switch isSocket ? Bytes.receive(raw, into: room) : Bytes.read(raw, into: room) {
+        switch pipe?.read(raw, into: room) ?? Bytes.receive(raw, into: room) {
         case .bytes(let count):
             hasBeenRead = true
             return .bytes(count)

@@ -82,8 +82,11 @@ struct CallbackBrokerTests {
         let ping = #"{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}"#
         framed.write("Content-Length: \(ping.utf8.count)\r\n\r\n\(ping)")
         let third = Verdict()
-        try ClientCallbacks(broker: broker, origin: framed.connection.number, uid: 1_000)
-            .validator(CallbackStage.callback(), path: "v").validate(scene.request) { third.errors.append($0) }
+        try ClientCallbacks(
+            broker: broker, origin: framed.connection.number, uid: 1_000,
+            worker: stage.server.worker.access(for: .process)
+        )
+        .validator(CallbackStage.callback(), path: "v").validate(scene.request) { third.errors.append($0) }
         framed.endTurn()
         #expect(String(decoding: framed.read(), as: UTF8.self).contains("Content-Length:"))
         let answer = CallbackStage.response(3, #"{"valid":true}"#)
@@ -248,8 +251,11 @@ struct CallbackBrokerTests {
         do {
             let asked = try Peer(stage)
             let entry = try stage.submit(FakeClient(98))
-            try ClientCallbacks(broker: broker, origin: asked.connection.number, uid: 1_000)
-                .validator(CallbackStage.callback(), path: "v").validate(entry.request) { _ in }
+            try ClientCallbacks(
+                broker: broker, origin: asked.connection.number, uid: 1_000,
+                worker: stage.server.worker.access(for: .process)
+            )
+            .validator(CallbackStage.callback(), path: "v").validate(entry.request) { _ in }
             (connection, request) = (asked.connection, entry.request)
             asked.disconnect()
             entry.request.cancel()

@@ -22,7 +22,9 @@ final class CallbackStage {
 
     /// The handlers of a call of the peer's, or of its session.
     func parts(ofSession: Bool = false) -> ClientCallbacks {
-        ClientCallbacks(broker: broker, origin: ofSession ? nil : peer.connection.number, uid: 1_000)
+        ClientCallbacks(
+            broker: broker, origin: ofSession ? nil : peer.connection.number, uid: 1_000,
+            worker: stage.server.worker.access(for: .process))
     }
 
     /// A callback's description.

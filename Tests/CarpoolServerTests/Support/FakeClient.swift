@@ -45,6 +45,7 @@ final class FakeClient: Client {
         identity = ClientIdentity(uid: uid, name: name)
     }
 
+    var isConnected: Bool { true }
     var descriptorCount: Int { 0 }
     func claim(descriptor index: Int) -> Int32? { nil }
 

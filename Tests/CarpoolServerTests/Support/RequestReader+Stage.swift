@@ -1,11 +1,20 @@
+import CarpoolHTTP
+import CarpoolRPC
 @testable import CarpoolServer
 import CarpoolSystem
 
 extension RequestReader {
-    /// A reader for a daemon of user 1000, whose callbacks are only noted.
-    static func make(_ client: any Client) throws -> RequestReader {
-        RequestReader(
-            client: client, owner: 1_000, callbacks: RecordingParts(), languages: [], scheduler: try EventLoop(),
+    /// A reader for a daemon of user 1000, whose callbacks are only noted. The files that the parameters name are opened.
+    static func make(_ client: any Client, params: Params = .none) throws -> RequestReader {
+        let loop = try EventLoop()
+        let worker = Worker(loop: loop).access(for: .process)
+        var found = CallFiles.Found()
+        let names = CallFileNames(params)
+        for name in names.paths where AbsolutePath.isOne(name.path) { found.open(name, worker.closer) }
+        for name in names.authorities where AbsolutePath.isOne(name.path) { found.read(name, known: [:]) }
+        return RequestReader(
+            client: client, owner: 1_000, files: CallFiles(found, descriptorCount: 0), worker: worker,
+            callbacks: RecordingParts(), languages: [], scheduler: loop,
             connectivity: UnknownConnectivity(), makeRequestID: { "r_test" })
     }
 }

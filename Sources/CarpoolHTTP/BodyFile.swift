@@ -1,0 +1,38 @@
+public import CarpoolSystem
+
+/// An open file that several attempts may send.
+public final class BodyFile {
+    /// Open until ``close()``; jobs that read keep it open until they end.
+    private(set) var file: WorkerFile?
+    /// Reads it; `nil` for files that never wait, such as those in memory, which are read where they are needed.
+    let worker: WorkerAccess?
+    /// Where it was opened, if it has a name that others can open.
+    public let path: String?
+    /// How long it was then, if that is known.
+    public let sizeBytes: Int64?
+
+    /// Takes over a descriptor that can be read at any position (pread), and that never waits for a disk.
+    public init(_ descriptor: consuming FileDescriptor, path: String? = nil, sizeBytes: Int64? = nil) {
+        file = WorkerFile(descriptor, closer: nil)
+        worker = nil
+        self.path = path
+        self.sizeBytes = sizeBytes
+    }
+
+    /// Takes over an open file that the worker reads.
+    public init(_ file: WorkerFile, path: String? = nil, sizeBytes: Int64? = nil, worker: WorkerAccess?) {
+        self.file = file
+        self.worker = worker
+        self.path = path
+        self.sizeBytes = sizeBytes
+    }
+
+    /// What is read; -1 when it is closed.
+    var raw: Int32 { file?.raw ?? -1 }
+
+    /// The file for a job of the worker; `nil` if it needs none, or is closed.
+    public var openFile: WorkerFile? { file }
+
+    /// Gives the descriptor back; nothing can be sent from it any more. For who has sent it, and keeps the rest of the request.
+    public func close() { file = nil }
+}

@@ -1,0 +1,150 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Reads a range of a file ahead of the network: jobs of a worker fill two buffers, one after the other, which are emptied on the loop. Without
+/// a worker it reads where it is asked to.
+public final class FileReadAhead {
+    /// A buffer on its way from a job to the loop and back.
+    ///
+    /// `@unchecked Sendable` because either one job or the loop has it, never both.
+    private final class Block: @unchecked Sendable {
+        let room: UnsafeMutableRawBufferPointer
+        var count = 0
+
+        init(bytes: Int) { room = .allocate(byteCount: bytes, alignment: 16) }
+        deinit { room.deallocate() }
+
+        /// Fills the buffer from a place on; gives why it ended too soon: 0 at the end of the file, else the number of the error.
+        func fill(from file: WorkerFile, at offset: Int64, count wanted: Int) -> Int32? {
+            count = 0
+            while count < wanted {
+                let read = pread(file.raw, room.baseAddress.map { $0 + count }, wanted - count, off_t(offset) + count)
+                if read < 0, errno == EINTR { continue }
+                if read <= 0 { return read < 0 ? errno : 0 }
+                count += read
+            }
+            return nil
+        }
+    }
+
+    /// To be called when there is something again after ``BodyReading/wait``.
+    public var onReady: () -> Void = {}
+
+    private let file: BodyFile
+    private let offset: Int64
+    private let length: Int64
+    /// How many bytes were handed out, and how many were asked for.
+    private var position: Int64 = 0
+    private var requested: Int64 = 0
+    /// What was read; of the first so much is handed out.
+    private var blocks: [Block] = []
+    private var taken = 0
+    private var spare: Block?
+    /// Why no more comes.
+    private var shortage: Int32?
+    /// The job whose answer counts: what an earlier one read belongs to a sending that was given up.
+    private var job = 0
+    private var isReading = false
+    private var isAwaited = false
+
+    /// A buffer's size: one job for so many bytes costs less than reading them does.
+    private static let blockBytes: Int64 = 262_144
+    private static let maximumBlocks = 2
+
+    /// Begins to read so many bytes from a place in a file.
+    public init(_ file: BodyFile, offset: Int64, length: Int64) {
+        self.file = file
+        self.offset = offset
+        self.length = length
+        readAhead()
+    }
+
+    /// Goes back to the first byte.
+    public func restart() {
+        guard position > 0 || shortage != nil else { return }
+        position = 0
+        requested = 0
+        taken = 0
+        blocks = []
+        shortage = nil
+        job += 1
+        isReading = false
+        readAhead()
+    }
+
+    /// Copies the next bytes into a room that is not empty.
+    public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
+        guard position < length else { return .end }
+        guard file.worker != nil else { return readDirectly(into: room) }
+        guard let first = blocks.first else {
+            if let shortage { return file.shortage(of: length, code: shortage) }
+            guard file.file != nil || isReading else { return file.shortage(of: length, code: EBADF) }
+            isAwaited = true
+            readAhead()
+            return .wait
+        }
+        let count = min(room.count, first.count - taken)
+        room.copyMemory(from: UnsafeRawBufferPointer(rebasing: first.room[taken..<taken + count]))
+        taken += count
+        position += Int64(count)
+        if taken == first.count {
+            spare = blocks.removeFirst()
+            taken = 0
+            readAhead()
+        }
+        return .bytes(count)
+    }
+
+    private func readDirectly(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
+        let wanted = min(room.count, Int(clamping: length - position))
+        while true {
+            let count = pread(file.raw, room.baseAddress, wanted, off_t(offset + position))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return file.shortage(of: length, code: count < 0 ? errno : 0) }
+            position += Int64(count)
+            return .bytes(count)
+        }
+    }
+
+    private func readAhead() {
+        guard let worker = file.worker, let file = file.file, !isReading, shortage == nil, requested < length,
+            blocks.count < FileReadAhead.maximumBlocks
+        else { return }
+        let count = Int(min(FileReadAhead.blockBytes, length - requested))
+        let block = spare.flatMap { $0.room.count >= count ? $0 : nil } ?? Block(bytes: count)
+        spare = nil
+        isReading = true
+        job += 1
+        let (number, place) = (job, offset + requested)
+        requested += Int64(count)
+        // One job for each transfer, so that their number is bounded.
+        worker.runAlways {
+            block.fill(from: file, at: place, count: count)
+        } then: { [weak self] shortage in
+            self?.didRead(block, shortage, job: number)
+        }
+    }
+
+    private func didRead(_ block: Block, _ shortage: Int32?, job: Int) {
+        guard job == self.job else { return }
+        isReading = false
+        if block.count > 0 { blocks.append(block) }
+        self.shortage = shortage
+        readAhead()
+        guard isAwaited else { return }
+        isAwaited = false
+        onReady()
+    }
+}
+
+extension BodyFile {
+    /// A file that ends where more was promised, or cannot be read.
+    func shortage(of promised: Int64, code: Int32) -> BodyReading {
+        let name = path.map { " \($0)" } ?? ""
+        return .failed(
+            TransportError(
+                .requestBodyStreamExhausted,
+                "the body's file\(name) ended before \(promised) bytes, or cannot be read",
+                systemCode: code == 0 ? nil : code))
+    }
+}

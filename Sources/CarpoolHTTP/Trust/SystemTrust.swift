@@ -1,0 +1,54 @@
+internal import CarpoolSystem
+
+/// The system's certificate authorities, parsed by a thread of a worker when they are first needed, and again when their file has changed.
+final class SystemTrust {
+    private let path: String
+    private let worker: Worker
+    /// In use; `nil` until it was read, or if it cannot be: then libcurl is given the path, and says why.
+    private(set) var store: TrustStore?
+    private var isReading = false
+    private var readAt: MonotonicTime?
+    private var waiting: [() -> Void] = []
+
+    /// How long a store is used before its file is looked at again.
+    private static let freshMilliseconds = 600_000
+
+    init(path: String, worker: Worker) {
+        self.path = path
+        self.worker = worker
+    }
+
+    /// Whether connections can be made now. Looks at the file again now and then.
+    func isReady() -> Bool {
+        guard let readAt else { return false }
+        if readAt.advanced(milliseconds: SystemTrust.freshMilliseconds) <= worker.now { read() }
+        return true
+    }
+
+    /// Calls the block when connections can be made, if they cannot yet.
+    func wait(_ block: @escaping () -> Void) {
+        waiting.append(block)
+        read()
+    }
+
+    private func read() {
+        guard !isReading else { return }
+        isReading = true
+        let (path, known) = (path, store.map { [$0.digest: $0] } ?? [:])
+        worker.runAlways(for: .process) {
+            try? TrustStore.read(path, known: known)
+        } then: { [weak self] store in
+            self?.didRead(store)
+        }
+    }
+
+    private func didRead(_ store: TrustStore?) {
+        isReading = false
+        readAt = worker.now
+        // What was there a moment ago is better than nothing, while a package is being installed.
+        self.store = store ?? self.store
+        let waiting = waiting
+        self.waiting = []
+        for block in waiting { block() }
+    }
+}

@@ -1,0 +1,100 @@
+internal import CTLS
+public import CarpoolSystem
+
+/// Certificate authorities, read and parsed once and used by every connection that trusts them.
+///
+/// libcurl would open the file by its name for a connection, and parse it on the loop's thread: 0.16 ms for each certificate. So a thread of a
+/// ``Worker`` makes the store, and libcurl is given it for each connection.
+///
+/// `@unchecked Sendable` because nothing changes it once it is made, and OpenSSL counts its references atomically.
+public final class TrustStore: @unchecked Sendable {
+    /// Why there is no store.
+    public enum Failure: Error, Sendable, Equatable {
+        /// The file cannot be opened.
+        case cannotOpen(RegularFile.Failure)
+        /// It cannot be read.
+        case cannotRead(SystemError)
+        /// It has so many bytes or more.
+        case tooLarge(bytes: Int64)
+        /// It holds no certificate.
+        case noCertificate
+        /// The certificate of this number, counted from 1, cannot be read.
+        case badCertificate(number: Int)
+    }
+
+    /// The SHA-256 of the content that it was made of, in hexadecimal digits.
+    public let digest: String
+    /// How many certificates were read.
+    public let count: Int
+    let raw: OpaquePointer
+
+    /// The largest file that is read: five times the system's own list of authorities.
+    public static let maximumBytes = 1_048_576
+
+    /// Makes a store of the certificates in a PEM text. Takes long: for a thread of a ``Worker``.
+    public convenience init(pem: [UInt8]) throws(Failure) {
+        try self.init(pem: pem, digest: TrustStore.digest(of: pem))
+    }
+
+    private init(pem: [UInt8], digest: String) throws(Failure) {
+        var count: Int32 = 0
+        guard let store = pem.withUnsafeBytes({ CTLS_store($0.baseAddress, $0.count, &count) }) else {
+            throw .badCertificate(number: Int(count) + 1)
+        }
+        guard count > 0 else {
+            X509_STORE_free(store)
+            throw .noCertificate
+        }
+        self.digest = digest
+        self.count = Int(count)
+        raw = store
+    }
+
+    deinit { X509_STORE_free(raw) }
+
+    /// Reads a file. May block: for a thread of a ``Worker``.
+    /// - Parameter known: stores that exist, by their digests: a file of the same content is not parsed again.
+    public static func read(_ path: String, known: [String: TrustStore] = [:]) throws(Failure) -> TrustStore {
+        let file: RegularFile
+        do throws(RegularFile.Failure) { file = try RegularFile.open(path) } catch { throw .cannotOpen(error) }
+        guard file.size <= Int64(maximumBytes) else { throw .tooLarge(bytes: file.size) }
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try Bytes.readAll(file.descriptor.raw, atMost: maximumBytes, path: path)
+        } catch {
+            throw .cannotRead(error)
+        }
+        let digest = digest(of: bytes)
+        if let known = known[digest] { return known }
+        return try TrustStore(pem: bytes, digest: digest)
+    }
+
+    private static func digest(of bytes: [UInt8]) -> String {
+        var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var length: UInt32 = 0
+        EVP_Digest(bytes, bytes.count, &hash, &length, EVP_sha256(), nil)
+        let digits = Array("0123456789abcdef".utf8)
+        let text = hash[..<Int(length)].flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Certificate authorities that a caller has named, and no others. Equal if their content is.
+public struct TrustedAuthorities: Hashable, Sendable {
+    /// The authorities.
+    public let store: TrustStore
+    /// Where they were read.
+    public let path: String
+
+    /// Puts the two together.
+    public init(_ store: TrustStore, path: String) {
+        self.store = store
+        self.path = path
+    }
+
+    /// Whether the content is the same, wherever it was read.
+    public static func == (a: TrustedAuthorities, b: TrustedAuthorities) -> Bool { a.store.digest == b.store.digest }
+
+    /// The content's digest.
+    public func hash(into hasher: inout Hasher) { hasher.combine(store.digest) }
+}

@@ -1,0 +1,46 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSystem
+
+/// The files that a call names by path or passes as descriptors, collected before anything is done, so that they can be opened and looked at
+/// away from the loop.
+struct CallFileNames {
+    /// A path and the parameter that it stands in.
+    struct Path: Sendable {
+        let place: String
+        let path: String
+    }
+
+    /// Files whose bytes are sent.
+    private(set) var paths: [Path] = []
+    /// Files of certificate authorities.
+    private(set) var authorities: [Path] = []
+    /// The places of descriptors, as the caller counts them.
+    private(set) var descriptors: [Int] = []
+
+    /// Whether the call has no files.
+    var isEmpty: Bool { paths.isEmpty && authorities.isEmpty && descriptors.isEmpty }
+
+    /// Looks through the parameters of a call that has passed its schema.
+    init(_ params: Params) {
+        if let body = params["body"] { addBody(body) }
+        if let trust = params["trust"] { addTrust(trust, at: "params.trust") }
+        if let trust = params["configuration"]?["trust"] { addTrust(trust, at: "params.configuration.trust") }
+    }
+
+    private mutating func addBody(_ body: JSON) {
+        if let path = body["file"]?.string { paths.append(Path(place: "params.body.file", path: path)) }
+        if let descriptor = body["fd"]?.int { descriptors.append(descriptor) }
+        guard let parts = body["multipart"] else { return }
+        for index in 0..<parts.count {
+            if let descriptor = parts[index: index]?["fd"]?.int { descriptors.append(descriptor) }
+        }
+    }
+
+    private mutating func addTrust(_ trust: JSON, at place: String) {
+        // Without verification the file does not matter, and is not opened.
+        guard trust["verify"]?.bool != false, let path = trust["ca_file"]?.string else { return }
+        authorities.append(Path(place: "\(place).ca_file", path: path))
+    }
+}

@@ -1,0 +1,93 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+internal import Glibc
+
+/// The files of one call, opened and looked at before the call is carried out. What is not used is closed with this object.
+final class CallFiles {
+    /// What was found at a path.
+    typealias Opening = Result<NamedFile, RegularFile.Failure>
+
+    /// What came as a descriptor.
+    enum Passed: Sendable {
+        /// A regular file and its size.
+        case file(WorkerFile, size: Int64, isInMemory: Bool)
+        /// A pipe or a socket.
+        case stream(WorkerFile, isSocket: Bool)
+        /// Nothing that can be sent: the number of the error.
+        case refused(Int32)
+    }
+
+    /// What was found of all files.
+    struct Found: Sendable {
+        /// By the parameter with the path.
+        var opened: [String: Opening] = [:]
+        var authorities: [String: TrustStoreTable.Reading] = [:]
+        /// By the descriptor's place in the call.
+        var passed: [Int: Passed] = [:]
+
+        /// Opens a file whose bytes are sent. May block.
+        mutating func open(_ name: CallFileNames.Path, _ closer: WorkerFile.Closer) {
+            do throws(RegularFile.Failure) {
+                opened[name.place] = .success(try NamedFile.open(name.path, closer: closer))
+            } catch {
+                opened[name.place] = .failure(error)
+            }
+        }
+
+        /// Reads a file of authorities. May block.
+        mutating func read(_ name: CallFileNames.Path, known: [String: TrustStore]) {
+            do throws(TrustStore.Failure) {
+                let store = try TrustStore.read(name.path, known: known)
+                authorities[name.place] = .success(TrustedAuthorities(store, path: name.path))
+            } catch {
+                authorities[name.place] = .failure(error)
+            }
+        }
+    }
+
+    /// Files, by the parameter with the path.
+    let opened: [String: Opening]
+    /// Authorities, by the parameter with the path.
+    let authorities: [String: TrustStoreTable.Reading]
+    /// How many descriptors came with the call.
+    let descriptorCount: Int
+    private var passed: [Int: Passed]
+
+    /// No files.
+    static var none: CallFiles { CallFiles(Found(), descriptorCount: 0) }
+
+    init(_ found: Found, descriptorCount: Int) {
+        opened = found.opened
+        authorities = found.authorities
+        passed = found.passed
+        self.descriptorCount = descriptorCount
+    }
+
+    /// Gives a descriptor away, once.
+    func claim(descriptor index: Int) -> Passed? { passed.removeValue(forKey: index) }
+
+    // MARK: Descriptors
+
+    /// Looks at a descriptor as far as no file system has to be asked; `nil` if one has to.
+    static func lookAtOnce(_ descriptor: WorkerFile) -> Passed? {
+        let raw = descriptor.raw
+        // What the caller may not read, the daemon does not read for him; opening it again would use the daemon's rights.
+        guard FileDescriptor.isReadable(raw) else { return .refused(EBADF) }
+        if FileDescriptor.isPipe(raw) { return .stream(descriptor, isSocket: false) }
+        if FileDescriptor.isSocket(raw) { return .stream(descriptor, isSocket: true) }
+        return FileDescriptor.isInMemory(raw) ? look(descriptor, isInMemory: true) : nil
+    }
+
+    /// Looks at a descriptor of a file. May block: for a thread of a ``Worker``.
+    static func look(_ descriptor: WorkerFile, isInMemory: Bool) -> Passed {
+        var status = stat()
+        guard fstat(descriptor.raw, &status) == 0 else { return .refused(errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            guard !FileDescriptor.isInProc(descriptor.raw) else { return .refused(EINVAL) }
+            return .file(descriptor, size: Int64(status.st_size), isInMemory: isInMemory)
+        case S_IFDIR: return .refused(EISDIR)
+        default: return .refused(EINVAL)
+        }
+    }
+}

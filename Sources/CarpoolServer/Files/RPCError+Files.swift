@@ -1,0 +1,47 @@
+internal import CarpoolHTTP
+internal import CarpoolRPC
+internal import CarpoolSystem
+internal import Glibc
+
+// Refusals of files that a call names.
+extension RPCError {
+    /// A path that was not opened.
+    static func cannotOpen(_ failure: RegularFile.Failure, path: String) -> RPCError {
+        var error = RPCError.cannotOpen(
+            path: path, errno: Int(failure.reason.code), reason: failure.reason.reason)
+        if case .ofThisProcess = failure {
+            error.hint =
+                "below /proc and /dev/fd the path means the daemon's own open files: pass a descriptor with the call (\"fd\"), or name the file itself"
+        }
+        return error
+    }
+
+    /// A path that nobody has opened. No call gets here: every place that a path is read from is among those that are opened before.
+    static func notOpened(_ path: String) -> RPCError {
+        .cannotOpen(path: path, errno: Int(EAGAIN), reason: SystemError.reason(of: EAGAIN))
+    }
+
+    /// The worker has too much to do already.
+    static func filesBusy(_ error: WorkerError) -> RPCError {
+        let milliseconds = 1_000
+        return RPCError(.rateLimited, error.description).with("retry_after_ms", .integer(milliseconds))
+    }
+
+    /// A file that gives no authorities.
+    static func untrusted(_ failure: TrustStore.Failure, path: String, at place: String) -> RPCError {
+        let expected = "a PEM file with certificates, of at most \(TrustStore.maximumBytes) bytes"
+        return switch failure {
+        case .cannotOpen(let failure): .cannotOpen(failure, path: path)
+        case .cannotRead(let error) where error.code != EFBIG:
+            .cannotOpen(path: path, errno: Int(error.code), reason: error.reason)
+        case .cannotRead:
+            .invalidParams(path: place, message: "the file grew while it was read", expected: expected)
+        case .tooLarge(let bytes):
+            .invalidParams(path: place, message: "the file has \(bytes) bytes", expected: expected)
+        case .noCertificate:
+            .invalidParams(path: place, message: "the file holds no certificate", expected: expected)
+        case .badCertificate(let number):
+            .invalidParams(path: place, message: "certificate \(number) of the file cannot be read", expected: expected)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import CLinux
+internal import Glibc
+
+/// Reads pipes that others have passed, without waiting and without changing them: whether a pipe blocks belongs to its open file description,
+/// which the caller shares, and opening it again by /proc would use this process's rights instead of the caller's.
+public final class PipeReader {
+    /// A pipe of one's own, through which bytes go on kernels that cannot read without waiting (before Linux 6.4).
+    private var spare: (read: Int32, write: Int32) = (-1, -1)
+    private let alwaysSplices: Bool
+
+    /// Makes a reader of one pipe.
+    public convenience init() { self.init(alwaysSplices: false) }
+
+    init(alwaysSplices: Bool) { self.alwaysSplices = alwaysSplices }
+
+    deinit {
+        guard spare.read >= 0 else { return }
+        close(spare.read)
+        close(spare.write)
+    }
+
+    /// Reads once.
+    public func read(_ fd: Int32, into room: UnsafeMutableRawBufferPointer) -> IOResult {
+        if spare.read < 0, !alwaysSplices {
+            let result = Bytes.result(
+                of: { CLinux_read_pipe(fd, room.baseAddress, room.count) }, zero: .endOfFile)
+            guard case .failed(EOPNOTSUPP) = result else { return result }
+        }
+        if spare.read < 0 {
+            var ends: [Int32] = [-1, -1]
+            guard CLinux_pipe(&ends) == 0 else { return .failed(errno) }
+            spare = (ends[0], ends[1])
+        }
+        return Bytes.result(
+            of: { [spare] in CLinux_splice_pipe(fd, room.baseAddress, room.count, spare.read, spare.write) },
+            zero: .endOfFile)
+    }
+}

@@ -1,0 +1,103 @@
+internal import CLinux
+internal import Glibc
+
+/// A regular file opened for reading by its name, once: what it is was checked on the descriptor that is read, so that a name that leads
+/// elsewhere a moment later changes nothing. May block: for a thread of a ``Worker``.
+public struct RegularFile: ~Copyable {
+    /// Why a file was not opened.
+    public enum Failure: Error, Sendable, Equatable {
+        /// The path leads to nothing, or not to where this process may go.
+        case unreachable(SystemError)
+        /// The path leads into /proc or through one of its links to open files: to this process's own files, not to the caller's.
+        case ofThisProcess(SystemError)
+        /// Something else than a regular file: EISDIR, ENXIO for a socket, EINVAL for the rest.
+        case notRegular(SystemError)
+        /// It is there but may not be read.
+        case unreadable(SystemError)
+
+        /// The kernel's reason.
+        public var reason: SystemError {
+            switch self {
+            case .unreachable(let error), .ofThisProcess(let error), .notRegular(let error), .unreadable(let error):
+                error
+            }
+        }
+    }
+
+    /// Open for reading.
+    public let descriptor: FileDescriptor
+    /// The path without symbolic links.
+    public let path: String
+    /// How many bytes it had when it was opened.
+    public let size: Int64
+    /// Who owns it.
+    public let owner: UInt32
+    /// Its permission bits.
+    public let permissions: UInt32
+
+    /// Gives the descriptor away.
+    consuming func takeDescriptor() -> FileDescriptor { descriptor }
+
+    /// Opens a file. Symbolic links are followed, but not those of /proc that stand for open files.
+    public static func open(_ path: String) throws(Failure) -> RegularFile {
+        guard !namesProcess(path) else {
+            throw .ofThisProcess(SystemError(code: EINVAL, operation: "open", subject: path))
+        }
+        let fd = CLinux_open_path(path)
+        guard fd >= 0 else {
+            let error = SystemError.last("open", path)
+            guard error.code == ELOOP else { throw .unreachable(error) }
+            throw isLoop(path) ? .unreachable(error) : .ofThisProcess(error)
+        }
+        // Nothing was opened yet but the place: opening a device or a pipe may do something to it.
+        let place = FileDescriptor(owning: fd)
+        var status = stat()
+        guard fstat(place.raw, &status) == 0 else { throw .unreachable(.last("fstat", path)) }
+        try check(status, place, path)
+        let name = "/proc/self/fd/\(place.raw)"
+        let descriptor: FileDescriptor
+        do throws(SystemError) {
+            descriptor = try FileDescriptor.open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        } catch {
+            throw .unreadable(SystemError(code: error.code, operation: "open", subject: path))
+        }
+        return RegularFile(
+            descriptor: descriptor, path: status.st_nlink > 0 ? target(of: name) ?? path : path,
+            size: Int64(status.st_size), owner: status.st_uid, permissions: UInt32(status.st_mode) & 0o7777)
+    }
+
+    private static func check(_ status: stat, _ place: borrowing FileDescriptor, _ path: String) throws(Failure) {
+        let code: Int32
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            guard !FileDescriptor.isInProc(place.raw) else {
+                throw .ofThisProcess(SystemError(code: EINVAL, operation: "open", subject: path))
+            }
+            return
+        case S_IFDIR: code = EISDIR
+        case S_IFSOCK: code = ENXIO
+        default: code = EINVAL
+        }
+        throw .notRegular(SystemError(code: code, operation: "open", subject: path))
+    }
+
+    /// Whether a path names an open file of whichever process looks at it. Those that lead there by links are found by the kernel.
+    private static func namesProcess(_ path: String) -> Bool {
+        let names = ["/dev/fd/", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd/", "/proc/thread-self/"]
+        return names.contains { path.hasPrefix($0) }
+    }
+
+    /// Whether the symbolic links of a path lead round in a circle, which has the same error number as a link of /proc. For the message alone.
+    private static func isLoop(_ path: String) -> Bool {
+        guard let resolved = realpath(path, nil) else { return errno == ELOOP }
+        free(resolved)
+        return false
+    }
+
+    private static func target(of link: String) -> String? {
+        var room = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &room, room.count)
+        guard count > 0, count < room.count else { return nil }
+        return String(decoding: room[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

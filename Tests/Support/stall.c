@@ -1,0 +1,149 @@
+// A disk that stalls: calls on files below one folder wait for as long as a control file exists.
+//
+// Built as a shared library of the name libplist-2.0.so.3 that needs the real one under another name, and found through LD_LIBRARY_PATH, since
+// a daemon keeps no LD_PRELOAD: what a direct dependency defines comes before the C library's. The control file is `stall` beside the library; its
+// content is the folder. Calls by path and by descriptor wait alike; those that have begun go on when the file goes.
+
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REAL(result, name, ...) \
+    static result (*real)(__VA_ARGS__); \
+    if (!real) real = (result (*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
+
+// System calls of our own go past what is defined below.
+static long call(long number, long a, long b, long c, long d, long e, long f) {
+    static long (*real)(long, ...);
+    if (!real) real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    return real(number, a, b, c, d, e, f);
+}
+
+static const char *control(void) {
+    static char path[PATH_MAX];
+    static int known;
+    if (!known) {
+        Dl_info info;
+        if (dladdr((void *)control, &info) == 0) return NULL;
+        snprintf(path, sizeof path - 8, "%s", info.dli_fname);
+        char *slash = strrchr(path, '/');
+        if (!slash) return NULL;
+        strcpy(slash + 1, "stall");
+        known = 1;
+    }
+    return path;
+}
+
+// The folder that stalls, if one does.
+static int folder(char room[PATH_MAX]) {
+    const char *path = control();
+    long fd = path ? call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0) : -1;
+    if (fd < 0) return 0;
+    long count = call(SYS_read, fd, (long)room, PATH_MAX - 1, 0, 0, 0);
+    call(SYS_close, fd, 0, 0, 0, 0, 0);
+    if (count <= 0) return 0;
+    room[count] = 0;
+    return 1;
+}
+
+static int is_below(const char *path, const char *folder) {
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == 0);
+}
+
+static void wait_for_path(const char *path) {
+    char stalled[PATH_MAX], target[PATH_MAX];
+    int error = errno;
+    if (path && strncmp(path, "/proc/self/fd/", 14) == 0) {
+        long count = call(SYS_readlinkat, AT_FDCWD, (long)path, (long)target, sizeof target - 1, 0, 0);
+        if (count > 0) { target[count] = 0; path = target; }
+    }
+    while (path && folder(stalled) && is_below(path, stalled)) {
+        struct timespec pause = {.tv_nsec = 5000000};
+        nanosleep(&pause, NULL);
+    }
+    errno = error;
+}
+
+static void wait_for(int fd) {
+    char name[32];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    wait_for_path(name);
+}
+
+static int opening(const char *path, int flags, va_list arguments) {
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    wait_for_path(path);
+    return (int)call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+}
+
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    int fd = opening(path, flags, arguments);
+    va_end(arguments);
+    return fd;
+}
+
+int open64(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    int fd = opening(path, flags, arguments);
+    va_end(arguments);
+    return fd;
+}
+
+long syscall(long number, ...) {
+    va_list list;
+    va_start(list, number);
+    long a = va_arg(list, long), b = va_arg(list, long), c = va_arg(list, long), d = va_arg(list, long),
+         e = va_arg(list, long), f = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_openat2) wait_for_path((const char *)b);
+    return call(number, a, b, c, d, e, f);
+}
+
+#define BY_PATH(result, name, parameters, arguments, path, ...) \
+    result name parameters { REAL(result, name, __VA_ARGS__); wait_for_path(path); return real arguments; }
+#define BY_DESCRIPTOR(result, name, parameters, arguments, ...) \
+    result name parameters { REAL(result, name, __VA_ARGS__); wait_for(fd); return real arguments; }
+
+BY_PATH(int, stat, (const char *path, struct stat *s), (path, s), path, const char *, struct stat *)
+BY_PATH(int, lstat, (const char *path, struct stat *s), (path, s), path, const char *, struct stat *)
+BY_PATH(int, access, (const char *path, int mode), (path, mode), path, const char *, int)
+BY_PATH(int, unlink, (const char *path), (path), path, const char *)
+BY_PATH(int, mkdir, (const char *path, mode_t mode), (path, mode), path, const char *, mode_t)
+BY_PATH(int, rmdir, (const char *path), (path), path, const char *)
+BY_PATH(int, rename, (const char *path, const char *to), (path, to), path, const char *, const char *)
+BY_PATH(int, link, (const char *from, const char *path), (from, path), path, const char *, const char *)
+BY_PATH(int, linkat, (int a, const char *from, int b, const char *path, int flags), (a, from, b, path, flags), path,
+    int, const char *, int, const char *, int)
+BY_PATH(int, renameat2, (int a, const char *path, int b, const char *to, unsigned flags), (a, path, b, to, flags), path,
+    int, const char *, int, const char *, unsigned)
+BY_PATH(char *, realpath, (const char *path, char *room), (path, room), path, const char *, char *)
+BY_PATH(DIR *, opendir, (const char *path), (path), path, const char *)
+BY_DESCRIPTOR(int, fstat, (int fd, struct stat *s), (fd, s), int, struct stat *)
+BY_DESCRIPTOR(int, fstatfs, (int fd, struct statfs *s), (fd, s), int, struct statfs *)
+BY_DESCRIPTOR(int, fsync, (int fd), (fd), int)
+BY_DESCRIPTOR(int, ftruncate, (int fd, off_t size), (fd, size), int, off_t)
+BY_DESCRIPTOR(int, close, (int fd), (fd), int)
+BY_DESCRIPTOR(ssize_t, read, (int fd, void *b, size_t n), (fd, b, n), int, void *, size_t)
+BY_DESCRIPTOR(ssize_t, write, (int fd, const void *b, size_t n), (fd, b, n), int, const void *, size_t)
+BY_DESCRIPTOR(ssize_t, pread, (int fd, void *b, size_t n, off_t o), (fd, b, n, o), int, void *, size_t, off_t)
+BY_DESCRIPTOR(ssize_t, pread64, (int fd, void *b, size_t n, off_t o), (fd, b, n, o), int, void *, size_t, off_t)
+BY_DESCRIPTOR(ssize_t, pwrite, (int fd, const void *b, size_t n, off_t o), (fd, b, n, o), int, const void *, size_t,
+    off_t)
