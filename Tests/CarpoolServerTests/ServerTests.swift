@@ -36,7 +36,10 @@ struct ServerTests {
     func logLevel() throws {
         let stage = try Stage({ _ in }, { $0.logLevel = .error })
         stage.folder.write("config.json", #"{"log_level":"debug"}"#)
-        _ = try stage.server.reload()
+        var reload: Result<ConfigurationReload, ServerError>?
+        stage.server.reload { reload = $0 }
+        stage.run { reload != nil }
+        _ = try reload?.get()
         #expect(stage.server.log.level == .error)
     }
 

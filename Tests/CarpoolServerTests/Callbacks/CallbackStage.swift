@@ -3,6 +3,7 @@ import CarpoolJSON
 import CarpoolRPC
 @testable import CarpoolServer
 @testable import CarpoolSession
+import CarpoolSystem
 import Testing
 
 /// A server, a client that is asked, and the request that it is asked about.
