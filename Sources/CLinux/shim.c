@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <net/if.h>
@@ -23,7 +22,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -369,43 +367,4 @@ int CLinux_start_thread(const char *name, void (*body)(void *context), void *con
 
 void CLinux_give_back_memory(size_t kept) {
     if (mallinfo2().fordblks > kept) malloc_trim(0);
-}
-
-int CLinux_open_path(const char *path) {
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
-    // Filters of containers answer EPERM to calls that they do not know.
-    if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
-    return open(path, O_PATH | O_CLOEXEC);
-}
-
-ssize_t CLinux_read_pipe(int fd, void *bytes, size_t size) {
-    struct iovec part = {.iov_base = bytes, .iov_len = size};
-    return preadv2(fd, &part, 1, -1, RWF_NOWAIT);
-}
-
-ssize_t CLinux_splice_pipe(int fd, void *bytes, size_t size, int spare_read, int spare_write) {
-    // What did not fit the room of an earlier call comes first.
-    ssize_t count = read(spare_read, bytes, size);
-    if (count > 0 || (count < 0 && errno != EAGAIN)) return count;
-    ssize_t moved = splice(fd, NULL, spare_write, NULL, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
-    if (moved <= 0) return moved;
-    return read(spare_read, bytes, size);
-}
-
-int CLinux_pipe(int ends[2]) {
-    return pipe2(ends, O_CLOEXEC | O_NONBLOCK);
-}
-
-int CLinux_is_readable(int fd) {
-    int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_WRONLY;
-}
-
-int CLinux_is_memory_file(int fd) {
-    return fcntl(fd, F_GET_SEALS) >= 0;
-}
-
-int CLinux_is_pipe(int fd) {
-    return fcntl(fd, F_GETPIPE_SZ) >= 0;
 }

@@ -52,7 +52,7 @@ struct ErrorMapping {
 
     private func message(of kind: TransportError.Code) -> String {
         switch kind {
-        case .clientCertificateRejected where !text.contains("certificate required"):
+        case .clientCertificateRejected where isRefusedCertificate && !text.contains("certificate required"):
             return ErrorMapping.certificateError.message
         case .dataLengthExceedsMaximum where isHeadTooLarge: return "the head of the response is too large"
         default: return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text

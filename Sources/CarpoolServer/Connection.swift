@@ -51,8 +51,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var batchBytes = 0
     /// What the server has counted of its memory.
     var held = HeldMemory()
-    /// Since when it holds a part of a large message.
-    var inputSince = MonotonicTime(nanoseconds: 0)
+    var inputSince = MonotonicTime(nanoseconds: 0)  // of a large message of which a part is held
     /// When it last took something of what waits for it.
     var outputMoved = MonotonicTime(nanoseconds: 0)
     private var hasEvents = false

@@ -33,25 +33,28 @@ struct ChallengeList {
         let token = self.token()
         guard !token.isEmpty else { return skipToComma() }
         let hasBlank = skip(ChallengeList.isBlank) > 0
-        if rest.first == UInt8(ascii: "="), addParameter(token) { return skipToComma() }
+        if rest.first == UInt8(ascii: "=") {
+            addParameter(token)
+            return skipToComma()
+        }
         challenges.append(Challenge(scheme: token.lowercased()))
         // The first parameter follows its scheme without a comma; a token68 has no name and is passed over.
         guard hasBlank else { return skipToComma() }
         let name = self.token()
         skip(ChallengeList.isBlank)
-        if rest.first == UInt8(ascii: "=") { _ = addParameter(name) }
+        if rest.first == UInt8(ascii: "=") { addParameter(name) }
         skipToComma()
     }
 
-    /// Reads what follows a parameter's name, and adds it to the last challenge. Returns whether there is one to add it to.
-    private mutating func addParameter(_ name: String) -> Bool {
-        guard let last = challenges.indices.last else { return false }
+    /// Reads what follows a parameter's name, and adds it to the last challenge, if there is one. A token68 may end with `==`, and
+    /// is no parameter.
+    private mutating func addParameter(_ name: String) {
         rest = rest.dropFirst()
         skip(ChallengeList.isBlank)
+        let isToken68 = rest.first == UInt8(ascii: "=")
         let value = rest.first == UInt8(ascii: "\"") ? quotedString() : token()
-        guard !name.isEmpty else { return true }
+        guard let last = challenges.indices.last, !name.isEmpty, !isToken68 else { return }
         challenges[last].parameters.append(Parameter(name: name.lowercased(), value: value))
-        return true
     }
 
     /// A quoted string without quotes and backslashes (RFC 9110, section 5.6.4); one without an end ends with the field.
@@ -59,11 +62,11 @@ struct ChallengeList {
         rest = rest.dropFirst()
         var bytes: [UInt8] = []
         while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
-                bytes.append(escaped)
-            } else {
+            guard byte == UInt8(ascii: "\\") else {
                 bytes.append(byte)
+                continue
             }
+            if let escaped = rest.popFirst() { bytes.append(escaped) }
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -155,6 +155,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             endTurn()
             noteTurn(MonotonicTime.read().microseconds(since: now))
         }
+        // It may be run once more.
+        isStopping = false
     }
 
     /// Turns that are shorter are taken as they are; for others the kernel is asked how long the thread waited for a processor.

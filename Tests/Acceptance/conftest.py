@@ -25,6 +25,7 @@ from origins.authority import Authority
 from origins.httpbin import Httpbin
 from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
+from origins.peer import Peer, StartPeer, Talk, echo
 from origins.scripted import ScriptedOrigin
 
 pytest_plugins = ["deadlines"]
@@ -182,3 +183,18 @@ def folder(tmp_path: Path) -> Path:
     path = tmp_path / "downloads"
     path.mkdir()
     return path
+
+
+@pytest.fixture
+def peer(authority: Authority) -> Iterator[StartPeer]:
+    """Start a peer; gives the parameters of `stream.open` that reach it."""
+    peers: list[Peer] = []
+
+    def begin(talk: Talk = echo, *, tls: bool = False, receive_bytes: int = 0) -> dict[str, Any]:
+        peers.append(Peer(talk, authority.issue("peer") if tls else None, receive_bytes))
+        trust = {"trust": {"ca_file": str(authority.ca_file)}} if tls else {}
+        return {"host": "127.0.0.1", "port": peers[-1].port, "tls": tls, **trust}
+
+    yield begin
+    for started in peers:
+        started.stop()

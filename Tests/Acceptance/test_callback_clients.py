@@ -273,7 +273,7 @@ def test_a_refresh_without_an_answer_fails_who_waits_for_it(
     wire.call(
         "session.set_credential",
         session="api",
-        credential={"access_token": "s3cret", "refresh_token": "r", "expires_in_ms": 1},
+        credential={"access_token": "s3cret", "refresh_token": "r", "expires_in_ms": 0},
     )
     request = wire.call("request.submit", url=url, session="api")["request"]
     if way != "nobody":

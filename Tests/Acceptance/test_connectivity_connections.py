@@ -35,6 +35,7 @@ def delayed(tmp_path: Path) -> Iterator[Link]:
 @pytest.fixture
 def near(link: Link, start: StartDaemon) -> Daemon:
     daemon = link.inside.run(start)
+    daemon.enter()
     assert daemon.call("reachability.get")["status"] == "satisfied"
     return daemon
 
@@ -234,6 +235,7 @@ def test_a15_over_a_long_wire_one_connection_serves_everybody(
 ) -> None:
     nginx = delayed.outside.run(lambda: Nginx(tmp_path / "far", authority, 1, delayed.PEER))
     daemon = delayed.inside.run(start)
+    daemon.enter()
     url = getattr(nginx, scheme) + "/200.bin"
     try:
         with daemon.wire() as wire:
@@ -243,7 +245,7 @@ def test_a15_over_a_long_wire_one_connection_serves_everybody(
         assert statistics.median(times[1:]) < 5 * 46
         command = [sys.executable, "-c", CLIENT, str(daemon.socket), url, str(authority.ca_file)]
         for _ in range(4):
-            subprocess.run(command, check=True, timeout=60)
+            delayed.inside.run(lambda: subprocess.run(command, check=True, timeout=60))
         assert len(connections(nginx, 40, "/200.bin")) == 1, "five programs, one handshake"
     finally:
         nginx.stop()

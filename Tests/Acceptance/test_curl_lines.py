@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.waiting import PATIENCE_SECONDS
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
@@ -59,7 +59,8 @@ def compare(wire: Wire, origin: ScriptedOrigin, place: Path, shell: str, **param
     # Asked for before the request is sent, and on a wider line, so that any body has one.
     wire.call("client.hello", max_line_bytes=1_000_000)
     request = wire.call("request.submit", start="manual", setup="eager", **params)["request"]
-    line = str(wire.call("request.curl", request=request, reveal=True)["curl"])
+    # A body that comes from files is made in the background.
+    line = str(eventually(lambda: wire.call("request.curl", request=request, reveal=True)["curl"]))
     wire.call("request.resume", request=request)
     assert wire.call("request.wait", request=request)["outcome"]["ok"]
     ours = origin.requests[before:]

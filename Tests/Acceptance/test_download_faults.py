@@ -124,6 +124,7 @@ def test_the_link_goes_down(start: StartDaemon, namespace: Namespace, folder: Pa
     resources = {f"/{point}": Resource(SIZE, seed=point) for point in POINTS}
     try:
         daemon = namespace.run(start)
+        daemon.enter()
         with daemon.wire() as wire:
             story = Story(wire)
             requests = {}

@@ -129,7 +129,7 @@ def test_b7_idle_connections_do_not_keep_clients_out(few_files: Daemon) -> None:
             connection.recv(65536)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
-    thread = threading.Thread(target=serve)
+    thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     try:
         port = listener.getsockname()[1]

@@ -279,7 +279,7 @@ def test_f8_a_server_that_wants_a_client_certificate_is_known_each_time(
                     with connection:
                         context.wrap_socket(connection, server_side=True).close()
 
-        thread = threading.Thread(target=serve)
+        thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         try:
             url = f"https://127.0.0.1:{listener.getsockname()[1]}/"

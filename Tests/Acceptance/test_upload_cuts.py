@@ -191,6 +191,7 @@ def test_the_link_goes_down(start: StartDaemon, namespace: Namespace, content: b
                 config={"limits": {"host_connections": len(POINTS), "host_connections_per_client": len(POINTS)}}
             )
         )
+        daemon.enter()
         urls = [cut_off(origin, point, wait) for point in POINTS]
         params = upload(large, timeout_ms=SILENCE_MS)
         with daemon.client() as client:

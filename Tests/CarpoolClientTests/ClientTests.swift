@@ -62,7 +62,7 @@ struct ClientTests {
     }
 
     @Test func butNotForEver() {
-        let error = #expect(throws: ClientError.self) { _ = try call(.leave, .leave) }
+        let error = #expect(throws: ClientError.self) { _ = try call(.leave, .leave, .leave) }
         guard case .disconnected = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -64,7 +64,8 @@ struct DaemonFinderTests {
             #expect(DaemonLauncher.isInherited(name[...]))
         }
         let others = [
-            "http_proxy", "AWS_SECRET_ACCESS_KEY", "NOTIFY_SOCKET", "LISTEN_FDS", "CARPOOL_STATUS_FD", "", "LANG", "LC_ALL",
+            "http_proxy", "AWS_SECRET_ACCESS_KEY", "NOTIFY_SOCKET", "LISTEN_FDS", "CARPOOL_STATUS_FD", "", "LANG",
+            "LC_ALL",
             "PATH", "LD_PRELOAD", "OPENSSL_CONF",
         ]
         for name in others {

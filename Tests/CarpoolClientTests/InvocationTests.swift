@@ -119,7 +119,7 @@ struct InvocationTests {
         #expect(call.socket == "/s")
         guard case .named(let parameters) = call.parameters else { throw UsageError("no parameters") }
         #expect(parameters.map(\.name) == ["s", "n"])
-        #expect(parameters.map { String(decoding: $0.json, as: UTF8.self) } == [#""x=y \"""#, "[1,2.5]"])
+        #expect(parameters.map { String(decoding: $0.json, as: UTF8.self) } == [#""x=y \"""#, "[1,2.50]"])
         guard case .call(let piped) = try Invocation.parse(["call", "a.b", "-"]) else { return }
         #expect(piped.parameters == .standardInput)
     }

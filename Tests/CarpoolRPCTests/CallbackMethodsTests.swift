@@ -26,13 +26,13 @@ import Testing
     @Test(
         arguments: [
             ("callback.adapt", #"{"set_header":{}}"#, "result.set_header", "set_headers" as String?),
-            ("callback.adapt", #"{"body":{"txt":""}}"#, "result.body", "text"),
+            ("callback.adapt", #"{"body":{"txt":""}}"#, "result.body.txt", "text"),
             ("callback.retry", #"{"decision":"rety"}"#, "result.decision", "retry"),
             ("callback.retry", #"{"decision":"retry","delay_ms":-1}"#, "result.delay_ms", nil),
             ("callback.redirect", "{}", "result.decision", nil),
             ("callback.validate", #"{"valid":"yes"}"#, "result.valid", nil),
             ("callback.preprocess", #"{"text":1}"#, "result.text", nil),
-            ("callback.serialize", #"{"values":1}"#, "result", "value"),
+            ("callback.serialize", #"{"values":1}"#, "result.values", "value"),
             ("callback.refresh", #"{"credential":{"token":"x"}}"#, "result.credential.token", nil),
         ])
     func nameWhatIsWrongWithAnAnswer(_ name: String, _ answer: String, _ path: String, _ didYouMean: String?) throws {

@@ -121,7 +121,7 @@ struct DispatcherTests {
     func roles(_ role: Role, _ method: String, _ mayCall: Bool) throws {
         let stage = try Stage()
         let client = FakeClient(role: role)
-        let answer = try client.answer(stage.send(client, method))
+        let answer = try stage.answer(client, method)
         #expect((answer["error"]?["data"]?["name"]?.string == "forbidden") == !mayCall)
     }
 }

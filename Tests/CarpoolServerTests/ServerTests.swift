@@ -26,7 +26,7 @@ struct ServerTests {
         #expect(second["changed"]?.count == 0)
         #expect(second["needs_restart"]?.count == 2)
         stage.folder.write("config.json", #"{"limits":{"sessions":0},"log_level":"debug"}"#)
-        let refusal = try client.answer(stage.send(client, "daemon.config_reload"))
+        let refusal = try stage.answer(client, "daemon.config_reload")
         #expect(refusal["error"]?["message"]?.string?.contains("limits.sessions") == true)
         #expect(server.limits.sessions == 3)
         #expect(server.log.level == .error)

@@ -7,7 +7,7 @@ internal import CarpoolSystem
 extension Server {
     /// The account of a client's jobs.
     func share(of client: any Client) -> WorkerShare {
-        WorkerShare(user: client.uid, client: client.identity.name)
+        WorkerShare(user: client.uid, client: client.identity.text)
     }
 
     /// Whether a client may have files opened by their paths: the daemon opens them with its own rights.

@@ -126,7 +126,7 @@ extension RequestHandlers {
         }
         return .result { writer in
             writer.beginObject()
-            let made = request.hasLetGoOfBody ? nil : request.urlRequest
+            let made = request.hasLetGoOfBody || request.isBeingMade ? nil : request.urlRequest
             let text = made.map { CurlDescription.text(for: $0, reveal: reveals, redirect: redirect) }
             if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {
                 writer.member("curl", text)
@@ -142,6 +142,7 @@ extension RequestHandlers {
     private static func reasonForNoLine(_ request: Request, isTooLong: Bool) -> String {
         if isTooLong { return "its body is too long for a line of this connection" }
         if request.hasLetGoOfBody { return "its body was too large to be kept; ask before the request is over" }
+        if request.isBeingMade { return "it is still being made; ask again" }
         return request.error?.message ?? "the request is not made before it is resumed"
     }
 }

@@ -11,4 +11,10 @@ extension Request {
         guard let first = fields.firstIndex(where: { $0.isNamed(name) }) else { return nil }
         return fields[first...].filter { $0.isNamed(name) }.map(\.value).joined(separator: ", ")
     }
+
+    /// Whether adapters, or what makes its body, still have the request to send.
+    public var isBeingMade: Bool {
+        if case .adapting = phase { return true }
+        return false
+    }
 }

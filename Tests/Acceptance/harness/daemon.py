@@ -52,6 +52,8 @@ class Daemon:
     ) -> None:
         self.directory = directory
         self.socket = socket or directory / "s"
+        self._entrance = self.socket
+        self._door: subprocess.Popen[bytes] | None = None
         self.environment = environment(directory)
         self.arguments = ["--socket", str(self.socket), *arguments]
         if config is not None:
@@ -97,11 +99,18 @@ class Daemon:
         if self.launch_status != "ready":
             self.process.wait(PATIENCE_SECONDS)
 
+    def enter(self) -> None:
+        """Let clients connect from the daemon's own network: it opens no paths for clients of another one."""
+        self._entrance = self.directory / "door"
+        door = ["socat", f"UNIX-LISTEN:{self._entrance},fork,mode=600", f"UNIX-CONNECT:{self.socket}"]
+        self._door = begin(["nsenter", f"--net=/proc/{self.pid}/ns/net", *door])
+        eventually(self._entrance.exists)
+
     def client(self, **arguments: Any) -> carpool.Client:
-        return carpool.Client(self.socket, **arguments)
+        return carpool.Client(self._entrance, **arguments)
 
     def wire(self, framing: str = LINES, timeout: float = PATIENCE_SECONDS) -> Wire:
-        return Wire(self.socket, framing, timeout)
+        return Wire(self._entrance, framing, timeout)
 
     def call(self, method: str, **params: Any) -> Any:
         """Make one call on a connection of its own."""
@@ -162,7 +171,7 @@ class Daemon:
     def stop(self) -> None:
         """End the daemon, unless the test did; fails if anything of a request outlived its test."""
         if self.process.poll() is not None:
-            return
+            return self._close_door()
         try:
             try:
                 eventually(self.is_idle)
@@ -174,8 +183,14 @@ class Daemon:
             else:
                 self.terminate()
         finally:
+            self._close_door()
             if self.process.poll() is None:
                 self.kill()
+
+    def _close_door(self) -> None:
+        if self._door is not None:
+            self._door.kill()
+            self._door.wait(PATIENCE_SECONDS)
 
     def kill(self) -> None:
         self.process.kill()

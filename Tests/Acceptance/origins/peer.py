@@ -7,12 +7,15 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable
+from typing import Any
 
 from harness.waiting import join
 
 from origins.authority import Certificate
 
 Talk = Callable[[socket.socket], None]
+# Starts a peer; returns the parameters of `stream.open` that reach it.
+StartPeer = Callable[..., dict[str, Any]]
 
 
 def echo(connection: socket.socket) -> None:

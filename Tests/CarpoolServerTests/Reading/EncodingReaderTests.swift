@@ -116,7 +116,7 @@ struct EncodingReaderTests {
             (#"{"encoding":"xml"}"#, "params.encoding"),
             (#"{"encoding":{"form":{"arrays":"comma"}}}"#, "params.encoding.form.arrays"),
             (#"{"encoding":{"form":{"array":"commas"}}}"#, "params.encoding.form.array"),
-            (#"{"encoding":{"form":{},"json":{}}}"#, "params.encoding.form"), (#"{"encoding":{}}"#, "params.encoding"),
+            (#"{"encoding":{"form":{},"json":{}}}"#, "params.encoding"), (#"{"encoding":{}}"#, "params.encoding"),
             (##"{"encoding":{"form":{"allowed_characters":"# "}}}"##, "params.encoding.form.allowed_characters"),
             (#"{"encoding":{"form":{"allowed_characters":"é"}}}"#, "params.encoding.form.allowed_characters"),
             (#"{"encoding":{"form":{"date":{"formatted":"%Q"}}}}"#, "params.encoding.form.date.formatted"),

@@ -74,7 +74,7 @@ struct ValidationReaderTests {
             (#"[{"content_type":[1]}]"#, "params.validate[0].content_type[0]"),
             (#"[{"callback":{"deadline_ms":1}}]"#, "params.validate[0].callback.name"),
             (#"[{"callback":{"name":"x","on_failure":"none"}}]"#, "params.validate[0].callback.on_failure"),
-            (#"[{"status":[200],"content_type":[]}]"#, "params.validate[0].status"),
+            (#"[{"status":[200],"content_type":[]}]"#, "params.validate[0]"),
         ])
     func refusals(_ text: String, _ path: String) throws {
         let error = try #require(throws: RPCError.self) { try Self.read(text) }

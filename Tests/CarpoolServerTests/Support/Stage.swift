@@ -66,8 +66,15 @@ final class Stage {
 
     /// Calls a method that answers at once; gives its result.
     func call(_ client: FakeClient, _ method: String, _ params: String = "{}") throws -> JSON {
-        let answer = try client.answer(send(client, method, params))
+        let answer = try answer(client, method, params)
         return try #require(answer["result"], "\(answer["error"]?["message"]?.string ?? "")")
+    }
+
+    /// Calls a method; runs the loop until the answer is there, where it does not come at once.
+    func answer(_ client: FakeClient, _ method: String, _ params: String = "{}") throws -> JSON {
+        let id = try send(client, method, params)
+        if client.answers["\(id)"] == nil { run { client.answers["\(id)"] != nil } }
+        return try client.answer(id)
     }
 
     /// Calls a method that refuses at once; gives the error's `data`.
