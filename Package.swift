@@ -36,7 +36,8 @@ let package = Package(
         .target(name: "CarpoolJSON", dependencies: ["CJansson"], swiftSettings: settings),
 
         // floor 2: domains
-        .target(name: "CarpoolHTTP", dependencies: ["CCurl", "CTLS", "CZlib", "CarpoolSystem"], swiftSettings: settings),
+        .target(
+            name: "CarpoolHTTP", dependencies: ["CCurl", "CTLS", "CZlib", "CarpoolSystem"], swiftSettings: settings),
         .target(
             name: "CarpoolSession",
             dependencies: ["CCrypto", "CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],

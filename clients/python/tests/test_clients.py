@@ -261,8 +261,12 @@ def test_a_blocking_call_that_is_interrupted_leaves_the_client_usable(start: Sta
             return [b" "]
         return result(1)(message)
 
+    interrupted = threading.Event()
+
     def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+        if not interrupted.is_set():
+            interrupted.set()
+            raise KeyboardInterrupt
 
     daemon = start(answer)
     previous = signal.signal(signal.SIGUSR1, interrupt)
@@ -271,7 +275,10 @@ def test_a_blocking_call_that_is_interrupted_leaves_the_client_usable(start: Sta
 
     def send() -> None:
         arrived.wait(10)
-        signal.pthread_kill(main, signal.SIGUSR1)
+        # One that comes just before the call blocks is not seen before it returns.
+        while not interrupted.is_set():
+            signal.pthread_kill(main, signal.SIGUSR1)
+            interrupted.wait(0.05)
 
     sender = threading.Thread(target=send, daemon=True)
     sender.start()

@@ -97,7 +97,7 @@ def test_a7_a_listener_of_another_user_gets_nothing(tmp_path: Path, monkeypatch:
         monkeypatch.setattr(_socket, "default_path", lambda: str(listener.getsockname()))
         if os.getuid() == 0:
             # Root's daemon is trusted, so the kernel has to name another user.
-            monkeypatch.setattr(_socket.struct, "unpack", lambda _, __: (1, 4711, 4711))
+            monkeypatch.setattr("carpool._socket.struct.unpack", lambda _, __: (1, 4711, 4711))
         with pytest.raises(carpool.DaemonUnreachableError, match="no daemon at"):
             _socket.connect(may_start=False)
         connection, _ = listener.accept()
