@@ -108,8 +108,9 @@ def test_b2_a_session_with_ten_thousand_requests_ends(daemon: Daemon, method: st
             eventually(lambda: daemon.stats()["requests"]["active"] == 0)
 
 
-def test_b2_a_thousand_connections_close_at_once(daemon: Daemon) -> None:
-    wires = [daemon.wire() for _ in range(1_000)]
+def test_b2_nine_hundred_connections_close_at_once(daemon: Daemon) -> None:
+    # A client may have 960 (limits.connections_per_client).
+    wires = [daemon.wire() for _ in range(900)]
     for wire in wires:
         wire.send_bytes(line("daemon.ping", 1))
     for wire in wires:
