@@ -7,6 +7,7 @@ import json
 import os
 import select
 import signal
+import socket as socket_module
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -104,7 +105,12 @@ class Daemon:
         self._entrance = self.directory / "door"
         door = ["socat", f"UNIX-LISTEN:{self._entrance},fork,mode=600", f"UNIX-CONNECT:{self.socket}"]
         self._door = begin(["nsenter", f"--net=/proc/{self.pid}/ns/net", *door])
-        eventually(self._entrance.exists)
+        eventually(self._is_open)
+
+    def _is_open(self) -> bool:
+        # The file is there before anything listens at it.
+        with socket_module.socket(socket_module.AF_UNIX) as probe:
+            return probe.connect_ex(str(self._entrance)) == 0
 
     def client(self, **arguments: Any) -> carpool.Client:
         return carpool.Client(self._entrance, **arguments)
