@@ -97,7 +97,7 @@ def test_a_descriptor_outlives_the_body(wire: Wire, receiver: socket.socket, ngi
     record = wire.call("request.perform", url=nginx.http + LARGE)
     _, (descriptor,) = ask(receiver, "body.open", request=record["request"])
     assert wire.call("body.release", request=record["request"])["changed"]
-    assert daemon.spooled() == []
+    eventually(lambda: daemon.spooled() == [])
     assert hashlib.sha256(content(descriptor)).hexdigest() == nginx.hashes[LARGE[1:]]
 
 
@@ -277,7 +277,7 @@ def test_a_submitted_request_keeps_its_body(daemon: Daemon, nginx: Nginx, wire: 
     eventually(lambda: not Path(leased["body"]["file"]).exists())
     assert Path(record["body"]["file"]).exists()
     wire.call("request.dismiss", request=request)
-    assert daemon.spooled() == []
+    eventually(lambda: daemon.spooled() == [])
 
 
 def test_orphans_go_with_the_next_start(start: Any, nginx: Nginx) -> None:

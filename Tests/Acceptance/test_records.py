@@ -12,6 +12,7 @@ from typing import Any
 import carpool
 import pytest
 from harness.daemon import Daemon
+from harness.waiting import eventually
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
@@ -114,7 +115,7 @@ def test_a_file_can_be_asked_for_and_read_in_pieces_and_released(
             break
     assert pieces == body
     assert client.call("body.release", request=request)["changed"] is True
-    assert daemon.spooled() == []
+    eventually(lambda: daemon.spooled() == [])
     with pytest.raises(carpool.ObjectError):
         client.call("body.read", request=request, offset=0, length_bytes=10)
 
@@ -130,7 +131,7 @@ def test_the_python_client_reads_and_releases_a_large_body(
 ) -> None:
     body = os.urandom(3_000_000)
     assert client.get(serve(origin, body)).content == body
-    assert daemon.spooled() == []
+    eventually(lambda: daemon.spooled() == [])
 
 
 def test_a_client_that_raised_its_line_gets_larger_bodies_inline(wire: Wire, origin: ScriptedOrigin) -> None:

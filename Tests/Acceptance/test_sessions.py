@@ -166,7 +166,7 @@ def test_a_kept_large_body_goes_when_it_is_dismissed(daemon: Daemon, client: car
     record = client.call("request.wait", request=request)
     assert daemon.spooled() == [Path(record["body"]["file"])]
     client.call("request.dismiss", request=request)
-    assert daemon.spooled() == []
+    eventually(lambda: daemon.spooled() == [])
 
 
 def test_a_spool_that_is_full_fails_the_request_by_name(start: StartDaemon, nginx: Nginx) -> None:
@@ -176,7 +176,7 @@ def test_a_spool_that_is_full_fails_the_request_by_name(start: StartDaemon, ngin
             client.get(f"{nginx.http}/1m.bin")
         assert "spool_full" in caught.value.name
         assert client.get(f"{nginx.http}/100k.bin").ok
-    assert daemon.spooled() == []
+    eventually(lambda: daemon.spooled() == [])
 
 
 def test_the_pool_tells_its_connections_and_gives_the_idle_ones_up(

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from harness.daemon import Daemon
-from harness.waiting import eventually
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
 
 REQUESTS = 10_000
 AT_A_TIME = 50
+TICK_SECONDS = 30.0
 FILES = ["hello.txt", "200.bin", "20k.bin", "1m.bin", "gzip/words.txt", "missing", "moved"]
 
 
@@ -89,8 +90,9 @@ def test_descriptors_and_memory_return(daemon: Daemon, nginx: Nginx, authority: 
     load = run(REQUESTS // 2)
     assert load.finished + load.cancelled == REQUESTS // 2
     assert load.cancelled > REQUESTS // 2 // 50, "those that were to be cancelled were over before"
-    _, memory_after = measure()
+    measure()
     eventually(lambda: len(daemon.descriptors()) <= len(descriptors))
-    assert memory_after - memory < 3_072, f"{memory} KiB before, {memory_after} KiB after"
-    assert daemon.spooled() == []
+    # What the allocator keeps after a burst differs by megabytes from run to run; the next tick gives it back.
+    eventually(lambda: daemon.memory_kib() - memory < 3_072, seconds=TICK_SECONDS + PATIENCE_SECONDS)
+    eventually(lambda: daemon.spooled() == [])
     assert daemon.stats()["requests"]["known"] == 0

@@ -88,7 +88,16 @@ report() {
     skipped=$((skipped + left))
     printf '%-5s %-20s %4d s  %d passed, %d failed, %d skipped\n' \
         "$verdict" "$name" "$(<"$logs/$name.seconds")" "$good" "$bad" "$left"
-    [[ $verdict == ok ]] || sed "s/^/$name: /" "$logs/$name.log"
+    [[ $verdict == ok ]] || show "$name"
+}
+
+# show NAME: what a failed group printed: first the names of the tests that failed, in case the rest is cut off, and without the
+# lines of dots that say how far pytest is.
+show() {
+    {
+        grep -E '^(FAILED|ERROR|blocked:) | recorded an issue ' "$logs/$1.log"
+        grep -vE '^[.sxXFE]+ +\[ *[0-9]+%\]$|^bringing up nodes' "$logs/$1.log"
+    } | sed "s/^/$1: /"
 }
 
 # count LOG VERDICT: passed, failed and skipped, from what pytest and Swift Testing say at their end. A group that counts

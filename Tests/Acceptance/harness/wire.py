@@ -104,6 +104,11 @@ class Wire:
         finally:
             self.socket.settimeout(self._timeout)
 
+    def is_silent(self) -> bool:
+        """Whether nothing comes before the answer to a ping: what the daemon had to say before it would come first."""
+        call = self.request("daemon.ping")
+        return bool(self.receive().get("id") == call)
+
     def some_bytes(self, count: int, seconds: float) -> bytes:
         """Return at most so many bytes of whatever is there, or comes in time; nothing if nothing comes."""
         return self._input.read1(count) if self.is_readable(seconds) else b""
