@@ -182,8 +182,6 @@ LARGE = 100_000_000
 SLOW_RATE = 1_024
 SLOW_STEP = 64
 GROWTH_KIB = 8_192
-ROUNDS = 3
-MOST_ROUNDS = 12
 
 
 @pytest.fixture(scope="module")
@@ -218,44 +216,34 @@ class SlowReader:
         return self._reader.size
 
 
-def seconds(wire: Wire, request: str) -> float:
-    """How long it takes to read a stream to its end as fast as it comes."""
+def read_whole(wire: Wire, request: str) -> None:
+    """Read a stream to its end as fast as it comes."""
     reader = Reader(wire, request, credit=0)
-    begun = time.monotonic()
     reader.grant(PLENTY)
     size = 0
     while size < LARGE:
         size += reader.next()["size_bytes"]
         reader.messages[-1] = {}
-    taken = time.monotonic() - begun
     wire.call("request.wait", request=request)
-    return taken
 
 
 @pytest.mark.parametrize("server", ["nginx", "nghttpd"])
 def test_a_slow_reader_holds_up_nobody_at_its_http2_origin(
     daemon: Daemon, nginx: Nginx, nghttpd: Nghttpd, authority: Authority, large: str, server: str
 ) -> None:
-    """1 KiB a second of 100 MB, all along: another reader of the same has at least 0.8 of its throughput alone.
+    """1 KiB a second of 100 MB, all along: another reader of the same gets all of its own meanwhile.
 
-    Alone and beside in turns, and the best of each is compared, because other programs share the machine: what they
-    take, they take from single turns, and what the slow reader took would be missing in all of them.
+    What it keeps of its throughput is measured in Tests/Benchmarks/fairness.py.
     """
     url = (nginx.https if server == "nginx" else nghttpd.https) + large
     params = {"http_version": "2", "trust": {"ca_file": str(authority.ca_file)}}
-    alone: list[float] = []
-    beside: list[float] = []
     with daemon.wire() as fast, daemon.wire() as slow:
-        seconds(fast, submit(fast, url, **params))
+        read_whole(fast, submit(fast, url, **params))
         before = daemon.memory_kib("VmRSS")
-        while len(alone) < ROUNDS or (len(alone) < MOST_ROUNDS and min(alone) < 0.8 * min(beside)):
-            alone.append(seconds(fast, submit(fast, url, **params)))
-            reader = SlowReader(slow, submit(slow, url, **params))
-            begun = time.monotonic()
-            beside.append(seconds(fast, submit(fast, url, **params)))
-            assert daemon.memory_kib("VmRSS") - before < GROWTH_KIB
-            read = reader.stop()
-            assert 0 < read <= SLOW_RATE * (time.monotonic() - begun) + SLOW_STEP
-            assert fast.call("request.get", request=reader.request)["finished"] is False
-            slow.call("request.cancel", request=reader.request)
-    assert min(alone) >= 0.8 * min(beside), (alone, beside)
+        reader = SlowReader(slow, submit(slow, url, **params))
+        begun = time.monotonic()
+        read_whole(fast, submit(fast, url, **params))
+        assert daemon.memory_kib("VmRSS") - before < GROWTH_KIB
+        read = reader.stop()
+        assert 0 < read <= SLOW_RATE * (time.monotonic() - begun) + SLOW_STEP
+        assert fast.call("request.get", request=reader.request)["finished"] is False

@@ -23,6 +23,7 @@ from report import Row, limit_row, quantity
 DOWNLOADS = (1, 5, 20, 100)
 GET_AIM_MS = 20.0
 THROUGHPUT_AIM = 0.95
+READER_AIM = 0.8
 QUEUE, QUEUE_AIM = 10_000, 4.0
 SLOW, SLOW_AIM = 6, 2.0
 DEMANDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -69,7 +70,7 @@ def measure(bench: Bench) -> list[Row]:
     """Measure with the built daemon."""
     pinger = bench.compile("pinger")
     rows = [row for count in DOWNLOADS for row in _beside_downloads(bench, pinger, count)]
-    return [*rows, _behind_a_queue(bench), _beside_slow_answers(bench), _index(bench)]
+    return [*rows, _beside_a_slow_reader(bench), _behind_a_queue(bench), _beside_slow_answers(bench), _index(bench)]
 
 
 @contextlib.contextmanager
@@ -127,7 +128,31 @@ def _beside_downloads(bench: Bench, pinger: str, count: int) -> list[Row]:
     ]
 
 
-def _download(bench: Bench, daemon: Daemon, name: str, count: int) -> float:
+def _beside_a_slow_reader(bench: Bench) -> Row:
+    """Download over HTTP/2 alone, and beside a stream of the same origin that its client does not read, in turn."""
+    size = (1 << 27) if bench.quick else (1 << 29)
+    name = bench.origin.make_file("beside", size)
+    params = {"trust": {"ca_file": str(bench.origin.ca_file)}, "http_version": "2"}
+    alone, beside = [], []
+    try:
+        with _daemon(bench, "slow-reader") as daemon:
+            for _ in range(3):
+                alone.append(_download(bench, daemon, name, 1, base=bench.origin.https, **params))
+                slow = Connection(str(daemon.socket_path), "slow")
+                slow.call(
+                    "request.submit", url=bench.origin.https + name, kind="stream", on_disconnect="cancel", **params
+                )
+                beside.append(_download(bench, daemon, name, 1, base=bench.origin.https, **params))
+                slow.socket.close()
+    finally:
+        (bench.origin.directory / name).unlink()
+    kept = statistics.median(before / after for before, after in zip(alone, beside, strict=True))
+    before, after = (quantity(size / (1 << 20) / statistics.median(times), "MiB/s") for times in (alone, beside))
+    title = "throughput of a download beside a stream that is not read, over HTTP/2, against alone"
+    return Row(title, after, before, f"{kept:.2f}", f"at least {READER_AIM:.2f}", kept >= READER_AIM)
+
+
+def _download(bench: Bench, daemon: Daemon, name: str, count: int, base: str = "", **params: Any) -> float:
     """Return how long so many downloads of a file take."""
     folder = daemon.directory / "files"
     folder.mkdir()
@@ -136,7 +161,12 @@ def _download(bench: Bench, daemon: Daemon, name: str, count: int) -> float:
         daemon.call_all(
             "request.perform",
             [
-                {"url": bench.origin.http + name, "kind": "download", "destination": str(folder / str(number))}
+                {
+                    "url": (base or bench.origin.http) + name,
+                    "kind": "download",
+                    "destination": str(folder / str(number)),
+                }
+                | params
                 for number in range(count)
             ],
         )
