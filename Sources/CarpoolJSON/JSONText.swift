@@ -8,4 +8,7 @@ public struct JSONText: Equatable, Sendable {
     public init(_ text: [UInt8]) throws(JSONError) {
         bytes = try text.withBytes { (text) throws(JSONError) in try JSONTokenizer.compacted(text) }
     }
+
+    /// What a writer has written, which is one value.
+    public init(_ writer: borrowing JSONWriter) { bytes = writer.bytes }
 }

@@ -108,6 +108,7 @@ extension RecordWriter {
         let before = writer.count
         switch value {
         case .none: return
+        case .omitted: return writer.member("truncated", true)
         case .data(let bytes):
             writer.key(name)
             writer.structured(.data(bytes))
@@ -133,7 +134,7 @@ extension RecordWriter {
         case .data(let bytes): Base64.encodedLength(of: bytes.count)
         case .string(let text): text.utf8.count
         case .jsonText(let text): text.bytes.count
-        case .none, .json, .structured: 0
+        case .none, .omitted, .json, .structured: 0
         }
     }
 }

@@ -131,7 +131,8 @@ struct RequestReader {
     /// What is made of a response's body.
     func serializers(_ json: JSON?) throws(RPCError) -> [any ResponseSerializer] {
         guard let json else { return [] }
-        return try SerializerReader(callbacks: callbacks).serializers(json, path: "params.serialize").serializers
+        let reader = SerializerReader(callbacks: callbacks, maximumTextBytes: client.recordBytes)
+        return try reader.serializers(json, path: "params.serialize").serializers
     }
 
     private func validators(_ json: JSON, path: String) throws(RPCError) -> [any ResponseValidator] {

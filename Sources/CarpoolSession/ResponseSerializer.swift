@@ -25,4 +25,6 @@ public enum SerializedValue {
     case jsonText(JSONText)
     /// A property list, or the answer of a client's own serializer.
     case structured(StructuredValue)
+    /// A value whose JSON text is longer than ``SerializerInput/maximumTextBytes``.
+    case omitted
 }

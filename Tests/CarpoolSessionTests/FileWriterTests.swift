@@ -5,31 +5,6 @@ import Testing
 
 /// A file that is written by jobs which run when the test says so.
 struct FileWriterTests {
-    /// Keeps jobs until the test runs them.
-    private final class ManualWork: BackgroundWork, BackgroundQueue {
-        var jobs: [() -> Void] = []
-        var refuses = false
-
-        func run<Value: Sendable>(
-            for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
-        ) throws(WorkerError) {
-            guard !refuses else { throw WorkerError(waiting: jobs.count) }
-            jobs.append { then(work()) }
-        }
-
-        func makeQueue(for share: WorkerShare) -> any BackgroundQueue { self }
-
-        func run<Value: Sendable>(
-            _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
-        ) throws(WorkerError) { try run(for: .process, work, then: then) }
-
-        func runLast<Value: Sendable>(_ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void) {
-            jobs.append { then(work()) }
-        }
-
-        func runNext() { jobs.removeFirst()() }
-    }
-
     private final class Setting {
         let work = ManualWork()
         let scheduler = ManualScheduler()

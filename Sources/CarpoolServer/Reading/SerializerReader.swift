@@ -6,6 +6,8 @@ internal import CarpoolSession
 /// Makes serializers of the member `serialize`, which has passed its schema.
 struct SerializerReader {
     let callbacks: any CallbackParts
+    /// The longest record that the caller reads: a longer value is not kept.
+    var maximumTextBytes: Int?
 
     /// Gives the serializers in order, and whether the caller gave a list, and so expects one.
     func serializers(
@@ -47,6 +49,7 @@ struct SerializerReader {
 
     private func input(_ json: JSON, path: String) throws(RPCError) -> SerializerInput {
         var input = SerializerInput()
+        input.maximumTextBytes = maximumTextBytes
         if let statuses = json["empty_statuses"] {
             input.emptyResponse.statuses = (0..<statuses.count).compactMap { statuses[index: $0]?.int }
         }

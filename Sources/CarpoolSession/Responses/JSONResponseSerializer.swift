@@ -19,7 +19,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
     /// Gives the value; `null` for an empty body that is allowed. Fails with `response_serialization_failed.json_serialization_failed`, whose
     /// cause tells line and column.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
-        input.serialize(request, completion: completion) { (bytes) throws(SessionError) in
+        input.serialize(request, completion: completion) { [keepsText] (bytes) throws(SessionError) in
             let text = try bytes.map { (bytes) throws(SessionError) in try Self.utf8(bytes) } ?? Array("null".utf8)
             do throws(JSONError) {
                 return keepsText ? .jsonText(try JSONText(text)) : .json(try JSON.parse(text))

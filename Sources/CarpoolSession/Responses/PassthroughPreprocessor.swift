@@ -9,4 +9,7 @@ public struct PassthroughPreprocessor: ResponsePreprocessor {
     ) {
         completion(.success(body))
     }
+
+    /// The same bytes.
+    public var transform: (@Sendable ([UInt8]) -> [UInt8])? { { $0 } }
 }

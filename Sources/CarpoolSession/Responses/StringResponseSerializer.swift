@@ -30,17 +30,19 @@ public struct StringResponseSerializer: ResponseSerializer {
     /// Gives the text; an empty one for an empty body that is allowed. Fails with
     /// `response_serialization_failed.string_serialization_failed` where bytes stand for no character.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
-        input.serialize(request, completion: completion) { (bytes) throws(SessionError) in
+        let charset = request.response?.fields.first("content-type").flatMap(MIMEType.charset)
+        input.serialize(request, completion: completion) { [encoding] (bytes) throws(SessionError) in
             guard let bytes else { return .string("") }
-            let charset = request.response?.fields.first("content-type").flatMap(MIMEType.charset)
-            let encoding = encoding(of: bytes, charset: charset)
+            let encoding = encoding.form(of: bytes, charset: charset)
             guard let text = encoding.decode(bytes) else { throw .stringSerializationFailed(encoding) }
             return .string(text)
         }
     }
+}
 
-    private func encoding(of bytes: [UInt8], charset: String?) -> TextEncoding {
-        switch encoding {
+extension StringResponseSerializer.Encoding {
+    fileprivate func form(of bytes: [UInt8], charset: String?) -> TextEncoding {
+        switch self {
         case .explicit(let encoding): return encoding
         case .charset: return charset.flatMap(TextEncoding.init(modelCharset:)) ?? .latin1
         case .automatic:

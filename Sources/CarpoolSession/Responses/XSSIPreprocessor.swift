@@ -9,6 +9,13 @@ public struct XSSIPreprocessor: ResponsePreprocessor {
     public func preprocess(
         _ body: [UInt8], of request: Request, completion: @escaping (Result<[UInt8], SessionError>) -> Void
     ) {
-        completion(.success(body.starts(with: Self.prefix) ? Array(body.dropFirst(Self.prefix.count)) : body))
+        completion(.success(Self.withoutPrefix(body)))
+    }
+
+    /// The same for a thread.
+    public var transform: (@Sendable ([UInt8]) -> [UInt8])? { Self.withoutPrefix }
+
+    @Sendable private static func withoutPrefix(_ body: [UInt8]) -> [UInt8] {
+        body.starts(with: prefix) ? Array(body.dropFirst(prefix.count)) : body
     }
 }

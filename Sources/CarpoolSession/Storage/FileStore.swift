@@ -28,8 +28,11 @@ public final class FileStore {
         run(for: share, work, then: then)
     }
 
-    /// Runs work in the background that must not be refused, because it gives something back: again, until it is taken.
-    public func runAlways(for share: WorkerShare, _ work: @escaping @Sendable () -> Void, then: @escaping () -> Void) {
+    /// Runs work in the background that must not be refused, because it gives something back or is one for each request: again, until it is
+    /// taken.
+    public func runAlways<Value: Sendable>(
+        for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
+    ) {
         do throws(WorkerError) { try self.work.run(for: share, work, then: then) } catch {
             let again = Timer { [self] in runAlways(for: share, work, then: then) }
             scheduler.arm(again, afterMilliseconds: FileStore.retryMilliseconds)

@@ -11,12 +11,12 @@ struct Stage {
 
     init(
         _ configuration: SessionConfiguration = SessionConfiguration(), streamMemory: StreamMemory = StreamMemory(),
-        connectivity: (any Connectivity)? = nil
+        connectivity: (any Connectivity)? = nil, work: any BackgroundWork = InlineWork()
     ) throws {
         transport = try ScriptedTransport()
         session = Session(
             name: "test", configuration: configuration, transport: transport, scheduler: scheduler, spool: spool,
-            files: FileStore(work: InlineWork(), scheduler: scheduler), eventMonitor: monitor,
+            files: FileStore(work: work, scheduler: scheduler), eventMonitor: monitor,
             streamMemory: streamMemory, connectivity: connectivity)
     }
 
