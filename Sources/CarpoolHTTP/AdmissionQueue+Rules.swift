@@ -10,7 +10,7 @@ extension AdmissionQueue {
         return nil
     }
 
-    /// The parked in one search for a turn: more than that must not hold up the loop.
+    /// The flows that one search for a turn looks at: more than that must not hold up the loop.
     private static var longestSearch: Int { 64 }
 
     private mutating func admitParked() -> Admission? {
@@ -35,12 +35,17 @@ extension AdmissionQueue {
     }
 
     private mutating func admit(from lane: Lane) -> Admission? {
-        while !isFull(lane), let (rank, flow) = lanes[lane].ring.popFirst() {
+        var searched = 0
+        while !isFull(lane), searched < AdmissionQueue.longestSearch, let (rank, flow) = lanes[lane].ring.popFirst() {
             flows[flow].ringed &= ~(1 << rank)
             guard !flows[flow].isParked, !flows[flow].lines[rank].isEmpty, !isAtLimit(flow) else { continue }
             if flows[flow].debt > 0 {
                 // A client that is alone owes nothing to anybody.
                 flows[flow].debt = lanes[lane].ring.isEmpty ? 0 : flows[flow].debt - 1
+                enlist(flow)
+            } else if !mayTakeStream(flow) {
+                // It stays in the ring: the next stream that becomes free, may be for it.
+                searched += 1
                 enlist(flow)
             } else if needsConnection(lane), !mayConnect(flow) {
                 park(flow, rank)
@@ -98,6 +103,20 @@ extension AdmissionQueue {
         guard limits.leavesRoom else { return true }
         let party = parties[flows[flow].party]
         return party.connections < free && users[party.user].connections < 3 * free
+    }
+
+    /// Whether an origin that speaks HTTP/2 has a stream for a flow: a client gets at most three times what it leaves free, and all clients of
+    /// a user seven times that. So one client alone gets 75 streams of 100, and its slow answers leave some for the next client.
+    func mayTakeStream(_ flow: Int) -> Bool {
+        let lane = flows[flow].lane
+        guard lanes[lane].speech == .http2, limits.leavesRoom else { return true }
+        let free = limits.streamsPerConnection - lanes[lane].active
+        // Most often there is room for everybody.
+        guard lanes[lane].active >= 3 * free else { return true }
+        guard flows[flow].active < 3 * free else { return false }
+        let user = flows[flow].share.user
+        let ofUser = lanes[lane].flows.values.reduce(0) { flows[$1].share.user == user ? $0 + flows[$1].active : $0 }
+        return ofUser < 7 * free
     }
 
     func cost(of lane: Lane) -> Int {

@@ -40,7 +40,8 @@ struct AdmissionQueue<Element> {
     enum Obstacle: String {
         /// A connection to its host, of those that all clients share.
         case host
-        /// A connection to its host, of those that its own client may use, or one of its client's part of all connections.
+        /// A connection to its host, of those that its own client may use, or one of its client's part of all connections or of the streams of
+        /// an HTTP/2 connection.
         case client
         /// A connection, of all that there may be.
         case total
@@ -260,6 +261,7 @@ struct AdmissionQueue<Element> {
     func obstacle(_ place: Place) -> Obstacle {
         let flow = flows[place.flow]
         if flow.isParked { return connections >= limits.connections ? .total : .client }
+        if !mayTakeStream(place.flow) { return .client }
         return isAtLimit(place.flow) && flow.active < lanes[flow.lane].connections ? .client : .host
     }
 }

@@ -104,6 +104,42 @@ struct FairnessTests {
         #expect(run.served.suffix(2).contains { $0.client == 2 })
     }
 
+    /// A lane that speaks HTTP/2, whose first transfer is under way.
+    func multiplexed(_ run: inout Run, firstOf client: Int) -> Queue.Lane {
+        let lane = run.queue.addLane(mayMultiplex: true, connections: 6)
+        run.enqueue(1, of: client, in: lane)
+        run.admit()
+        run.queue.learn(isHTTP2: true, in: lane)
+        return lane
+    }
+
+    @Test func b8SlowAnswersOfAClientLeaveStreamsToOthers() {
+        var run = Run(leavesRoom: true)
+        let lane = multiplexed(&run, firstOf: 1)
+        run.enqueue(500, of: 1, in: lane, from: 1)
+        run.admit()
+        #expect(run.queue.active(in: lane) == 75)
+        // Other clients of the user get what is left, and never all of it.
+        for client in 2..<50 { run.enqueue(100, of: client, in: lane) }
+        run.admit()
+        #expect(Set(run.active.map(\.client)).count > 1)
+        #expect(run.queue.active(in: lane) == 88)
+        // Nothing has ended, and another user has its turn at once.
+        run.enqueue(1, of: 100, user: 2, in: lane)
+        run.admit()
+        #expect(run.served.last?.client == 100)
+    }
+
+    @Test func b8StreamsThatBecomeFreeAreUsed() {
+        var run = Run(leavesRoom: true)
+        let lane = multiplexed(&run, firstOf: 1)
+        run.enqueue(999, of: 1, in: lane, from: 1)
+        for client in 2...20 { run.enqueue(50, of: client, in: lane) }
+        run.serve(1_000 + 19 * 50)
+        #expect(run.served.count == 1_000 + 19 * 50)
+        #expect(run.queue.waiting(in: lane) == 0)
+    }
+
     @Test func b8SixSlowAnswersOfAClientDoNotBlockAnother() {
         var run = Run()
         let lane = run.queue.addLane(mayMultiplex: false, connections: 24, perClient: 6)
