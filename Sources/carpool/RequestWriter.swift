@@ -31,6 +31,7 @@ struct RequestWriter {
         writer.member("timeout_ms", request.timeoutMilliseconds)
         writer.member("resource_timeout_ms", request.timeoutMilliseconds)
         writer.member("http_version", request.httpVersion)
+        writer.member("priority", request.priority)
         writeRetries(to: &writer)
         if !request.followsRedirects { writer.member("redirect", static: "do_not_follow") }
         more(&writer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,9 +11,12 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.daemon import CARPOOLD, Daemon
-from harness.waiting import eventually
+from harness.daemon import CARPOOL, CARPOOLD, Daemon
+from harness.process import begin
+from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import Wire
+from origins.authority import Authority
+from origins.nginx import Nginx
 from origins.scripted import ScriptedOrigin
 
 
@@ -54,6 +58,27 @@ def test_b8_silent_hosts_of_one_client_leave_connections_to_another(
             greedy.call("request.submit", url=url)
         eventually(lambda: len(greedy.call("pool.stats")["origins"]) >= 128)
         assert other.call("request.perform", url=origin.url)["outcome"]["ok"]
+        greedy.call("session.cancel_requests", session="default")
+
+
+def test_b8_slow_answers_over_http2_leave_streams_to_another(
+    daemon: Daemon, nginx: Nginx, behind: ScriptedOrigin, authority: Authority
+) -> None:
+    place = f"/held/{daemon.pid}"
+    gate = behind.hold(place)
+    params = {"trust": {"ca_file": str(authority.ca_file)}, "http_version": "2"}
+    with named(daemon, "greedy") as greedy, named(daemon, "other") as other:
+        for _ in range(150):
+            greedy.call("request.submit", url=nginx.https + place, **params)
+        behind.received(75, place)
+        # Nothing of the first client's can end before the second has its answer.
+        assert other.call("request.perform", url=nginx.https + "/hello.txt", **params)["outcome"]["ok"]
+        late = other.call("request.perform", url=nginx.https + "/hello.txt", **params)
+        assert late["outcome"]["ok"]
+        record = greedy.call("request.perform", url=nginx.https + place, queue_timeout_ms=100, **params)
+        assert record["outcome"]["error"]["waited_for"] == "client"
+        assert daemon.stats()["transfers"]["active"] == 75
+        gate.set()
         greedy.call("session.cancel_requests", session="default")
 
 
@@ -100,6 +125,26 @@ def test_priorities_decide_who_goes_next(start: StartDaemon, origin: ScriptedOri
         for request in submitted.values():
             wire.call("request.wait", request=request)
         assert order(origin) == ["/high", "/raised", "/normal", "/low"]
+
+
+def test_the_command_takes_a_priority(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    daemon = start(config={"limits": {"host_connections": 1}})
+    gate = origin.hold("/slow")
+
+    def are_queued(count: int) -> bool:
+        return bool(daemon.stats()["transfers"]["queued"] == count)
+
+    with daemon.wire() as wire:
+        wire.request("request.perform", url=origin.url + "/slow")
+        origin.received(1, "/slow")
+        programs = []
+        for number, (name, priority) in enumerate([("/low", "low"), ("/high", "high")], start=1):
+            command = [CARPOOL, "get", "--socket", str(daemon.socket), "--priority", priority, origin.url + name]
+            programs.append(begin(command, env=daemon.environment))
+            eventually(functools.partial(are_queued, number))
+        gate.set()
+        assert [program.wait(PATIENCE_SECONDS) for program in programs] == [0, 0]
+        assert order(origin) == ["/high", "/low"]
 
 
 @pytest.fixture

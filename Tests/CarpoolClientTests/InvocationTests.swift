@@ -41,6 +41,14 @@ struct InvocationTests {
         }
     }
 
+    @Test func aPriorityIsOneOfThree() throws {
+        #expect(try request("get u").priority == nil)
+        #expect(try request("get --priority low u").priority == "low")
+        #expect(throws: UsageError("--priority takes high, normal or low, not 'urgent'", in: .get)) {
+            try Invocation.parse(["get", "--priority", "urgent", "u"])
+        }
+    }
+
     @Test func fieldsMayStandInFiles() throws {
         let invocation = try Invocation.parse(["get", "-H", "@secrets", "-H", "A: 1", "-H@-", "u"])
         guard case .request(let request) = invocation else { throw UsageError("no request") }

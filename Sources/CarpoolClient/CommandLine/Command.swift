@@ -36,7 +36,7 @@ package enum Command: String, CaseIterable {
     private static let ofStreams: [Option] = [.stream, .lines, .events]
 
     private static let ofEveryRequest: [Option] = [
-        .include, .fail, .retry, .timeout, .session, .certificates, .insecure, .follow, .noFollow, .http1,
+        .include, .fail, .retry, .timeout, .priority, .session, .certificates, .insecure, .follow, .noFollow, .http1,
         .http2, .silent, .verbose, .socket, .help,
     ]
 

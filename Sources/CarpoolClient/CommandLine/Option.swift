@@ -1,7 +1,7 @@
 /// An option of the command line. One table for the parser, the help and the pages.
 package enum Option: CaseIterable, Equatable {
     case method, header, data, json, upload, form, output, resume, stream, lines, events
-    case include, fail, retry, timeout, session, certificates, insecure
+    case include, fail, retry, timeout, priority, session, certificates, insecure
     case follow, noFollow, http1, http2, silent, verbose
     case scope, since, state, snapshot, count, pretty, fresh, watch, asJSON
     case socket, help, version
@@ -50,6 +50,9 @@ package enum Option: CaseIterable, Equatable {
         case .retry:
             Specification("--retry", takes: "N", "send what may pass and may be repeated up to N times again")
         case .timeout: Specification("--timeout", takes: "SECONDS", "give up after so long (decimals are fine)")
+        case .priority:
+            Specification(
+                "--priority", takes: "PRIORITY", "high, normal or low: its turn among what waits for the host")
         case .session: Specification("--session", takes: "NAME", "use this session of the daemon, not 'default'")
         case .certificates: Specification("--cacert", takes: "FILE", "trust the certificates in FILE, and no others")
         case .insecure: Specification("--insecure", short: "k", "do not verify the server's certificate")

@@ -70,6 +70,8 @@ package struct RequestInvocation: Equatable {
     /// How often it is sent again at most.
     package var retries = 0
     package var timeoutMilliseconds: Int?
+    /// `nil` for the session's.
+    package var priority: String?
     package var session: String?
     package var trust = Trust.system
     package var followsRedirects = true
@@ -103,6 +105,7 @@ package struct RequestInvocation: Equatable {
         case .fail: failsOnStatus = true
         case .retry: retries = try count(value)
         case .timeout: timeoutMilliseconds = try TimeSpan.milliseconds(value, in: command)
+        case .priority: priority = try checked(priority: value)
         case .session: session = value
         case .certificates: try setTrust(.certificates(value))
         case .insecure: try setTrust(.nobody)
@@ -192,6 +195,13 @@ package struct RequestInvocation: Equatable {
             throw UsageError("--cacert and --insecure exclude each other", in: command)
         }
         self.trust = trust
+    }
+
+    private func checked(priority: String) throws(UsageError) -> String {
+        guard ["high", "normal", "low"].contains(priority) else {
+            throw UsageError("--priority takes high, normal or low, not '\(priority)'", in: command)
+        }
+        return priority
     }
 
     /// The most retries that the daemon makes.
