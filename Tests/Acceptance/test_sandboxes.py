@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.daemon import Daemon
+from harness.daemon import CARPOOLD, ROOT, Daemon
 from harness.sandbox import GROUP, KINDS, Sandboxed
 from harness.users import NOBODY, as_root
 from origins.authority import Authority
@@ -51,6 +51,27 @@ def test_a4_no_path_is_opened_for_a_sandboxed_client(
         # What needs no path is there for it.
         done = client.answer("request.perform", url=origin.url, method="POST", body={"text": "mine"})["result"]
         assert done["outcome"]["ok"] and origin.received(1)[0].body == b"mine"
+
+
+@pytest.fixture
+def older(start: StartDaemon, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Daemon:
+    """Start a daemon on a kernel that does not know SO_PEERPIDFD."""
+    program = directory / "older"
+    program.write_text(f'#!/bin/sh\nexec {ROOT}/Tests/Support/without-peerpidfd {CARPOOLD} "$@"\n')
+    program.chmod(0o700)
+    monkeypatch.setattr("harness.daemon.CARPOOLD", str(program))
+    return start()
+
+
+@pytest.mark.parametrize("kind", ["none", *KINDS])
+def test_a4_an_older_kernel_judges_by_the_process_number(
+    older: Daemon, origin: ScriptedOrigin, tmp_path: Path, kind: str
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("content")
+    with Sandboxed(kind, older.socket) as client:
+        params = {"url": origin.url, "method": "POST", "body": {"file": str(secret)}}
+        assert client.refusal("request.perform", **params) == ("" if kind == "none" else OTHER_VIEW)
 
 
 def test_a4_a_client_with_the_daemon_s_view_may_name_paths(
