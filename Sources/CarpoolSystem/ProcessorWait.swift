@@ -38,14 +38,12 @@ struct ProcessorWait {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
             let count = pread(fd, buffer.baseAddress, buffer.count, 0)
             guard count > 0 else { return 0 }
-            var (field, value) = (0, 0)
-            for byte in buffer[..<count] {
-                if byte == UInt8(ascii: " ") {
-                    field += 1
-                    if field == 2 { break }
-                } else if field == 1, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
-                    value = value &* 10 &+ Int(byte &- UInt8(ascii: "0"))
-                }
+            var (place, value) = (0, 0)
+            while place < count, buffer[place] != UInt8(ascii: " ") { place &+= 1 }
+            place &+= 1
+            while place < count, buffer[place] &- UInt8(ascii: "0") < 10 {
+                value = value &* 10 &+ Int(buffer[place] &- UInt8(ascii: "0"))
+                place &+= 1
             }
             return value / 1_000
         }
