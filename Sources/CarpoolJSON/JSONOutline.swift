@@ -11,6 +11,7 @@ public struct JSONOutline: Sendable {
 
         /// Whether the member has that name, which needs no escape.
         public func isNamed(_ name: StaticString, in text: UnsafeRawBufferPointer) -> Bool {
+            guard isNameEscaped || self.name.count == name.utf8CodeUnitCount else { return false }
             let content = self.name.bytes(of: text)
             return isNameEscaped ? JSONString.decode(content).withUnsafeBytes(name.matches) : name.matches(content)
         }

@@ -113,6 +113,11 @@ public struct JSONTokenizer: Sendable {
     @inline(__always)
     private mutating func skipBlanks(_ text: UnsafeRawBufferPointer) {
         guard position < text.count, text[position] <= 0x20 else { return }
+        // Most writers put one blank behind a comma and a colon.
+        if text[position] == 0x20, !isCompacting {
+            position &+= 1
+            guard position < text.count, text[position] <= 0x20 else { return }
+        }
         skipBlankRun(text)
     }
 
