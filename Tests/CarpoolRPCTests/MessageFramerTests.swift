@@ -54,6 +54,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [("{\"a\":1}\n", 0), ("[1]", 0), ("{}\n\n", 1), ("{}\n{", 1), ("{}\r\n", 2)])
+    func takesTheEndOfALineWithItsMessage(_ text: String, left: Int) {
+        var framer = MessageFramer()
+        Array(text.utf8).withUnsafeBytes { framer.append($0) }
+        #expect(framer.next() != nil)
+        #expect(framer.bufferedBytes == left)
+    }
+
     @Test func skipsABareLineThatIsTooLarge() {
         let text = "\"" + String(repeating: "x", count: 3_000) + "\n{}"
         let expected = [FramerEvent.failure(.messageTooLarge(limitBytes: 1_000)), message("{}")]

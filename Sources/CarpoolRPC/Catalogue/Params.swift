@@ -2,10 +2,12 @@ public import CarpoolJSON
 internal import Glibc
 
 /// The checked parameters of a call, by name, however the caller put them.
-public struct Params {
+///
+/// An object, because a call hands it to many readers.
+public final class Params {
     private enum Form {
         case none
-        case object(JSON, [Found])
+        case object(JSON)
         case positional(JSON, [JSONSchema.Member])
     }
 
@@ -22,8 +24,17 @@ public struct Params {
     }
 
     private let form: Form
+    private let found: [Found]
+    /// The lengths of the names in `found`, a bit for each: most names that a handler asks for are not there, and most of those are told by this.
+    private let lengths: UInt64
 
-    private init(_ form: Form) { self.form = form }
+    private init(_ form: Form, _ found: [Found] = []) {
+        self.form = form
+        self.found = found
+        lengths = found.reduce(0) { $0 | Params.bit(forLength: $1.name.count) }
+    }
+
+    private static func bit(forLength count: Int) -> UInt64 { 1 << UInt64(min(count, 63)) }
 
     /// No parameters.
     public static var none: Params { Params(.none) }
@@ -40,7 +51,7 @@ public struct Params {
             }
             if let json, json.kind == .object {
                 try object.validate(json, path: "params")
-                return json.count == 0 ? .none : Params(.object(json, found(in: json)))
+                return json.count == 0 ? .none : Params(.object(json), found(in: json))
             }
             if let missing = members.first(where: \.required) { throw Self.missing(missing) }
             return .none
@@ -76,15 +87,14 @@ public struct Params {
 
     /// The parameter of that name, if the caller gave it.
     public subscript(name: StaticString) -> JSON? {
-        switch form {
-        case .none: return nil
-        case .object(_, let found):
-            // By place: going through the elements would count a reference for each.
-            return found.indices.first { found[$0].isNamed(name) }.map { found[$0].value }
-        case .positional(let json, let members):
+        if case .positional(let json, let members) = form {
             let index = members.firstIndex { $0.name.description == name.description }
             return index.flatMap { json[index: $0] }
         }
+        guard lengths & Params.bit(forLength: name.utf8CodeUnitCount) != 0 else { return nil }
+        // By place: going through the elements would count a reference for each.
+        for index in found.indices where found[index].isNamed(name) { return found[index].value }
+        return nil
     }
 
     /// Appends the parameters as an object, in the caller's order.
@@ -93,7 +103,7 @@ public struct Params {
         case .none:
             writer.beginObject()
             writer.endObject()
-        case .object(let json, _): writer.value(json)
+        case .object(let json): writer.value(json)
         case .positional(let json, let members):
             writer.beginObject()
             for (index, member) in members.enumerated() { writer.member(member.name, json[index: index]) }

@@ -202,8 +202,9 @@ public struct MessageFramer: Sendable {
         guard isRead, tokenizer.outline.root.count <= limits.messageBytes else { return nil }
         let end = start &+ tokenizer.outline.root.count
         let message = MessageText(Array(buffer[start..<end]), outline: tokenizer.outline)
-        start = end
-        position = end
+        // With the end of its line, so that nothing is left to look at behind a line that came alone.
+        position = end < buffer.count && buffer[end] == UInt8(ascii: "\n") ? end &+ 1 : end
+        start = position
         return message
     }
 

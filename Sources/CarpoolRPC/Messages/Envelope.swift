@@ -2,39 +2,53 @@ internal import CarpoolJSON
 
 /// The members of a message that JSON-RPC 2.0 knows, as places in its text: no tree is made of them.
 struct Envelope {
-    let text: [UInt8]
-    let outline: JSONOutline
-    private(set) var version: JSONSpan?
-    private(set) var id: JSONSpan?
-    private(set) var method: JSONSpan?
-    private(set) var params: JSONSpan?
-    private(set) var result: JSONSpan?
-    private(set) var error: JSONSpan?
+    private struct Members {
+        var version: JSONSpan?
+        var id: JSONSpan?
+        var method: JSONSpan?
+        var params: JSONSpan?
+        var result: JSONSpan?
+        var error: JSONSpan?
 
-    /// The members of an object; other members are ignored.
-    init(_ text: [UInt8], _ outline: JSONOutline) {
-        self.text = text
-        self.outline = outline
-        text.withUnsafeBytes { bytes in
-            for index in 0..<min(outline.partCount, JSONOutline.maximumParts) {
-                if let part = outline.part(index) { take(part, bytes) }
+        /// Notes a member; others than these are ignored.
+        mutating func take(_ part: JSONOutline.Part, _ bytes: UnsafeRawBufferPointer) {
+            if part.isNamed("jsonrpc", in: bytes) {
+                version = part.value
+            } else if part.isNamed("id", in: bytes) {
+                id = part.value
+            } else if part.isNamed("method", in: bytes) {
+                method = part.value
+            } else if part.isNamed("params", in: bytes) {
+                params = part.value
+            } else if part.isNamed("result", in: bytes) {
+                result = part.value
+            } else if part.isNamed("error", in: bytes) {
+                error = part.value
             }
         }
     }
 
-    private mutating func take(_ part: JSONOutline.Part, _ bytes: UnsafeRawBufferPointer) {
-        if part.isNamed("jsonrpc", in: bytes) {
-            version = part.value
-        } else if part.isNamed("id", in: bytes) {
-            id = part.value
-        } else if part.isNamed("method", in: bytes) {
-            method = part.value
-        } else if part.isNamed("params", in: bytes) {
-            params = part.value
-        } else if part.isNamed("result", in: bytes) {
-            result = part.value
-        } else if part.isNamed("error", in: bytes) {
-            error = part.value
+    let text: [UInt8]
+    let outline: JSONOutline
+    private let members: Members
+
+    var version: JSONSpan? { members.version }
+    var id: JSONSpan? { members.id }
+    var method: JSONSpan? { members.method }
+    var params: JSONSpan? { members.params }
+    var result: JSONSpan? { members.result }
+    var error: JSONSpan? { members.error }
+
+    /// The members of an object.
+    init(_ text: [UInt8], _ outline: JSONOutline) {
+        self.text = text
+        self.outline = outline
+        members = text.withUnsafeBytes { bytes in
+            var members = Members()
+            for index in 0..<min(outline.partCount, JSONOutline.maximumParts) {
+                if let part = outline.part(index) { members.take(part, bytes) }
+            }
+            return members
         }
     }
 

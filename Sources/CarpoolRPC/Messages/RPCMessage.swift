@@ -48,7 +48,7 @@ public enum RPCMessage {
         let envelope = Envelope(text, outline)
         var id: RPCID?
         do throws(RPCError) {
-            id = try envelope.id.map { (span) throws(RPCError) in try RPCID(envelope, span) }
+            if let span = envelope.id { id = try RPCID(envelope, span) }
             guard let version = envelope.version, envelope.isString(version, "2.0") else {
                 throw .invalidRequest("jsonrpc must be \"2.0\"")
             }
