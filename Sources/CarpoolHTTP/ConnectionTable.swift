@@ -6,8 +6,8 @@ final class ConnectionTable {
     private let loop: EventLoop
     /// Bounded by the process's limit of descriptors, as the kernel gives the lowest free number.
     private var slots: [Connection?] = []
-    /// Hears of openings and closings.
-    weak var observer: (any ConnectionObserver)?
+    /// Hears of openings and closings. Not a weak reference, which would make every use of the observer slower.
+    var observer: (any ConnectionObserver)?
     /// Open sockets, those that are still connecting included.
     private(set) var count = 0
     /// Connections that have stood, since the start.

@@ -68,7 +68,7 @@ public final class CurlTransport: Transport {
 
     // MARK: Transport
 
-    /// Hears of every connection that is opened or closed; not kept alive.
+    /// Hears of every connection that is opened or closed; kept alive, so it must not hold the transport.
     public var connectionObserver: (any ConnectionObserver)? {
         get { connections.observer }
         set { connections.observer = newValue }

@@ -22,6 +22,7 @@ struct WaitingLine<Element> {
     }
 
     mutating func popFirst() -> Element? {
+        guard count > 0 else { return nil }
         while head < places.count {
             let element = places[head]
             places[head] = nil

@@ -33,15 +33,21 @@ extension RecordWriter {
         return request.fields + [field]
     }
 
+    private func write(_ request: TransportRequest, _ detail: Detail, to writer: inout JSONWriter) {
+        writer.key("request")
+        writer.beginObject()
+        writer.member("method", request.method.rawValue)
+        write(url: request.url.description, detail, to: &writer)
+        if detail.isFull { write(RecordWriter.sentFields(of: request), detail, to: &writer) }
+        writer.endObject()
+    }
+
     func write(_ attempt: Attempt, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
-        if let request = attempt.request ?? attempt.initialRequest {
-            writer.key("request")
-            writer.beginObject()
-            writer.member("method", request.method.rawValue)
-            write(url: request.url.description, detail, to: &writer)
-            if detail.isFull { write(RecordWriter.sentFields(of: request), detail, to: &writer) }
-            writer.endObject()
+        if let request = attempt.request {
+            write(request, detail, to: &writer)
+        } else if let request = attempt.initialRequest {
+            write(request, detail, to: &writer)
         }
         if detail.isFull, let response = attempt.response {
             writer.key("response")
@@ -50,8 +56,8 @@ extension RecordWriter {
         if let error = attempt.error { writer.member("error", error.name) }
         writer.key("metrics")
         writer.beginArray()
-        for hop in attempt.hops.suffix(detail.hops) {
-            write(hop, detail, to: &writer)
+        for index in max(0, attempt.hops.count - detail.hops)..<attempt.hops.count {
+            write(attempt.hops[index], detail, to: &writer)
         }
         writer.endArray()
         if attempt.hops.count > detail.hops { writer.member("truncated", true) }

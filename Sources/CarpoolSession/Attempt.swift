@@ -14,6 +14,20 @@ public struct Attempt {
     public internal(set) var hops: [Hop] = []
     /// Why it failed, if it did.
     public internal(set) var error: SessionError?
+
+    /// Lets go of what was to be sent, but for a file and for bytes up to a number. Returns whether the body of the request has gone.
+    @discardableResult mutating func letGoOfBodies(keepingBytes limit: Int) -> Bool {
+        if unadapted != nil { unadapted?.body = .none }
+        switch request?.body {
+        case .bytes(let bytes) where bytes.count <= limit: return false
+        case .source(let source): source.close()
+        case .bytes: break
+        case .file where limit == 0: break
+        case .file, .some(.none), nil: return false
+        }
+        request?.body = .none
+        return true
+    }
 }
 
 /// One request on the network and its response.

@@ -7,8 +7,8 @@ extension Request {
 
     /// A body that was to be decoded, and is handed over as it came.
     private var undecodedWarning: String? {
-        guard error == nil, let response, body.count > 0, urlRequest?.isDecoded == true,
-            let coding = ContentCoding.unknown(in: response)
+        guard error == nil, let response, body.count > 0,
+            let coding = ContentCoding.unknown(in: response), urlRequest?.isDecoded == true
         else { return nil }
         return "the body is as it came: its Content-Encoding is not known: \(SessionError.beginning(of: coding))"
     }

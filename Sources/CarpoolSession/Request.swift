@@ -84,12 +84,14 @@ public final class Request {
     private var lastCompletion = 0
     private var headCompletions: [(Request) -> Void] = []
 
-    init(id: String, parameters: RequestParameters, session: Session) {
+    init(id: String, parameters: consuming RequestParameters, session: Session) {
         self.id = id
         self.parameters = parameters
         self.session = session
-        if parameters.hashesBody { body = ResponseBody(isHashed: true) }
-        if parameters.kind == .download { receiver = Download(parameters.download ?? DownloadParameters()) }
+        if self.parameters.hashesBody { body = ResponseBody(isHashed: true) }
+        if self.parameters.kind == .download {
+            receiver = Download(self.parameters.download ?? DownloadParameters())
+        }
     }
 
     /// The request that was made last: redirects do not change it (RL-20).
@@ -279,26 +281,16 @@ extension Request {
 
     /// Lets go of what was sent, which nobody sends again: bytes that take room, and files that are open.
     private func letGoOfBodies() {
-        for body in [parameters.body] + attempts.compactMap(\.request?.body) {
-            if case .source(let source) = body { source.close() }
-        }
+        if case .source(let source) = parameters.body { source.close() }
         let last = attempts.count - 1
         guard last >= 0 else { return }
         parameters.parameters = nil
         parameters.uploadable = nil
         upload = nil
         if case .file(let file, _, _) = parameters.body { file.close() } else { parameters.body = .none }
-        for index in attempts.indices {
-            attempts[index].unadapted?.body = .none
-            if index < last { attempts[index].request?.body = .none }
-        }
-        switch attempts[last].request?.body {
-        case .bytes(let bytes) where bytes.count > Request.keptBodyBytes: break
-        case .source: break
-        default: return
-        }
-        attempts[last].request?.body = .none
-        hasLetGoOfBody = true
+        // In place: a copy of an attempt costs more than what is done with it.
+        for index in 0..<last { attempts[index].letGoOfBodies(keepingBytes: 0) }
+        hasLetGoOfBody = attempts[last].letGoOfBodies(keepingBytes: Request.keptBodyBytes)
     }
 
     private func tellHead() {

@@ -80,7 +80,9 @@ public final class TrustStore: @unchecked Sendable {
 }
 
 /// Certificate authorities that a caller has named, and no others. Equal if their content is.
-public struct TrustedAuthorities: Hashable, Sendable {
+///
+/// An object, because every copy of a request has a reference to it.
+public final class TrustedAuthorities: Hashable, Sendable {
     /// The authorities.
     public let store: TrustStore
     /// Where they were read.

@@ -7,11 +7,12 @@ extension Session {
 
     /// Has the body made, if it is not there as it is, and goes on with the task.
     func createUploadable(for request: Request) {
-        let parameters = request.parameters
-        guard parameters.kind == .upload || parameters.uploadable != nil else { return createTask(for: request) }
+        guard request.parameters.kind == .upload || request.parameters.uploadable != nil else {
+            return createTask(for: request)
+        }
         if request.upload == nil { request.upload = UploadState() }
         request.upload?.pace = ProgressPace()
-        guard let uploadable = parameters.uploadable else {
+        guard let uploadable = request.parameters.uploadable else {
             return didCreate(CreatedUpload(request.urlRequest?.body ?? .none), for: request)
         }
         let question = request.ask()
