@@ -6,7 +6,9 @@ internal import Glibc
 ///
 /// A client is its user and the name that it gives in `client.hello`. Without a name all processes of one session (setsid(2): a terminal, a
 /// service, a cron job) of a user are one client, so that a script with a hundred processes is one, and two scripts are two.
-struct ClientIdentity: Hashable {
+///
+/// It never changes: a connection whose client gives a name gets another one. So what is derived from it is derived once.
+final class ClientIdentity: Hashable, Sendable {
     /// What tells the clients of one user apart.
     enum Name: Hashable {
         /// The name that the client gave.
@@ -15,33 +17,50 @@ struct ClientIdentity: Hashable {
         case session(Int32)
         /// The executable of a process whose session cannot be read.
         case program(String)
+
+        fileprivate var text: String {
+            switch self {
+            case .given(let name): "name:\(name)"
+            case .session(let number): "session:\(number)"
+            case .program(let name): "program:\(name)"
+            }
+        }
     }
 
     let uid: UInt32
     let name: Name
+    /// Its share where connections are divided.
+    let share: TransferShare
+    /// The account of its jobs on the worker.
+    let workerShare: WorkerShare
 
     init(uid: UInt32, name: Name) {
         self.uid = uid
         self.name = name
+        var hasher = Hasher()
+        hasher.combine(uid)
+        hasher.combine(name)
+        share = TransferShare(user: uid, client: hasher.finalize())
+        workerShare = WorkerShare(user: uid, client: name.text)
     }
 
     /// A client that has given a name.
-    init(uid: UInt32, name: String) { self.init(uid: uid, name: .given(name)) }
+    convenience init(uid: UInt32, name: String) { self.init(uid: uid, name: .given(name)) }
 
     /// A client that has not given a name: its session, else its executable.
-    init(unnamed peer: PeerCredentials) {
+    convenience init(unnamed peer: PeerCredentials) {
         let session = ClientIdentity.session(ofProcess: peer.pid).map(Name.session)
         self.init(uid: peer.uid, name: session ?? .program(ClientIdentity.programName(ofProcess: peer.pid)))
     }
 
     /// As people read it: `name:nightly`, `session:4711` or `program:nc`.
-    var text: String {
-        switch name {
-        case .given(let name): "name:\(name)"
-        case .session(let number): "session:\(number)"
-        case .program(let name): "program:\(name)"
-        }
+    var text: String { workerShare.client }
+
+    static func == (a: ClientIdentity, b: ClientIdentity) -> Bool {
+        a === b || a.share == b.share && a.uid == b.uid && a.name == b.name
     }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(share.client) }
 
     /// The session id of a process (getsid(2)); `nil` if the process is gone, or it or its session lies in a process namespace that is hidden
     /// from the daemon.
@@ -61,9 +80,4 @@ struct ClientIdentity: Hashable {
         }
         return String(decoding: buffer[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
     }
-}
-
-extension ClientIdentity {
-    /// Its name for those who divide connections fairly.
-    var share: TransferShare { TransferShare(user: uid, client: hashValue) }
 }

@@ -29,10 +29,23 @@ struct Quota {
 
     /// What the clients of one user hold.
     private struct Share {
-        var used = 0
-        var clients: [ClientIdentity: Int] = [:]
+        var clients = Holdings<ClientIdentity>()
         /// A client that was refused because others of its user hold too much.
         var waiting: Waiting<ClientIdentity>?
+
+        var used: Int { clients.sum }
+
+        mutating func take(_ amount: Int, for client: ClientIdentity) {
+            clients.add(amount, to: client)
+            if waiting?.holder == client { waiting = nil }
+        }
+
+        /// Returns how much the client held of it.
+        mutating func giveBack(_ amount: Int, for client: ClientIdentity) -> Int {
+            let given = clients.remove(amount, from: client)
+            if used == 0 { waiting = nil }
+            return given
+        }
     }
 
     private struct Waiting<Holder: Equatable> {
@@ -40,7 +53,10 @@ struct Quota {
         let until: Int
     }
 
+    /// Those who hold something, and a few who did.
     private var users: [UInt32: Share] = [:]
+    /// How many users hold something.
+    private var holders = 0
     private var waiting: Waiting<UInt32>?
     /// How much is held in all.
     private(set) var used = 0
@@ -71,13 +87,15 @@ struct Quota {
         if ofClient &+ amount > bounds.client.value {
             return Refusal(holder: .client, limit: "\(bounds.client.name)", value: bounds.client.value)
         }
-        if let share, let fair = fairShare(of: client, in: share, userLimit), ofClient &+ amount > fair {
+        if let share, let fair = fairShare(of: client, holding: ofClient, in: share, userLimit),
+            ofClient &+ amount > fair
+        {
             return Refusal(holder: .client, limit: "\(bounds.user.name)", value: fair)
         }
         if ofUser &+ amount > bounds.user.value {
             return Refusal(holder: .user, limit: "\(bounds.user.name)", value: bounds.user.value)
         }
-        if let fair = fairShare(of: client.uid, bounds.all.value), ofUser &+ amount > fair {
+        if let fair = fairShare(of: client.uid, holding: ofUser, bounds.all.value), ofUser &+ amount > fair {
             return Refusal(holder: .user, limit: "\(bounds.all.name)", value: fair)
         }
         guard used &+ amount > bounds.all.value else { return nil }
@@ -85,19 +103,19 @@ struct Quota {
     }
 
     /// What a client may have while others of its user hold something or wait; `nil` if it is alone.
-    private func fairShare(of client: ClientIdentity, in share: Share, _ limit: Int) -> Int? {
+    private func fairShare(of client: ClientIdentity, holding held: Int, in share: Share, _ limit: Int) -> Int? {
         if let waiting = share.waiting, waiting.holder != client, waiting.until > attempts {
-            return limit / (share.clients.count &+ (share.clients[waiting.holder] == nil ? 1 : 0))
+            return limit / (share.clients.count &+ (share.clients[waiting.holder] == 0 ? 1 : 0))
         }
-        let others = share.clients.count &- (share.clients[client] == nil ? 0 : 1)
+        let others = share.clients.count &- (held == 0 ? 0 : 1)
         return others > 0 ? limit &- limit / 2 : nil
     }
 
-    private func fairShare(of uid: UInt32, _ limit: Int) -> Int? {
+    private func fairShare(of uid: UInt32, holding held: Int, _ limit: Int) -> Int? {
         if let waiting, waiting.holder != uid, waiting.until > attempts {
-            return limit / max(1, users.count &+ (users[waiting.holder] == nil ? 1 : 0))
+            return limit / max(1, holders &+ (used(by: waiting.holder) == 0 ? 1 : 0))
         }
-        let others = users.count &- (users[uid] == nil ? 0 : 1)
+        let others = holders &- (held == 0 ? 0 : 1)
         return others > 0 ? limit &- limit / 2 : nil
     }
 
@@ -107,17 +125,18 @@ struct Quota {
         switch refusal.holder {
         case .client: return
         case .user where refusal.limit == "\(bounds.user.name)":
-            guard var share = users[client.uid], share.waiting.map({ $0.until <= attempts }) ?? true else { return }
+            guard var share = users[client.uid], share.used > 0, share.waiting.map({ $0.until <= attempts }) ?? true
+            else { return }
             let held = share.clients[client]
-            let equal = min(bounds.user.value, bounds.all.value) / (share.clients.count &+ (held == nil ? 1 : 0))
-            guard held ?? 0 < equal else { return }
+            let equal = min(bounds.user.value, bounds.all.value) / (share.clients.count &+ (held == 0 ? 1 : 0))
+            guard held < equal else { return }
             share.waiting = Waiting(holder: client, until: until)
             users[client.uid] = share
         case .user: return
         case .everyone:
-            let held = users[client.uid]?.used
-            let equal = bounds.all.value / (users.count &+ (held == nil ? 1 : 0))
-            guard held ?? 0 < equal, waiting.map({ $0.until <= attempts }) ?? true else { return }
+            let held = used(by: client.uid)
+            let equal = bounds.all.value / (holders &+ (held == 0 ? 1 : 0))
+            guard held < equal, waiting.map({ $0.until <= attempts }) ?? true else { return }
             waiting = Waiting(holder: client.uid, until: until)
         }
     }
@@ -126,19 +145,32 @@ struct Quota {
     mutating func take(_ amount: Int, for client: ClientIdentity) {
         guard amount > 0 else { return }
         used &+= amount
-        users[client.uid, default: Share()].used &+= amount
-        users[client.uid, default: Share()].clients[client, default: 0] &+= amount
+        if Quota.take(amount, client, &users[client.uid, default: Share()]) { holders &+= 1 }
         if waiting?.holder == client.uid { waiting = nil }
-        if let waits = users[client.uid]?.waiting, waits.holder == client { users[client.uid]?.waiting = nil }
     }
 
     /// Notes what a client has given back.
     mutating func giveBack(_ amount: Int, for client: ClientIdentity) {
-        guard amount > 0, let share = users[client.uid], let held = share.clients[client] else { return }
-        let given = min(amount, held)
+        guard amount > 0 else { return }
+        let (given, isLast) = Quota.giveBack(amount, client, &users[client.uid, default: Share()])
         used &-= given
-        guard share.used > given else { return users[client.uid] = nil }
-        users[client.uid]?.used &-= given
-        users[client.uid]?.clients[client] = held > given ? held &- given : nil
+        guard isLast else { return }
+        if given > 0 { holders &-= 1 }
+        if users.count > Quota.keptUsers { users[client.uid] = nil }
+    }
+
+    /// Users that are kept though they hold nothing: one request after the other costs no memory.
+    private static let keptUsers = 64
+
+    /// Returns whether the user held nothing before.
+    private static func take(_ amount: Int, _ client: ClientIdentity, _ share: inout Share) -> Bool {
+        defer { share.take(amount, for: client) }
+        return share.used == 0
+    }
+
+    /// Returns how much was given back, and whether the user holds nothing now.
+    private static func giveBack(_ amount: Int, _ client: ClientIdentity, _ share: inout Share) -> (Int, Bool) {
+        let given = share.giveBack(amount, for: client)
+        return (given, share.used == 0)
     }
 }

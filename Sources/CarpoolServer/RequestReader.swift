@@ -29,6 +29,11 @@ struct RequestReader {
 
     func parameters(_ params: Params) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params["url"]?.string ?? "")
+        try read(params, into: &parameters)
+        return parameters
+    }
+
+    private func read(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
         parameters.kind = RequestReader.kind(params)
         if parameters.kind == .upload { parameters.method = .post }
         if let method = params["method"]?.string {
@@ -44,7 +49,6 @@ struct RequestReader {
         try readTransfer(params, into: &parameters)
         try readKind(params, into: &parameters)
         try checkHost(of: parameters)
-        return parameters
     }
 
     /// What the model calls a request's own: encoding, interceptor, validators, serializers, redirects.

@@ -126,8 +126,7 @@ struct RequestRegistry {
     mutating func insert(_ entry: RequestEntry) {
         entries[entry.sequence] = entry
         order.insert(entry, at: entry.sequence)
-        let siblings = byClient[entry.client] ?? ClientEntries(client: entry.client)
-        if siblings.entries.isEmpty { byClient[entry.client] = siblings }
+        let siblings = siblings(of: entry.client)
         siblings.entries.insert(entry, at: entry.sequence)
         entry.siblings = siblings
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = entry }
@@ -182,7 +181,18 @@ struct RequestRegistry {
         guard let siblings = entry.siblings else { return }
         entry.siblings = nil
         siblings.entries.remove(entry.sequence)
-        if siblings.entries.isEmpty { byClient[siblings.client] = nil }
+        // The lists of a few stay for their next requests.
+        if siblings.entries.isEmpty, byClient.count > RequestRegistry.keptLists { byClient[siblings.client] = nil }
+    }
+
+    /// Lists of clients that are kept though they are empty.
+    private static let keptLists = 64
+
+    private mutating func siblings(of client: ClientIdentity) -> ClientEntries {
+        if let known = byClient[client] { return known }
+        let new = ClientEntries(client: client)
+        byClient[client] = new
+        return new
     }
 
     /// Those whose time is over, up to a number: the first that ended come first.

@@ -51,6 +51,8 @@ final class Server {
     var memory = ConnectionMemory()
     var turnsAtLastTrim = 0
 
+    /// The files of a call that names none.
+    let noFiles = CallFiles.none
     /// For `Accept-Language`, where neither session nor request says otherwise: the same for everybody, whoever started the daemon.
     let languages = ["en"]
     /// What is asked of clients.
@@ -224,17 +226,18 @@ final class Server {
         return entry
     }
 
+    private lazy var makeRequestID = { [unowned self] in requestID(requests.nextSequence()) }
     private func requestID(_ sequence: Int) -> String { "r_\(epoch)_\(String(sequence, radix: 36))" }
 
     /// Reads what a call says of a request, or of a session, whose callbacks outlive the connection of the call.
     func reader(for client: any Client, files: CallFiles, ofSession isOfSession: Bool = false) -> RequestReader {
-        let worker = worker.access(for: share(of: client))
+        let worker = worker.access(for: client.identity.workerShare)
         return RequestReader(
             client: client, owner: access.owner, files: files, worker: worker,
             callbacks: ClientCallbacks(
                 broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid, worker: worker),
             languages: languages, scheduler: loop, connectivity: connectivity,
-            makeRequestID: { [unowned self] in requestID(requests.nextSequence()) }, partials: partials)
+            makeRequestID: makeRequestID, partials: partials)
     }
 
     private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {

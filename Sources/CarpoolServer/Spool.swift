@@ -47,7 +47,7 @@ final class Spool: BodySpool {
     }
 
     static func share(of owner: ClientIdentity?) -> WorkerShare {
-        owner.map { WorkerShare(user: $0.uid, client: $0.text) } ?? .process
+        owner?.workerShare ?? .process
     }
 
     /// Removes the body of a request; gives whether there was one. The file is gone when `then` is called.

@@ -23,4 +23,18 @@ struct ClientIdentityTests {
         #expect(name != ClientIdentity(uid: 2, name: "7"))
         #expect(name.text == "name:7")
     }
+
+    @Test("Two of one client are equal, and so is what is derived of them")
+    func equality() {
+        for name in [ClientIdentity.Name.given("a"), .session(7), .program("nc")] {
+            let (one, other) = (ClientIdentity(uid: 1, name: name), ClientIdentity(uid: 1, name: name))
+            #expect(one == other)
+            #expect(one.hashValue == other.hashValue)
+            #expect(one.share == other.share)
+            #expect(one.workerShare == other.workerShare)
+            let stranger = ClientIdentity(uid: 2, name: name)
+            #expect(one.share != stranger.share)
+            #expect(one.workerShare != stranger.workerShare)
+        }
+    }
 }

@@ -126,4 +126,24 @@ struct QuotaTests {
         #expect(ledger.used == 0)
         #expect(tickets.isEmpty)
     }
+
+    @Test("One that has given everything back counts no more, and nobody waits for its share")
+    func idle() {
+        var quota = Quota()
+        let bounds = Self.bounds(100, 100, 200)
+        let clients = (0..<100).map { Self.client(1, "\($0)") }
+        for client in clients { quota.take(1, for: client) }
+        for client in clients { quota.giveBack(1, for: client) }
+        for uid in UInt32(2)..<100 {
+            quota.take(1, for: Self.client(uid, "a"))
+            quota.giveBack(1, for: Self.client(uid, "a"))
+        }
+        #expect(quota.used == 0)
+        let alone = Self.fill(&quota, Self.client(1, "0"), bounds)
+        #expect(alone.taken == 100, "alone it has no share to leave to others")
+        quota.giveBack(100, for: Self.client(1, "0"))
+        #expect(quota.used(by: 1) == 0)
+        quota.giveBack(1, for: Self.client(7, "has nothing"))
+        #expect(quota.used == 0)
+    }
 }

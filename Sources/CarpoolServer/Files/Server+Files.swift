@@ -5,11 +5,6 @@ internal import CarpoolSystem
 
 // The two phases of a call that names files: a thread of the worker opens and looks at them, then the call is carried out on the loop.
 extension Server {
-    /// The account of a client's jobs.
-    func share(of client: any Client) -> WorkerShare {
-        WorkerShare(user: client.uid, client: client.identity.text)
-    }
-
     /// Whether a client may have files opened by their paths: the daemon opens them with its own rights.
     func mayNameFiles(_ client: any Client) -> Bool { client.pathAccess == .granted }
 
@@ -19,8 +14,8 @@ extension Server {
         of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
         let names = CallFileNames(call.params)
-        guard !names.isEmpty else { return try carryOut(.none) }
-        let access = worker.access(for: share(of: call.client))
+        guard !names.isEmpty else { return try carryOut(noFiles) }
+        let access = worker.access(for: call.client.identity.workerShare)
         let count = call.client.descriptorCount
         var claimed = claim(names.descriptors, from: call.client, access)
         let mayName = !names.paths.isEmpty || !names.authorities.isEmpty ? mayNameFiles(call.client) : false

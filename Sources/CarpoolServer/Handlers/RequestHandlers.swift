@@ -25,7 +25,7 @@ struct RequestHandlers {
     private func withFiles(
         of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
-        if call.params["key"] != nil, try entry(forKeyOf: call) != nil { return try carryOut(.none) }
+        if call.params["key"] != nil, try entry(forKeyOf: call) != nil { return try carryOut(server.noFiles) }
         return try server.withFiles(of: call, carryOut)
     }
 
