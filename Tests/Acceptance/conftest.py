@@ -63,6 +63,14 @@ def behind() -> Iterator[ScriptedOrigin]:
     origin.stop()
 
 
+@pytest.fixture
+def other() -> Iterator[ScriptedOrigin]:
+    """Another origin: the same host at another port."""
+    scripted = ScriptedOrigin()
+    yield scripted
+    scripted.stop()
+
+
 @pytest.fixture(scope="session")
 def nginx(tmp_path_factory: pytest.TempPathFactory, authority: Authority, behind: ScriptedOrigin) -> Iterator[Nginx]:
     origin = Nginx(tmp_path_factory.mktemp("nginx"), authority, behind.port)
@@ -137,6 +145,20 @@ def start(directory: Path) -> Iterator[StartDaemon]:
             return daemon
 
         yield begin
+
+
+@pytest.fixture
+def start_by(start: StartDaemon, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Daemon]:
+    """Start a daemon by lines of shell, in which "$@" stands for its arguments."""
+
+    def begin(script: str) -> Daemon:
+        program = directory / "carpoold"
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o700)
+        monkeypatch.setattr("harness.daemon.CARPOOLD", str(program))
+        return start()
+
+    return begin
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import socket
 import threading
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -148,13 +147,9 @@ def test_the_command_takes_a_priority(start: StartDaemon, origin: ScriptedOrigin
 
 
 @pytest.fixture
-def few_files(start: StartDaemon, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Daemon:
+def few_files(start_by: Callable[[str], Daemon]) -> Daemon:
     """Start a daemon that may have 256 files open."""
-    limited = directory / "limited"
-    limited.write_text(f'#!/bin/sh\nulimit -n 256\nexec {CARPOOLD} "$@"\n')
-    limited.chmod(0o700)
-    monkeypatch.setattr("harness.daemon.CARPOOLD", str(limited))
-    return start()
+    return start_by(f'ulimit -n 256\nexec {CARPOOLD} "$@"')
 
 
 def test_b7_idle_connections_do_not_keep_clients_out(few_files: Daemon) -> None:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import socket
 from typing import Any
 
 import pytest
+from harness.raw import read_all
 from harness.wire import RemoteError, Wire
 from origins.peer import StartPeer
-
-
-def read_all(wire: Wire, stream: str, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        piece = wire.call("stream.read", stream=stream)
-        assert piece["size_bytes"], piece
-        data += base64.b64decode(piece["base64"])
-    return data
 
 
 def failure(wire: Wire, **params: Any) -> dict[str, Any]:

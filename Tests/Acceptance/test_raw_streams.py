@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from harness.daemon import Daemon
+from harness.raw import read_all
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
 from origins.peer import StartPeer
@@ -23,15 +24,6 @@ from origins.peer import StartPeer
 
 def read(wire: Wire, stream: str, **params: Any) -> bytes:
     return base64.b64decode(wire.call("stream.read", stream=stream, **params)["base64"])
-
-
-def read_all(wire: Wire, stream: str, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        piece = wire.call("stream.read", stream=stream)
-        assert piece["size_bytes"], piece
-        data += base64.b64decode(piece["base64"])
-    return data
 
 
 both = pytest.mark.parametrize("tls", [False, True], ids=["tcp", "tls"])

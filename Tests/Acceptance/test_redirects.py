@@ -37,14 +37,6 @@ def stairs(origin: ScriptedOrigin, count: int) -> str:
 
 
 @pytest.fixture
-def other() -> Iterator[ScriptedOrigin]:
-    """Another origin: the same host at another port."""
-    scripted = ScriptedOrigin()
-    yield scripted
-    scripted.stop()
-
-
-@pytest.fixture
 def secure(authority: Authority) -> Iterator[ScriptedOrigin]:
     scripted = ScriptedOrigin(authority.issue("redirects"))
     yield scripted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +55,9 @@ def test_a4_no_path_is_opened_for_a_sandboxed_client(
 
 
 @pytest.fixture
-def older(start: StartDaemon, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Daemon:
+def older(start_by: Callable[[str], Daemon]) -> Daemon:
     """Start a daemon on a kernel that does not know SO_PEERPIDFD."""
-    program = directory / "older"
-    program.write_text(f'#!/bin/sh\nexec {ROOT}/Tests/Support/without-peerpidfd {CARPOOLD} "$@"\n')
-    program.chmod(0o700)
-    monkeypatch.setattr("harness.daemon.CARPOOLD", str(program))
-    return start()
+    return start_by(f'exec {ROOT}/Tests/Support/without-peerpidfd {CARPOOLD} "$@"')
 
 
 @pytest.mark.parametrize("kind", ["none", *KINDS])

@@ -21,14 +21,6 @@ QUERY = "?access_token=s3cret&sig=s3cret&code=s3cret&page=2"
 
 
 @pytest.fixture
-def other() -> Iterator[ScriptedOrigin]:
-    """Another origin: the same host at another port."""
-    scripted = ScriptedOrigin()
-    yield scripted
-    scripted.stop()
-
-
-@pytest.fixture
 def owner(daemon: Daemon) -> Iterator[Wire]:
     """The client whose secrets they are."""
     with daemon.wire() as connected:

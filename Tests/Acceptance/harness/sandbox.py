@@ -105,6 +105,15 @@ def _pass_on(connection: socket.socket) -> None:
                 os.write(1, data)
 
 
+def _leave() -> None:
+    """Go on as a child of the process that connected, once that has ended."""
+    connected = os.getpid()
+    if os.fork():
+        os._exit(0)
+    while os.getppid() == connected:
+        os.sched_yield()
+
+
 def _become(user: int) -> None:
     os.setgroups([])
     os.setresgid(user, user, user)
@@ -123,8 +132,8 @@ def main(kind: str, path: str, user: str = "") -> None:
     connection.connect(path)
     if kind == "late":
         _shut_in(kind, path)
-    elif kind == "left" and os.fork():
-        os._exit(0)
+    elif kind == "left":
+        _leave()
     _pass_on(connection)
 
 
