@@ -38,21 +38,21 @@ class Count:
 def measure(bench: Bench) -> list[Row]:
     """Count for the built daemon and, if one is given, for the older one, in turn."""
     subprocess.run([str(ROOT / "clients/install"), "valgrind", "binutils"], check=True)
-    programs = [_without_debug_information(bench, CARPOOLD)]
+    programs = [without_debug_information(bench, CARPOOLD)]
     if bench.baseline:
-        programs.append(_without_debug_information(bench, bench.baseline))
+        programs.append(without_debug_information(bench, bench.baseline))
     counts: dict[tuple[int, str], list[float]] = {}
     for number in range(3 if bench.quick else 5):
         for place, program in enumerate(programs):
             directory = bench.scratch / f"instructions-{number}-{place}"
-            for scheme, instructions in _count(bench, program, directory).items():
+            for scheme, instructions in count(bench, program, directory).items():
                 counts.setdefault((place, scheme), []).append(instructions)
     return [
         _row(scheme, [Count(counts[place, scheme]) for place in range(len(programs))]) for scheme in ("http", "https")
     ]
 
 
-def _without_debug_information(bench: Bench, program: Path) -> Path:
+def without_debug_information(bench: Bench, program: Path) -> Path:
     """Return a copy that every valgrind can read: 3.19 refuses some of the DWARF that Swift 6 writes."""
     directory = Path(tempfile.mkdtemp(prefix="instructions-", dir=bench.scratch))
     copy = directory / program.name
@@ -68,8 +68,10 @@ def _row(scheme: str, counts: list[Count]) -> Row:
     return Row(what, str(counts[0]), str(counts[1]), f"{ratio:.4f}", f"at most {AIM:.2f}", ratio <= AIM)
 
 
-def _count(bench: Bench, program: Path, directory: Path) -> dict[str, float]:
-    """Start the program under callgrind and count both schemes, one request at a time."""
+def count(
+    bench: Bench, program: Path, directory: Path, schemes: tuple[str, ...] = ("http", "https")
+) -> dict[str, float]:
+    """Start the program under callgrind and count for each scheme, one request at a time."""
     # A daemon that executes itself again stays under callgrind.
     valgrind = ("valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={directory}/out")
     daemon = Daemon(directory, valgrind, program=program, patience_s=START_S)
@@ -77,7 +79,8 @@ def _count(bench: Bench, program: Path, directory: Path) -> dict[str, float]:
     try:
         daemon.call("session.create", name="b", configuration={"trust": {"ca_file": str(bench.origin.ca_file)}})
         found = {}
-        for scheme, url in (("http", bench.origin.http), ("https", bench.origin.https)):
+        for scheme in schemes:
+            url = bench.origin.http if scheme == "http" else bench.origin.https
             params = {"url": url, "session": "b"}
             daemon.call_in_turn("request.perform", params, WARM)
             _dump(daemon, f"{scheme}-before")
