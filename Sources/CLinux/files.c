@@ -4,7 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -46,4 +50,45 @@ int CLinux_is_memory_file(int fd) {
 
 int CLinux_is_pipe(int fd) {
     return fcntl(fd, F_GETPIPE_SZ) >= 0;
+}
+
+// Opens one part of a path below a folder, and makes it first if it is missing and that is asked for.
+static int open_part(int folder, const char *name, int makes_missing, unsigned mode) {
+    int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int part = openat(folder, name, flags);
+    if (part >= 0 || errno != ENOENT || !makes_missing) return part;
+    if (mkdirat(folder, name, mode) != 0 && errno != EEXIST) return -1;
+    return openat(folder, name, flags);
+}
+
+int CLinux_open_folder(const char *path, int makes_missing, unsigned mode) {
+    int folder = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (folder >= 0) {
+        path += strspn(path, "/");
+        size_t length = strcspn(path, "/");
+        if (length == 0) return folder;
+        char name[NAME_MAX + 1];
+        int part = -1;
+        if (length > NAME_MAX) {
+            errno = ENAMETOOLONG;
+        } else {
+            memcpy(name, path, length);
+            name[length] = 0;
+            part = open_part(folder, name, makes_missing, mode);
+        }
+        int error = errno;
+        close(folder);
+        errno = error;
+        folder = part;
+        path += length;
+    }
+    return -1;
+}
+
+int CLinux_rename_between(int from_folder, const char *from, int to_folder, const char *to, int replaces) {
+    if (replaces) return renameat(from_folder, from, to_folder, to);
+    if (renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    if (linkat(from_folder, from, to_folder, to, 0) != 0) return -1;
+    return unlinkat(from_folder, from, 0);
 }

@@ -181,13 +181,6 @@ int CLinux_exit_code(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int CLinux_rename_without_replacing(const char *from, const char *to) {
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
-    if (errno != EINVAL && errno != ENOSYS) return -1;
-    if (link(from, to) != 0) return -1;
-    return unlink(from);
-}
-
 ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int passed) {
     union {
         struct cmsghdr header; // aligns the buffer

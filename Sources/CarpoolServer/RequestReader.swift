@@ -26,6 +26,8 @@ struct RequestReader {
     let makeRequestID: () -> String
     /// Who remembers the partial files of downloads.
     var partials: PartialFileIndex?
+    /// Writes the files of downloads.
+    let fileStore: FileStore
 
     func parameters(_ params: Params) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params["url"]?.string ?? "")
@@ -85,7 +87,9 @@ struct RequestReader {
             }
             return
         }
-        let reader = DestinationReader(client: client, callbacks: callbacks, index: partials)
+        let reader = DestinationReader(
+            client: client, callbacks: callbacks, index: partials, store: fileStore, share: worker.share,
+            found: files.destination)
         parameters.download = try reader.download(params)
     }
 

@@ -98,7 +98,7 @@ extension Server {
 
     private func removeOldPartialFiles() {
         guard let partials else { return }
-        partials.removeOld()
+        files.runAlways(for: .process, { partials.removeOld() }, then: {})
         loop.arm(Timer { [unowned self] in removeOldPartialFiles() }, afterMilliseconds: Server.partialsMilliseconds)
     }
 

@@ -237,7 +237,7 @@ final class Server {
             callbacks: ClientCallbacks(
                 broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid, worker: worker),
             languages: languages, scheduler: loop, connectivity: connectivity,
-            makeRequestID: makeRequestID, partials: partials)
+            makeRequestID: makeRequestID, partials: partials, fileStore: self.files)
     }
 
     private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {
@@ -270,9 +270,10 @@ final class Server {
 
     /// Ends a request and forgets it, if it is under way, as soon as its end is told.
     /// - Parameter keepingPartialFile: whether what a download has left stays: its client may have the token, and come back.
-    func abandon(_ entry: RequestEntry, keepingPartialFile: Bool) {
+    /// - Parameter then: called when the partial file of a request that is over has been removed, if it is.
+    func abandon(_ entry: RequestEntry, keepingPartialFile: Bool, then: @escaping () -> Void = {}) {
         entry.request.cancel(producingResumeData: keepingPartialFile)
-        if !keepingPartialFile { entry.request.discardPartialFile() }
+        if keepingPartialFile { then() } else { entry.request.discardPartialFile(completion: then) }
         dismiss(entry, keepingBody: false)
     }
 

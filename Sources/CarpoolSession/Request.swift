@@ -89,9 +89,10 @@ public final class Request {
         self.parameters = parameters
         self.session = session
         if self.parameters.hashesBody { body = ResponseBody(isHashed: true) }
-        if self.parameters.kind == .download {
-            receiver = Download(self.parameters.download ?? DownloadParameters())
-        }
+        guard self.parameters.kind == .download else { return }
+        let download = Download(self.parameters.download ?? DownloadParameters())
+        download.partial?.request = self
+        receiver = download
     }
 
     /// The request that was made last: redirects do not change it (RL-20).
@@ -187,9 +188,13 @@ public final class Request {
     /// What another request can go on with: a token of a download that is under way or has failed (DL-11, DL-12).
     public var resumeData: String? { download?.resumeData(for: self) }
 
-    /// Removes what a download that has failed has left to go on with.
-    public func discardPartialFile() {
-        if isFinished { download?.discard() } else { download?.leavesPartialFile = false }
+    /// Removes what a download that has failed has left to go on with; it is gone when the completion is called.
+    public func discardPartialFile(completion: @escaping () -> Void = {}) {
+        guard isFinished, let download else {
+            download?.leavesPartialFile = false
+            return completion()
+        }
+        download.discard(of: self, completion: completion)
     }
 
     /// Drops the bytes of the body, where they cannot be kept.

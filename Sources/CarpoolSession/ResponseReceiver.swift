@@ -22,7 +22,7 @@ protocol ResponseReceiver: AnyObject {
     /// - Parameter isWhole: whether the body is there as a whole; a failure to keep it is the request's.
     func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void)
     /// No validator objects to the response.
-    func requestDidPassValidation(_ request: Request) throws(SessionError)
+    func requestDidPassValidation(_ request: Request, completion: @escaping (SessionError?) -> Void)
     /// The request is over but for its serializers.
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void)
     /// Another attempt begins.
@@ -39,7 +39,7 @@ extension ResponseReceiver {
     /// Does nothing.
     func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) { completion() }
     /// Does nothing.
-    func requestDidPassValidation(_ request: Request) throws(SessionError) {}
+    func requestDidPassValidation(_ request: Request, completion: @escaping (SessionError?) -> Void) { completion(nil) }
     /// Does nothing.
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void) { completion() }
     /// Most have nothing to wait for.

@@ -29,11 +29,7 @@ extension Session {
         let validators = request.parameters.validators ?? configuration.validators
         guard request.error == nil, request.response != nil, index < validators.count else {
             failByRetryPolicy(request)
-            takeOver(request)
-            guard case .validating = request.phase else { return }
-            eventMonitor.request(request, didCompleteTaskWith: taskError)
-            guard case .validating = request.phase else { return }
-            return retryOrFinish(request)
+            return takeOver(request, taskError)
         }
         let question = request.ask()
         validators[index].validate(request) { [self] error in
@@ -45,10 +41,24 @@ extension Session {
         }
     }
 
-    /// Nobody objects to the response: whoever has its body may do with it what was asked for.
-    private func takeOver(_ request: Request) {
-        guard request.error == nil, let receiver = request.receiver else { return }
-        do throws(SessionError) { try receiver.requestDidPassValidation(request) } catch { request.fail(error) }
+    /// No validator objects to the response: its receiver does with the body what was asked for.
+    private func takeOver(_ request: Request, _ taskError: TransportError?) {
+        guard request.error == nil, let receiver = request.receiver else {
+            return endValidation(of: request, taskError)
+        }
+        let question = request.ask()
+        receiver.requestDidPassValidation(request) { [self] error in
+            guard request.takes(answerTo: question), case .validating = request.phase else { return }
+            if let error { request.fail(error) }
+            endValidation(of: request, taskError)
+        }
+    }
+
+    private func endValidation(of request: Request, _ taskError: TransportError?) {
+        guard case .validating = request.phase else { return }
+        eventMonitor.request(request, didCompleteTaskWith: taskError)
+        guard case .validating = request.phase else { return }
+        retryOrFinish(request)
     }
 
     /// A retry policy that goes by statuses may say that they are failures although nobody validates the response.

@@ -62,11 +62,6 @@ extension FileDescriptor {
     /// Whether a descriptor leads into /proc, whose files are regular ones that claim to hold no byte whatever is read from them (proc(5)).
     public static func isInProc(_ raw: Int32) -> Bool { CLinux_is_in_proc(raw) != 0 }
 
-    /// Gives a file another name in one step; EEXIST if that is taken.
-    public static func renameWithoutReplacing(_ path: String, to newPath: String) throws(SystemError) {
-        guard CLinux_rename_without_replacing(path, newPath) == 0 else { throw .last("rename", newPath) }
-    }
-
     /// Gives an unnamed file its name; fails if the name is taken.
     public borrowing func link(to path: String) throws(SystemError) {
         guard CLinux_link_unnamed(raw, path) == 0 else { throw .last("linkat", path) }

@@ -19,7 +19,7 @@ def writes(daemon: Daemon) -> int:
     return int(next(line.split()[1] for line in text.splitlines() if line.startswith("syscw")))
 
 
-@pytest.mark.parametrize("kind", ["data"])
+@pytest.mark.parametrize("kind", ["data", "download"])
 def test_b3_one_byte_chunks_do_not_cost_a_write_each(
     daemon: Daemon, wire: Wire, origin: ScriptedOrigin, tmp_path: Path, kind: str
 ) -> None:

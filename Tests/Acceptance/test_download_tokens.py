@@ -12,6 +12,7 @@ import pytest
 from harness.daemon import Daemon
 from harness.downloads import HALF, SIZE, broken, download, is_whole, names, opened, sealed
 from harness.story import Story
+from harness.waiting import eventually
 from harness.wire import Wire
 from origins.nginx import Nginx
 from origins.ranges import SECONDS_OF_A_DAY, Resource
@@ -150,7 +151,7 @@ def test_old_partial_files_go_with_the_next_start(
     os.utime(old, (time.time() - week - 60,) * 2)
     second: Daemon = start()
     assert second.launch_status == "ready"
-    assert noted(second) == [str(young)]
+    eventually(lambda: noted(second) == [str(young)])
     assert sorted(folder.iterdir()) == [young]
 
 

@@ -23,7 +23,6 @@ TURN_MICROSECONDS = 1_000_000
 @pytest.fixture
 def disk(directory: Path, tmp_path: Path) -> Iterator[StalledDisk]:
     (tmp_path / "slow").mkdir()
-    (directory / "library").mkdir()
     made = stall.build(directory / "library", tmp_path / "slow")
     yield made
     made.release()
@@ -146,7 +145,6 @@ def test_b1_the_daemon_ends_though_a_disk_stalls(daemon: Daemon, disk: StalledDi
 
 
 def test_b1_the_configuration_on_a_stalled_disk(start: StartDaemon, directory: Path) -> None:
-    (directory / "library").mkdir()
     disk = stall.build(directory / "library", directory / "config")
     daemon = start(config={"drain_ms": 1_000}, variables=disk.variables)
     disk.stall()

@@ -177,19 +177,4 @@ struct FileWriterTests {
         #expect(end == 300_000)
         #expect(setting.written == [300_000])
     }
-
-    @Test("While writing is held, jobs that were let through run, and what comes is gathered")
-    func held() {
-        let setting = Setting()
-        setting.writer.hold()
-        setting.append(300_000)
-        #expect(setting.work.jobs.isEmpty)
-        var ends: [Int64] = []
-        setting.writer.performHeld({ $0.end }, then: { ends.append($0) })
-        setting.work.runNext()
-        #expect(ends == [0])
-        setting.writer.release()
-        setting.work.runNext()
-        #expect(setting.written == [300_000])
-    }
 }

@@ -2,7 +2,8 @@
 //
 // Built as a shared library of the name libplist-2.0.so.3 that needs the real one under another name, and found through LD_LIBRARY_PATH, since
 // a daemon keeps no LD_PRELOAD: what a direct dependency defines comes before the C library's. The control file is `stall` beside the library; its
-// content is the folder. Calls by path and by descriptor wait alike; those that have begun go on when the file goes.
+// content is the folder. Calls by path, by a name in an open folder and by descriptor wait alike; those that have begun go on when the file
+// goes. Each call that waits adds a byte to the file `stalled` beside the library, so that a test can wait for one.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -33,25 +34,20 @@ static long call(long number, long a, long b, long c, long d, long e, long f) {
     return real(number, a, b, c, d, e, f);
 }
 
-static const char *control(void) {
-    static char path[PATH_MAX];
-    static int known;
-    if (!known) {
-        Dl_info info;
-        if (dladdr((void *)control, &info) == 0) return NULL;
-        snprintf(path, sizeof path - 8, "%s", info.dli_fname);
-        char *slash = strrchr(path, '/');
-        if (!slash) return NULL;
-        strcpy(slash + 1, "stall");
-        known = 1;
-    }
-    return path;
+// Opens a file beside this library.
+static long open_beside(const char *name, int flags) {
+    char path[PATH_MAX];
+    Dl_info info;
+    if (dladdr((void *)open_beside, &info) == 0) return -1;
+    const char *slash = strrchr(info.dli_fname, '/');
+    if (!slash) return -1;
+    snprintf(path, sizeof path, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname, name);
+    return call(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0600, 0, 0);
 }
 
 // The folder that stalls, if one does.
 static int folder(char room[PATH_MAX]) {
-    const char *path = control();
-    long fd = path ? call(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0) : -1;
+    long fd = open_beside("stall", O_RDONLY);
     if (fd < 0) return 0;
     long count = call(SYS_read, fd, (long)room, PATH_MAX - 1, 0, 0, 0);
     call(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -65,14 +61,23 @@ static int is_below(const char *path, const char *folder) {
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
+static void note_call(void) {
+    long fd = open_beside("stalled", O_WRONLY | O_APPEND | O_CREAT);
+    if (fd < 0) return;
+    call(SYS_write, fd, (long)"x", 1, 0, 0, 0);
+    call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
 static void wait_for_path(const char *path) {
     char stalled[PATH_MAX], target[PATH_MAX];
-    int error = errno;
+    int error = errno, is_noted = 0;
     if (path && strncmp(path, "/proc/self/fd/", 14) == 0) {
         long count = call(SYS_readlinkat, AT_FDCWD, (long)path, (long)target, sizeof target - 1, 0, 0);
         if (count > 0) { target[count] = 0; path = target; }
     }
     while (path && folder(stalled) && is_below(path, stalled)) {
+        if (!is_noted) note_call();
+        is_noted = 1;
         struct timespec pause = {.tv_nsec = 5000000};
         nanosleep(&pause, NULL);
     }
@@ -85,27 +90,35 @@ static void wait_for(int fd) {
     wait_for_path(name);
 }
 
-static int opening(const char *path, int flags, va_list arguments) {
-    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
-    wait_for_path(path);
-    return (int)call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+// A relative path lies below the folder.
+static void wait_at(int folder, const char *path) {
+    if ((path && path[0] == '/') || folder == AT_FDCWD) wait_for_path(path);
+    else wait_for(folder);
 }
 
-int open(const char *path, int flags, ...) {
-    va_list arguments;
-    va_start(arguments, flags);
-    int fd = opening(path, flags, arguments);
-    va_end(arguments);
-    return fd;
-}
+#define OPENING(name) \
+    int name(const char *path, int flags, ...) { \
+        va_list list; \
+        va_start(list, flags); \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
+        va_end(list); \
+        wait_for_path(path); \
+        return (int)call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0); \
+    }
+#define OPENING_AT(name) \
+    int name(int folder, const char *path, int flags, ...) { \
+        va_list list; \
+        va_start(list, flags); \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
+        va_end(list); \
+        wait_at(folder, path); \
+        return (int)call(SYS_openat, folder, (long)path, flags, mode, 0, 0); \
+    }
 
-int open64(const char *path, int flags, ...) {
-    va_list arguments;
-    va_start(arguments, flags);
-    int fd = opening(path, flags, arguments);
-    va_end(arguments);
-    return fd;
-}
+OPENING(open)
+OPENING(open64)
+OPENING_AT(openat)
+OPENING_AT(openat64)
 
 long syscall(long number, ...) {
     va_list list;
@@ -119,6 +132,8 @@ long syscall(long number, ...) {
 
 #define BY_PATH(result, name, parameters, arguments, path, ...) \
     result name parameters { REAL(result, name, __VA_ARGS__); wait_for_path(path); return real arguments; }
+#define BY_NAME(result, name, parameters, arguments, folder, path, ...) \
+    result name parameters { REAL(result, name, __VA_ARGS__); wait_at(folder, path); return real arguments; }
 #define BY_DESCRIPTOR(result, name, parameters, arguments, ...) \
     result name parameters { REAL(result, name, __VA_ARGS__); wait_for(fd); return real arguments; }
 
@@ -130,9 +145,15 @@ BY_PATH(int, mkdir, (const char *path, mode_t mode), (path, mode), path, const c
 BY_PATH(int, rmdir, (const char *path), (path), path, const char *)
 BY_PATH(int, rename, (const char *path, const char *to), (path, to), path, const char *, const char *)
 BY_PATH(int, link, (const char *from, const char *path), (from, path), path, const char *, const char *)
-BY_PATH(int, linkat, (int a, const char *from, int b, const char *path, int flags), (a, from, b, path, flags), path,
+BY_NAME(int, fstatat, (int a, const char *path, struct stat *s, int flags), (a, path, s, flags), a, path,
+    int, const char *, struct stat *, int)
+BY_NAME(int, unlinkat, (int a, const char *path, int flags), (a, path, flags), a, path, int, const char *, int)
+BY_NAME(int, mkdirat, (int a, const char *path, mode_t mode), (a, path, mode), a, path, int, const char *, mode_t)
+BY_NAME(int, linkat, (int a, const char *from, int b, const char *path, int flags), (a, from, b, path, flags), b, path,
     int, const char *, int, const char *, int)
-BY_PATH(int, renameat2, (int a, const char *path, int b, const char *to, unsigned flags), (a, path, b, to, flags), path,
+BY_NAME(int, renameat, (int a, const char *path, int b, const char *to), (a, path, b, to), a, path,
+    int, const char *, int, const char *)
+BY_NAME(int, renameat2, (int a, const char *path, int b, const char *to, unsigned flags), (a, path, b, to, flags), a, path,
     int, const char *, int, const char *, unsigned)
 BY_PATH(char *, realpath, (const char *path, char *room), (path, room), path, const char *, char *)
 BY_PATH(DIR *, opendir, (const char *path), (path), path, const char *)
@@ -140,6 +161,7 @@ BY_DESCRIPTOR(int, fstat, (int fd, struct stat *s), (fd, s), int, struct stat *)
 BY_DESCRIPTOR(int, fstatfs, (int fd, struct statfs *s), (fd, s), int, struct statfs *)
 BY_DESCRIPTOR(int, fsync, (int fd), (fd), int)
 BY_DESCRIPTOR(int, ftruncate, (int fd, off_t size), (fd, size), int, off_t)
+BY_DESCRIPTOR(int, fchmod, (int fd, mode_t mode), (fd, mode), int, mode_t)
 BY_DESCRIPTOR(int, close, (int fd), (fd), int)
 BY_DESCRIPTOR(ssize_t, read, (int fd, void *b, size_t n), (fd, b, n), int, void *, size_t)
 BY_DESCRIPTOR(ssize_t, write, (int fd, const void *b, size_t n), (fd, b, n), int, const void *, size_t)

@@ -66,9 +66,13 @@ ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int r
 // WIFEXITED and friends are function-like macros. The exit code of a wait status, or 128 and the signal's number.
 int CLinux_exit_code(int status);
 
-// renameat2 needs _GNU_SOURCE. Renames a file unless the new name is taken, also on file systems where only a link can do that; 0 or -1
-// with errno.
-int CLinux_rename_without_replacing(const char *from, const char *to);
+// O_PATH needs _GNU_SOURCE. Opens a folder by its absolute path, part by part, without following a symbolic link (ENOTDIR); makes the parts
+// that are missing with this mode if that is asked for. A descriptor for the calls that take one of a folder, or -1 with errno.
+int CLinux_open_folder(const char *path, int makes_missing, unsigned mode);
+
+// renameat2 needs _GNU_SOURCE. Renames a file from one open folder to another; unless it may replace, only if the new name is free, also on
+// file systems where only a link can do that. 0, or -1 with errno.
+int CLinux_rename_between(int from_folder, const char *from, int to_folder, const char *to, int replaces);
 
 // CMSG_SPACE and friends are macros. Sends bytes with one descriptor (SCM_RIGHTS, unix(7)), without SIGPIPE and without waiting; the
 // peer gets it with the first of them. How many were sent, or -1 with errno.

@@ -27,17 +27,37 @@ final class CallbackDestinationDecider: DestinationDecider {
             if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
             guard let path = answer["path"]?.string else { return .success(.spool) }
             do throws(RPCError) {
+                try AbsolutePath.check(path, at: "result.path")
                 try callback.broker.answererAccess.check(path)
-                let place = try DestinationReader.file(path, at: "result.path")
-                return .success(.file(place, DestinationReader.options(answer, options)))
             } catch {
                 throw JSONError(.schema, error.message)
             }
-        } completion: { result in
+            return .success(.file(path, DestinationReader.options(answer, options)))
+        } completion: { [self] result in
             switch result {
+            case .success(.success(.file(let path, let options))): look(at: path, options, request, completion)
             case .success(let destination): completion(destination)
             case .failure where callback.specification.fallback == .spool: completion(.success(.spool))
             case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+
+    /// Resolves the path that the client has named, in the background.
+    private func look(
+        at path: String, _ options: DownloadOptions, _ request: Request,
+        _ completion: @escaping (Result<DecidedDestination, SessionError>) -> Void
+    ) {
+        let specification = callback.specification
+        let work: @Sendable () -> Result<String, RPCError> = {
+            Result { () throws(RPCError) in try DestinationReader.file(path, at: "result.path") }
+        }
+        request.inBackground(work) { result in
+            switch result {
+            case .success(let place): completion(.success(.file(place, options)))
+            case .failure where specification.fallback == .spool: completion(.success(.spool))
+            case .failure(let error):
+                completion(.failure(.callbackFailed(specification.name, .rubbish, message: error.message)))
             }
         }
     }

@@ -24,6 +24,8 @@ final class CallFiles {
         var authorities: [String: TrustStoreTable.Reading] = [:]
         /// By the descriptor's place in the call.
         var passed: [Int: Passed] = [:]
+        /// Where a download goes, and what it continues.
+        var destination: FoundDestination?
 
         /// Opens a file whose bytes are sent. May block.
         mutating func open(_ name: CallFileNames.Path, _ closer: WorkerFile.Closer) {
@@ -51,6 +53,8 @@ final class CallFiles {
     let authorities: [String: TrustStoreTable.Reading]
     /// How many descriptors came with the call.
     let descriptorCount: Int
+    /// Where a download goes, and what it continues, if the call names one of these.
+    let destination: FoundDestination?
     private var passed: [Int: Passed]
 
     /// No files.
@@ -60,6 +64,7 @@ final class CallFiles {
         opened = found.opened
         authorities = found.authorities
         passed = found.passed
+        destination = found.destination
         self.descriptorCount = descriptorCount
     }
 

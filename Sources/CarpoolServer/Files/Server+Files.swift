@@ -8,20 +8,27 @@ extension Server {
     /// Whether a client may have files opened by their paths: the daemon opens them with its own rights.
     func mayNameFiles(_ client: any Client) -> Bool { client.pathAccess == .granted }
 
-    /// Carries out a call with its files: at once if it has none that may have to be waited for, else when the worker has opened them. Until
-    /// then nothing has happened: a caller that goes away meanwhile has asked for nothing, and its files are closed.
+    /// Carries out a request with the files that it names; see ``withFiles(_:of:_:)``.
     func withFiles(
         of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
-        let names = CallFileNames(call.params)
+        try withFiles(CallFileNames(call.params), of: call, carryOut)
+    }
+
+    /// Carries out a call with its files: at once if it has none that may have to be waited for, else when the worker has opened them. Until
+    /// then nothing has happened: a caller that goes away meanwhile has asked for nothing, and its files are closed.
+    func withFiles(
+        _ names: CallFileNames, of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
+    ) throws(RPCError) -> Answer {
         guard !names.isEmpty else { return try carryOut(noFiles) }
         let access = worker.access(for: call.client.identity.workerShare)
         let count = call.client.descriptorCount
         var claimed = claim(names.descriptors, from: call.client, access)
-        let mayName = !names.paths.isEmpty || !names.authorities.isEmpty ? mayNameFiles(call.client) : false
+        let mayName = names.namesPaths && mayNameFiles(call.client)
         let paths = mayName ? names.paths.filter { AbsolutePath.isOne($0.path) } : []
         let authorities = mayName ? names.authorities.filter { AbsolutePath.isOne($0.path) } : []
-        guard !paths.isEmpty || !authorities.isEmpty || !claimed.unknown.isEmpty else {
+        let destination = mayName ? names.destination : nil
+        guard !paths.isEmpty || !authorities.isEmpty || destination != nil || !claimed.unknown.isEmpty else {
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
         let (known, closer, unknown) = (trustStores.known, access.closer, claimed.unknown)
@@ -31,22 +38,32 @@ extension Server {
             for name in paths { found.open(name, closer) }
             for name in authorities { found.read(name, known: known) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
+            found.destination = destination?.look()
             return found
         }
-        do throws(WorkerError) {
-            try access.run(job) { [self] found in
-                guard call.isWanted else { return }
-                finish(call, CallFiles(adopt(found), descriptorCount: count), carryOut)
+        whenLeft(destination?.partial) { [self] in
+            guard call.isWanted else { return }
+            do throws(WorkerError) {
+                try access.run(job) { [self] found in
+                    finish(call, CallFiles(adopt(found), descriptorCount: count), carryOut)
+                    found.destination?.partial?.release(to: self.files, for: access.share)
+                }
+            } catch {
+                call.fail(.filesBusy(error))
             }
-        } catch {
-            throw .filesBusy(error)
         }
         return .pending
+    }
+
+    /// Calls the body when the request that is over has closed its partial file at a place: at once, if none has one there.
+    private func whenLeft(_ partial: String?, _ body: @escaping () -> Void) {
+        if let partial { files.whenPartialFileIsLeft(partial, body) } else { body() }
     }
 
     private func finish(
         _ call: Call, _ files: CallFiles, _ carryOut: (CallFiles) throws(RPCError) -> Answer
     ) {
+        guard call.isWanted else { return }
         do throws(RPCError) {
             if case .result(let write) = try carryOut(files) { call.answer(write) }
         } catch {

@@ -217,8 +217,11 @@ struct RequestHandlers {
     }
 
     private func dismiss(_ call: Call) throws(RPCError) -> Answer {
-        server.abandon(try server.entry(of: call), keepingPartialFile: false)
-        return .result { StateChange.write(true, state: "dismissed", to: &$0) }
+        let entry = try server.entry(of: call)
+        server.wait(for: { server.abandon(entry, keepingPartialFile: false, then: $0) }) {
+            call.answer { StateChange.write(true, state: "dismissed", to: &$0) }
+        }
+        return .pending
     }
 }
 

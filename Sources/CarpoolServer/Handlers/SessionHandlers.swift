@@ -17,7 +17,8 @@ struct SessionHandlers {
     }
 
     private func create(_ call: Call) throws(RPCError) -> Answer {
-        try server.withFiles(of: call) { files throws(RPCError) in try create(call, files) }
+        let names = CallFileNames(configuration: call.params["configuration"])
+        return try server.withFiles(names, of: call) { files throws(RPCError) in try create(call, files) }
     }
 
     private func create(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {

@@ -12,27 +12,34 @@ struct DestinationReader {
     let callbacks: any CallbackParts
     /// Who remembers partial files.
     let index: PartialFileIndex?
+    /// Writes the file.
+    let store: FileStore
+    /// The account of what that takes.
+    let share: WorkerShare
+    /// What was found at the places that the call names.
+    let found: FoundDestination?
 
     func download(_ params: Params) throws(RPCError) -> DownloadParameters {
         var download = DownloadParameters()
         download.index = index
+        download.isResolved = true
         if let token = params["resume_data"]?.string { download.resumePoint = try resumePoint(token) }
         guard let json = params["destination"] else {
-            if let point = download.resumePoint { download.destination = try DestinationReader.destination(of: point) }
+            if let point = download.resumePoint { download.destination = try destination(of: point) }
             return download
         }
         let place = "params.destination"
         try client.pathAccess.check(json.string ?? json["path"]?.string ?? place)
         if let path = json.string {
-            download.destination = .file(try DestinationReader.file(path, at: place))
+            download.destination = .file(try self.path(path, at: place))
             return download
         }
         download.options = DestinationReader.options(json, DownloadOptions())
         download.validatesBeforeMove = json["validate_before_move"]?.bool ?? true
         if let path = json["path"]?.string {
-            download.destination = .file(try DestinationReader.file(path, at: "\(place).path"))
+            download.destination = .file(try self.path(path, at: "\(place).path"))
         } else if let path = json["directory"]?.string {
-            download.destination = .directory(try DestinationReader.directory(path, at: "\(place).directory"))
+            download.destination = .directory(try self.path(path, at: "\(place).directory"))
         } else if let callback = json["callback"] {
             let decider = try callbacks.destinationDecider(
                 callback, options: download.options, path: "\(place).callback")
@@ -51,18 +58,19 @@ struct DestinationReader {
     }
 
     /// Where the token's file was to go. A token comes from a client, and is believed no more than other parameters.
-    private static func destination(of point: ResumePoint) throws(RPCError) -> DownloadDestination {
+    private func destination(of point: ResumePoint) throws(RPCError) -> DownloadDestination {
         guard let path = point.destination else {
             throw .invalidParams(
                 path: "params.destination", message: "the token does not know it", expected: "where the file goes")
         }
-        return .file(try file(path, at: "params.resume_data"))
+        return .file(try self.path(path, at: "params.resume_data"))
     }
 
     private func resumePoint(_ token: String) throws(RPCError) -> ResumePoint {
         try client.pathAccess.check("params.resume_data")
         do throws(ResumePoint.Refusal) {
-            return try ResumePoint(token: token, index: index)
+            guard let opening = found?.partial else { throw .notAToken }
+            return try ResumePoint(token: token, opening, index: index, store, for: share)
         } catch {
             switch error {
             case .notAToken:
@@ -80,7 +88,14 @@ struct DestinationReader {
 
     // MARK: Paths
 
-    /// The place of a file that need not be there, with all symbolic links resolved: its own too, so that what it leads to is replaced.
+    /// What was found at a path.
+    private func path(_ path: String, at place: String) throws(RPCError) -> String {
+        try AbsolutePath.check(path, at: place)
+        guard let found = found?.path else { throw .notOpened(path) }
+        return try found.get()
+    }
+
+    /// The place of a file that need not be there, with all symbolic links resolved: its own too, so that what it leads to is replaced. May block.
     static func file(_ path: String, at place: String) throws(RPCError) -> String {
         try AbsolutePath.check(path, at: place)
         guard !path.hasSuffix("/") else {
@@ -88,8 +103,8 @@ struct DestinationReader {
         }
         guard let real = try resolve(path) else {
             let slash = path.lastIndex(of: "/") ?? path.startIndex
-            let directory = try resolve(slash == path.startIndex ? "/" : String(path[..<slash]))
-            return directory.map { ($0 == "/" ? "" : $0) + path[slash...] } ?? path
+            let directory = try missing(slash == path.startIndex ? "/" : String(path[..<slash]), of: path)
+            return (directory == "/" ? "" : directory) + path[slash...]
         }
         var status = stat()
         guard stat(real, &status) == 0 else { throw cannotOpen(path, errno) }
@@ -98,9 +113,10 @@ struct DestinationReader {
         return real
     }
 
-    private static func directory(_ path: String, at place: String) throws(RPCError) -> String {
+    /// The place of a directory that need not be there, with all symbolic links resolved. May block.
+    static func directory(_ path: String, at place: String) throws(RPCError) -> String {
         try AbsolutePath.check(path, at: place)
-        guard let real = try resolve(path) else { return path }
+        guard let real = try resolve(path) else { return try missing(path, of: path) }
         var status = stat()
         guard stat(real, &status) == 0 else { throw cannotOpen(path, errno) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw cannotOpen(path, ENOTDIR) }
@@ -115,6 +131,11 @@ struct DestinationReader {
         }
         defer { free(resolved) }
         return String(cString: resolved)
+    }
+
+    /// A directory of a path of which not all is there, with the symbolic links of what is there resolved.
+    private static func missing(_ directory: String, of path: String) throws(RPCError) -> String {
+        do throws(SystemError) { return try Folder.resolve(directory) } catch { throw cannotOpen(path, error.code) }
     }
 
     private static func cannotOpen(_ path: String, _ code: Int32) -> RPCError {

@@ -45,21 +45,29 @@ extension Download {
         }
     }
 
-    /// Opens the partial file beside the destination, if there is none yet.
+    /// Opens the partial file beside the destination, if there is none yet. What arrives meanwhile is gathered.
     private func open(_ path: String, _ options: DownloadOptions, _ request: Request) {
         target = path
-        do throws(SystemError) {
-            if options.createsIntermediateDirectories { try Download.makeDirectories(for: path, options) }
-            if partial == nil {
-                partial = try PartialFile(beside: path, request: request.id, index: parameters.index)
+        let files = request.session.files
+        let file =
+            partial
+            ?? PartialFile(
+                beside: path, request: request.id, index: parameters.index, files, files.shareOfRequest(request))
+        partial = file
+        sink = .partial(file)
+        attach(file, request)
+        let isHashed = request.parameters.hashesBody
+        file.begin(for: path, options, isResolved: parameters.isResolved, isHashed: isHashed) { [self] error in
+            guard !request.isOver else { return }
+            if let error {
+                let failure = SessionError.downloadedFileMoveFailed(source: nil, destination: path, error)
+                sink = .none
+                refuse(failure, request)
+                return request.failToKeepBody(failure)
             }
-            guard let file = partial else { return }
-            sink = .partial(file)
             tellProgress(of: request, file.count)
-        } catch {
-            return refuse(.downloadedFileMoveFailed(source: nil, destination: path, error), request)
         }
-        if request.parameters.hashesBody { hashWhatIsThere(request) }
+        if isHashed, file.count > 0 { file.catchUpHash() }
     }
 
     private func refuse(_ failure: SessionError, _ request: Request) {
@@ -67,39 +75,29 @@ extension Download {
         request.session.eventMonitor.request(request, didFinishDownloading: .failure(failure))
     }
 
-    private static func makeDirectories(for path: String, _ options: DownloadOptions) throws(SystemError) {
-        for end in path.indices where path[end] == "/" && end != path.startIndex {
-            let directory = String(path[..<end])
-            let mode = 0o777 & ~options.umask
-            guard mkdir(directory, mode) != 0, errno != EEXIST else { continue }
-            // Some file systems ask for the right to write before they look whether there is anything to be made.
-            let failure = SystemError.last("mkdir", directory)
-            var status = stat()
-            guard stat(directory, &status) == 0 else { throw failure }
-        }
-    }
-
     /// Gives the file its name, and tells so.
-    func move(_ request: Request) throws(SessionError) {
+    func move(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         let monitor = request.session.eventMonitor
         guard case .partial(let partial) = sink, let target else {
-            guard case .spool = sink, let path = request.body.path else { return }
+            guard case .spool = sink, let path = request.body.path else { return completion(nil) }
             isMoved = true
             monitor.request(request, didCreateDestination: path)
-            return monitor.request(request, didFinishDownloading: .success(path))
+            monitor.request(request, didFinishDownloading: .success(path))
+            return completion(nil)
         }
         monitor.request(request, didCreateDestination: target)
         // A monitor may have cancelled it.
-        guard !request.isOver else { return }
-        do throws(SystemError) {
-            try partial.move(to: target, options)
-            isMoved = true
-        } catch {
-            let failure = SessionError.downloadedFileMoveFailed(
-                source: partial.place, destination: target, error)
-            monitor.request(request, didFinishDownloading: .failure(failure))
-            throw failure
+        guard !request.isOver else { return completion(nil) }
+        let source = partial.place
+        partial.move(to: target, options) { [self] error in
+            guard let error else {
+                isMoved = true
+                if !request.isOver { monitor.request(request, didFinishDownloading: .success(target)) }
+                return completion(nil)
+            }
+            let failure = SessionError.downloadedFileMoveFailed(source: source, destination: target, error)
+            if !request.isOver { monitor.request(request, didFinishDownloading: .failure(failure)) }
+            completion(failure)
         }
-        monitor.request(request, didFinishDownloading: .success(target))
     }
 }

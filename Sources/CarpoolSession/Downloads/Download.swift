@@ -37,8 +37,9 @@ public final class Download {
     /// Whether all of the body has come, so that there is nothing to go on with after a refusal.
     private var isWhole = false
     var isMoved = false
-    var hash: SHA256Hash?
     private var nextProgress: MonotonicTime?
+    /// All of the body if it is small, until no validator can refuse it any more.
+    private var smallBody: [UInt8]?
     /// Whether what has arrived is left for another request to go on with, if this one fails.
     var leavesPartialFile = true
 
@@ -120,7 +121,8 @@ extension Download: ResponseReceiver {
         case .goOn(let whole):
             total = whole
             resumedAt = offset
-            try cut(partial, to: offset)
+            attach(partial, request)
+            partial.truncate(to: offset)
             request.session.eventMonitor.request(request, taskDidResumeAt: offset, total: total)
             decideDestination(head, request)
         case .startAnew(let reason):
@@ -146,7 +148,10 @@ extension Download: ResponseReceiver {
     /// Takes a response as the whole.
     private func begin(_ head: ResponseHead, _ request: Request) throws(SessionError) {
         resumedAt = nil
-        if let partial { try cut(partial, to: 0) }
+        if let partial {
+            attach(partial, request)
+            partial.truncate(to: 0)
+        }
         let sent = request.transfer?.request
         let hasPlaces = head.status == 200 && sent.map(Download.mayResume) ?? false
         let servesRanges = head.fields.first("accept-ranges")?.lowercased() != "none"
@@ -155,33 +160,45 @@ extension Download: ResponseReceiver {
         decideDestination(head, request)
     }
 
-    private func cut(_ partial: PartialFile, to count: Int64) throws(SessionError) {
-        if hash?.count != count { hash = nil }
-        do throws(SystemError) { try partial.truncate(to: count) } catch {
-            throw .cannotWriteToFile(partial.place, error)
-        }
-    }
-
     func request(
         _ request: Request, didReceive bytes: UnsafeRawBufferPointer
     ) throws(SessionError) -> BodyDisposition {
         switch sink {
         case .none: return .stop
         case .partial(let partial):
-            try partial.write(bytes)
-            hash?.update(bytes)
+            guard !partial.isFull else { return .pause }
+            partial.writer.append(bytes)
+            return .accept
         case .spool:
             guard !request.body.isFull else { return .pause }
             try keep(bytes, request, memoryLimit: 0)
-        case .page:
-            try keep(bytes, request, memoryLimit: request.parameters.memoryLimitBytes)
-            return .accept
+            didWrite(bytes.count, to: request.body.count, request)
+        case .page: try keep(bytes, request, memoryLimit: request.parameters.memoryLimitBytes)
         }
-        let completed = partial?.count ?? request.body.count
-        request.session.eventMonitor.request(request, taskDidWrite: bytes.count, completed: completed, total: total)
-        if let next = nextProgress, request.session.scheduler.now < next { return .accept }
-        tellProgress(of: request, completed)
         return .accept
+    }
+
+    /// Connects the request to its file.
+    func attach(_ partial: PartialFile, _ request: Request) {
+        partial.request = request
+        partial.writer.onRoom = { [weak request] in request?.goOnKeepingBody() }
+        partial.writer.onWritten = { [weak self, weak partial, weak request] count, end in
+            partial?.didWrite(to: end)
+            guard let self, let request, !request.isOver else { return }
+            didWrite(count, to: end, request)
+        }
+        partial.writer.onFailure = { [weak partial, weak request] error in
+            // If it could not be opened, the completion of that says so.
+            guard let partial, partial.isOpen else { return }
+            request?.failToKeepBody(.cannotWriteToFile(partial.place, error))
+        }
+    }
+
+    /// Publishes that bytes are in the file.
+    private func didWrite(_ count: Int, to completed: Int64, _ request: Request) {
+        request.session.eventMonitor.request(request, taskDidWrite: count, completed: completed, total: total)
+        if let next = nextProgress, request.session.scheduler.now < next { return }
+        tellProgress(of: request, completed)
     }
 
     func tellProgress(of request: Request, _ completed: Int64) {
@@ -195,41 +212,54 @@ extension Download: ResponseReceiver {
         try request.body.append(bytes, memoryLimit: memoryLimit, spool: request.session.spool, owner: request)
     }
 
-    var mustSettle: Bool { true }
+    var mustSettle: Bool {
+        if case .none = sink { return false }
+        return true
+    }
 
     func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) {
-        guard isWhole else { return completion() }
         switch sink {
-        case .none: return completion()
+        case .none: completion()
         case .page:
-            request.fail(.unacceptableStatusCode(request.response?.status ?? 0))
-            return completion()
+            if isWhole { request.fail(.unacceptableStatusCode(request.response?.status ?? 0)) }
+            completion()
         case .spool:
-            return request.spillBody { [self] error in
-                if let error { request.fail(error) } else { didReceiveAll(request) }
+            guard isWhole else { return completion() }
+            request.spillBody { [self] error in
+                guard let error else { return didReceiveAll(request, completion) }
+                request.fail(error)
                 completion()
             }
         case .partial(let partial):
-            request.body = ResponseBody(partial, count: partial.count, hash: hash?.finish())
+            guard isWhole else { return partial.writer.perform({ _ in }, then: { _ in completion() }) }
+            partial.finish(bytesAtMost: request.parameters.memoryLimitBytes) { [self] whole in
+                // Its failure is the request's by now.
+                guard let whole, whole.error == nil, request.error == nil, !request.isOver else { return completion() }
+                smallBody = whole.bytes
+                request.body = ResponseBody(partial, count: partial.count, hash: whole.hash)
+                didReceiveAll(request, completion)
+            }
         }
-        didReceiveAll(request)
-        completion()
     }
 
-    private func didReceiveAll(_ request: Request) {
+    private func didReceiveAll(_ request: Request, _ completion: @escaping () -> Void) {
         isWhole = true
         let monitor = request.session.eventMonitor
         let count = request.body.count
         monitor.request(request, didProgressTo: count, total: count)
         monitor.request(request, taskDidFinishDownloadingTo: request.body.path ?? "")
-        guard !parameters.validatesBeforeMove else { return }
-        do throws(SessionError) { try move(request) } catch { request.fail(error) }
+        guard !parameters.validatesBeforeMove else { return completion() }
+        move(request) { error in
+            if let error { request.fail(error) }
+            completion()
+        }
     }
 
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError) { isWaiting = false }
 
-    func requestDidPassValidation(_ request: Request) throws(SessionError) {
-        if parameters.validatesBeforeMove, !isMoved { try move(request) }
+    func requestDidPassValidation(_ request: Request, completion: @escaping (SessionError?) -> Void) {
+        guard parameters.validatesBeforeMove, !isMoved else { return completion(nil) }
+        move(request, completion: completion)
     }
 
     /// What the next attempt can go on with stays.
@@ -249,34 +279,38 @@ extension Download: ResponseReceiver {
         isMoved = false
         validator = nil
         total = nil
-        hash = nil
+        smallBody = nil
     }
 
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void) {
-        defer { completion() }
         isWaiting = false
-        guard let partial, !isMoved else { return }
+        defer { smallBody = nil }
+        guard let partial, !isMoved else { return completion() }
         defer { if isWhole, request.body.path != nil { request.body.discard() } }
         let isRefused = isWhole && request.error?.name.hasPrefix("response_validation_failed") == true
-        guard request.error == nil || !leavesPartialFile || isRefused || resumeData(for: request) == nil else {
-            return partial.close()
+        if request.error == nil || !leavesPartialFile || isRefused || resumeData(for: request) == nil {
+            if isRefused { keepRefusedBody(request, partial) }
+            forgetPartialFile()
+        } else {
+            partial.close()
         }
-        if isRefused { keepRefusedBody(request, partial) }
-        forgetPartialFile()
+        partial.writer.whenIdle(completion)
     }
 
     /// What a validator has refused is most often a page that says why: it stays with the request if it is small, and not as a file.
     private func keepRefusedBody(_ request: Request, _ partial: PartialFile) {
-        let count = partial.count
-        let isSmall = count <= Int64(request.parameters.memoryLimitBytes)
-        let bytes = isSmall ? try? request.body.bytes(atMost: request.parameters.memoryLimitBytes) : nil
-        request.body = ResponseBody(bytes ?? [], count: count)
+        request.body = ResponseBody(smallBody ?? [], count: partial.count)
     }
 
     /// Removes what was left for another request, unless that has gone on with it.
-    func discard() {
-        guard let partial, !isMoved else { return }
+    func discard(of request: Request, completion: @escaping () -> Void) {
+        guard let partial, !isMoved else { return completion() }
         self.partial = nil
-        PartialFile.removeUnused(partial.place, index: parameters.index)
+        let (place, index, files) = (partial.place, parameters.index, request.session.files)
+        let share = files.shareOfRequest(request)
+        // While it is open it is locked, and counts as used.
+        partial.whenLeft {
+            files.runAlways(for: share, { _ = OpenedPartial.removeUnused(place, index: index) }, then: completion)
+        }
     }
 }

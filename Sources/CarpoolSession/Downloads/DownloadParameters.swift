@@ -4,6 +4,9 @@ public import CarpoolHTTP
 public struct DownloadParameters {
     /// Where the file goes.
     public var destination = DownloadDestination.spool
+    /// Whether the path of the destination has no symbolic links, because they were resolved when it was given. One that is found then was put
+    /// there since, and is not followed.
+    public var isResolved = false
     /// How it gets there (DL-05).
     public var options = DownloadOptions()
     /// Whether the validators judge the response before the file gets its name, so that no page of error replaces a good file. The session model

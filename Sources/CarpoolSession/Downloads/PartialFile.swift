@@ -2,103 +2,192 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// The file that a download is written to until it is whole: it lies beside its destination, so that a rename is all that is left to do, with mode
-/// 0600 and locked, so that nobody else goes on with it meanwhile.
+/// 0600 and locked, so that no other request continues it meanwhile. Everything that may block is done by the jobs of its ``FileWriter``.
 public final class PartialFile {
     /// Where it lies now; its final place once it was moved.
     public private(set) var place: String
-    /// How many bytes it has.
-    public private(set) var count: Int64
-    /// Whether it may be left for a later request; not so if nobody would remember it.
-    let isKept: Bool
-    private var descriptor: FileDescriptor?
-    private let index: PartialFileIndex?
+    /// How many bytes it has: those that are written.
+    public private(set) var count: Int64 = 0
+    /// Whether it is open, and may be left for a later request.
+    private(set) var isKept = false
+    /// Whether it could be opened.
+    private(set) var isOpen = false
+    /// Which file it is, once it is whole: another one of the same name is not read.
+    private(set) var identity: FileStatus.Identity?
+    /// Who writes it; a request that is over lets go of it soon.
+    weak var request: Request?
+    let writer: FileWriter
+    private var leaveFollowers: [() -> Void] = []
+    private let location: PartialLocation
+    private let store: FileStore
+    private let share: WorkerShare
 
-    /// Makes an empty file for a destination.
-    init(beside destination: String, request: String, index: PartialFileIndex?) throws(SystemError) {
-        let slash = destination.lastIndex(of: "/") ?? destination.startIndex
-        let name = String(destination[slash...].dropFirst())
-        place = "\(destination[..<slash])/\(PartialName.make(for: name, request: request))"
-        let opened = try FileDescriptor.open(place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-        flock(opened.raw, LOCK_EX | LOCK_NB)
-        descriptor = consume opened
-        count = 0
-        isKept = index?.add(place, request: request) ?? true
-        self.index = index
+    /// A new, empty file for a destination. ``begin(for:_:isResolved:then:)`` makes it.
+    init(
+        beside destination: String, request: String, index: PartialFileIndex?, _ store: FileStore, _ share: WorkerShare
+    ) {
+        let (folder, name) = PartialLocation.split(destination)
+        let partialName = PartialName.make(for: name, request: request)
+        let location = PartialLocation(place: "\(folder == "/" ? "" : folder)/\(partialName)", index: index)
+        self.location = location
+        self.store = store
+        self.share = share
+        place = location.place
+        writer = FileWriter(store, share: share) { file in
+            do throws(SystemError) {
+                file.descriptor = try location.create(for: request)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        store.partials.add(self, at: place)
     }
 
-    /// Opens one that an earlier download has left.
-    /// - Throws: EPERM if it is no partial file of this user's, EWOULDBLOCK if another request has it, or the reason why it cannot be opened.
-    init(at path: String, index: PartialFileIndex?) throws(SystemError) {
-        guard path.hasPrefix("/"), PartialName.request(ofPath: path) != nil else {
-            throw SystemError(code: EPERM, operation: "open", subject: path)
+    /// One that an earlier download has left.
+    init(_ opened: consuming OpenedPartial, index: PartialFileIndex?, _ store: FileStore, _ share: WorkerShare) {
+        self.store = store
+        self.share = share
+        place = opened.place
+        count = opened.count
+        let found = FoundFile(opened.descriptor, count: opened.count)
+        location = PartialLocation(
+            place: opened.place, folder: opened.folder, identity: opened.identity, index: index)
+        writer = FileWriter(store, share: share) { file in
+            found.hand(over: file)
+            return nil
         }
-        let opened = try FileDescriptor.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
-        var status = stat()
-        guard fstat(opened.raw, &status) == 0 else { throw .last("fstat", path) }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1 else {
-            throw SystemError(code: EPERM, operation: "open", subject: path)
-        }
-        guard flock(opened.raw, LOCK_EX | LOCK_NB) == 0 else { throw .last("flock", path) }
-        descriptor = consume opened
-        place = path
-        count = Int64(status.st_size)
+        isOpen = true
         isKept = true
-        self.index = index
+        store.partials.add(self, at: place)
     }
+
+    deinit {
+        // Descriptors are closed by a job, whatever has let go of the file.
+        writer.close { [location] _ in location.close() }
+        store.partials.removeGone(at: location.place)
+        for follower in leaveFollowers { follower() }
+    }
+
+    /// Opens the folder of the destination, and makes the file if it is new.
+    /// - Parameter then: gets the reason if the destination cannot be used.
+    func begin(
+        for path: String, _ options: DownloadOptions, isResolved: Bool, isHashed: Bool,
+        then: @escaping (SystemError?) -> Void
+    ) {
+        let location = location
+        writer.perform { file -> (error: SystemError?, isKept: Bool) in
+            let error = location.openTarget(path, options, isResolved: isResolved) ?? file.open()
+            if isHashed { file.wantHash() }
+            return (error, location.isKept)
+        } then: { [weak self] result in
+            guard let self, let result else { return }
+            if result.error == nil {
+                isOpen = true
+                isKept = result.isKept
+            }
+            then(result.error)
+        }
+    }
+
+    /// Notes that so many bytes are written.
+    func didWrite(to end: Int64) { count = end }
 
     /// Cuts it to so many bytes; what is written next follows them.
-    func truncate(to count: Int64) throws(SystemError) {
-        guard let fd = descriptor?.raw else { throw SystemError(code: EBADF, operation: "ftruncate", subject: place) }
-        guard ftruncate(fd, off_t(count)) == 0 else { throw .last("ftruncate", place) }
-        guard lseek(fd, off_t(count), SEEK_SET) >= 0 else { throw .last("lseek", place) }
+    func truncate(to count: Int64) {
+        self.count = count
+        writer.perform({ $0.truncate(to: count) }, then: { [weak self] _ in self?.count = count })
+    }
+
+    /// What is known of a file when all of it is written.
+    struct Whole: Sendable {
+        let hash: [UInt8]?
+        let identity: FileStatus.Identity?
+        /// Its bytes, if they are few.
+        let bytes: [UInt8]?
+        let error: SystemError?
+    }
+
+    /// Has everything written and hashed.
+    /// - Parameter limit: how many bytes are few.
+    func finish(bytesAtMost limit: Int, then: @escaping (Whole?) -> Void) {
+        let location = location
+        writer.perform { file -> Whole? in
+            guard file.catchUpHash() else { return nil }
+            let isSmall = file.failure == nil && file.end <= Int64(limit)
+            let bytes = isSmall ? try? file.read(at: 0, count: Int(file.end)) : nil
+            return Whole(
+                hash: file.finishHash(), identity: location.identity, bytes: bytes, error: file.failure)
+        } then: { [weak self] whole in
+            guard let self, let whole else { return then(nil) }
+            // There is more to be hashed.
+            guard let whole else { return finish(bytesAtMost: limit, then: then) }
+            identity = whole.identity
+            then(whole)
+        }
+    }
+
+    /// Hashes what an earlier download has left, piece by piece, while the rest arrives.
+    func catchUpHash() {
+        writer.perform({ $0.catchUpHash() }, then: { [weak self] isDone in if isDone == false { self?.catchUpHash() } })
+    }
+
+    /// Renames it to its final name, in one step.
+    func move(to destination: String, _ options: DownloadOptions, then: @escaping (SystemError?) -> Void) {
+        let location = location
+        writer.perform { file -> SystemError? in
+            do throws(SystemError) {
+                try location.move(file, to: destination, options)
+                return nil
+            } catch {
+                return error
+            }
+        } then: { [self] result in
+            guard let result else { return then(SystemError(code: ECANCELED, operation: "rename", subject: place)) }
+            if result == nil { place = destination }
+            then(result)
+        }
+    }
+
+    /// Closes it, which unlocks it; the file stays.
+    func close() { leave { $0.close() } }
+
+    /// Removes it.
+    func remove() { leave { $0.remove() } }
+
+    private func leave(_ job: @escaping @Sendable (PartialLocation) -> Void) {
+        writer.close { [location] _ in job(location) }
+        writer.whenIdle { [self] in
+            let waiting = leaveFollowers
+            leaveFollowers = []
+            for follower in waiting { follower() }
+        }
+    }
+
+    /// Whether its request has no more use for it.
+    var isLeft: Bool { request.map { $0.isOver || $0.state == .cancelled } ?? true }
+
+    /// Calls the body when it is closed.
+    func whenLeft(_ body: @escaping () -> Void) {
+        if writer.isClosed, writer.isIdle { body() } else { leaveFollowers.append(body) }
+    }
+}
+
+/// The descriptor of a file that was opened before its writer was made.
+///
+/// `@unchecked Sendable` because one thread at a time has it: who opened it, then the loop, then the first job.
+private final class FoundFile: @unchecked Sendable {
+    private var descriptor: FileDescriptor?
+    private let count: Int64
+
+    init(_ descriptor: consuming FileDescriptor, count: Int64) {
+        self.descriptor = consume descriptor
         self.count = count
     }
 
-    /// Reads a piece, to hash it; empty at the end.
-    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
-        guard let fd = descriptor?.raw else { throw SystemError(code: EBADF, operation: "pread", subject: place) }
-        let read = pread(fd, buffer.baseAddress, buffer.count, off_t(offset))
-        guard read >= 0 else { throw .last("pread", place) }
-        return read
-    }
-
-    /// Gives it its final name, in one step. EEXIST if there is a file already that is not to be replaced, and for whatever is no regular file.
-    func move(to destination: String, _ options: DownloadOptions) throws(SystemError) {
-        guard let fd = descriptor?.raw else { throw SystemError(code: EBADF, operation: "rename", subject: place) }
-        var status = stat()
-        if lstat(destination, &status) == 0, status.st_mode & S_IFMT != S_IFREG, status.st_mode & S_IFMT != S_IFLNK {
-            let code = status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EEXIST
-            throw SystemError(code: code, operation: "rename", subject: destination)
-        }
-        guard fchmod(fd, 0o666 & ~options.umask) == 0 else { throw .last("fchmod", place) }
-        if options.removesPreviousFile {
-            guard rename(place, destination) == 0 else { throw .last("rename", destination) }
-        } else {
-            try FileDescriptor.renameWithoutReplacing(place, to: destination)
-        }
-        index?.remove(place)
-        place = destination
-        descriptor = nil
-    }
-
-    /// Gives its descriptor back, and its lock; the file stays.
-    func close() { descriptor = nil }
-
-    /// Removes it.
-    func remove() {
-        unlink(place)
-        index?.remove(place)
-        descriptor = nil
-    }
-
-    /// Removes the partial file at a path, unless a request has it. Gives whether it is gone.
-    @discardableResult static func removeUnused(_ path: String, index: PartialFileIndex?) -> Bool {
-        do throws(SystemError) {
-            try PartialFile(at: path, index: index).remove()
-            return true
-        } catch {
-            return error.code == ENOENT
-        }
+    func hand(over file: BackgroundFile) {
+        file.descriptor = descriptor.take()
+        file.end = count
     }
 }
 
@@ -106,31 +195,35 @@ extension PartialFile: SpoolFile {
     /// Where others can open it.
     public var path: String? { place }
 
+    /// Whether so much waits to be written that nothing more may come.
+    public var isFull: Bool { writer.isFull }
+
     /// Adds bytes at the end.
-    public func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
-        guard let fd = descriptor?.raw else { return }
-        do throws(SystemError) { try Bytes.writeAll(fd, bytes) } catch { throw .cannotWriteToFile(place, error) }
-        count &+= Int64(bytes.count)
-    }
+    public func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError) { writer.append(bytes) }
 
-    /// It is written at once.
-    public var isFull: Bool { false }
-
-    /// Its name is given by ``move(to:_:)``.
+    /// Its name is given by ``move(to:_:then:)``.
     public func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) { completion(.success(nil)) }
 
     /// All of its bytes, wherever it lies now.
     public func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void) {
-        do throws(SessionError) { completion(.success(try contents())) } catch { completion(.failure(error)) }
+        let (place, count, identity) = (place, count, identity)
+        store.run(for: share, { PartialFile.read(place, count, identity) }, then: { completion($0.flatMap(\.self)) })
     }
 
-    /// All of its bytes, wherever it lies now.
-    public func contents() throws(SessionError) -> [UInt8] {
+    /// The same, now.
+    public func contents() throws(SessionError) -> [UInt8] { try PartialFile.read(place, count, identity).get() }
+
+    private static func read(
+        _ place: String, _ count: Int64, _ identity: FileStatus.Identity?
+    ) -> Result<[UInt8], SessionError> {
         do throws(SystemError) {
             let opened = try FileDescriptor.open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-            return try Bytes.readAll(opened.raw, atMost: Int(clamping: count), path: place)
+            guard try FileStatus(of: opened.raw).identity == identity else {
+                return .failure(.inputFileReadFailed(path: place, reason: "another file lies in its place"))
+            }
+            return .success(try FilePiece.read(opened.raw, at: 0, count: Int(clamping: count)))
         } catch {
-            throw .inputFileReadFailed(path: place, reason: error.description)
+            return .failure(.inputFileReadFailed(path: place, reason: error.description))
         }
     }
 

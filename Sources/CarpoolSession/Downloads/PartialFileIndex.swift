@@ -1,11 +1,14 @@
 internal import CarpoolSystem
 internal import Glibc
+internal import Synchronization
 
 /// Remembers partial files over the daemon's end: a directory with a symbolic link to each of them, named after its request. A link is made and
 /// removed in one step each, so that there is nothing to repair after a crash.
-public final class PartialFileIndex {
+///
+/// Its methods may block, and run on any thread.
+public final class PartialFileIndex: Sendable {
     private let directory: String
-    private var count = 0
+    private let count = Mutex(0)
 
     /// How many files are remembered at a time: more would make looking through them hold the loop for long.
     static let maximumCount = 10_000
@@ -17,28 +20,32 @@ public final class PartialFileIndex {
 
     /// Notes a file. Gives false if there is no room, or the note cannot be made.
     func add(_ path: String, request: String) -> Bool {
-        guard count < PartialFileIndex.maximumCount, symlink(path, "\(directory)/\(request)") == 0 else { return false }
-        count += 1
+        guard count.withLock({ $0 < PartialFileIndex.maximumCount }),
+            symlink(path, "\(directory)/\(request)") == 0
+        else { return false }
+        count.withLock { $0 += 1 }
         return true
     }
 
     /// Forgets a file.
     func remove(_ path: String) {
         guard let request = PartialName.request(ofPath: path) else { return }
-        if unlink("\(directory)/\(request)") == 0 { count -= 1 }
+        if unlink("\(directory)/\(request)") == 0 { count.withLock { $0 -= 1 } }
     }
 
     /// Removes files that nobody has gone on with for 7 days, and forgets those that are not there any more.
     public func removeOld() {
         let oldest = Int(WallClock.microseconds() / 1_000_000) - PartialFileIndex.maximumAge
         let links = names()
-        count = links.count
+        count.withLock { $0 = links.count }
         for link in links {
             guard let path = target(of: link) else { continue }
             var status = stat()
             let isThere = lstat(path, &status) == 0
             guard !isThere || status.st_mtim.tv_sec < oldest else { continue }
-            if PartialFile.removeUnused(path, index: nil), unlink("\(directory)/\(link)") == 0 { count -= 1 }
+            if OpenedPartial.removeUnused(path, index: nil), unlink("\(directory)/\(link)") == 0 {
+                count.withLock { $0 -= 1 }
+            }
         }
     }
 

@@ -19,14 +19,18 @@ public struct ResumePoint {
         case cannotOpen(path: String, SystemError)
     }
 
-    /// Reads a token, and opens and locks its partial file.
-    public init(token text: String, index: PartialFileIndex?) throws(Refusal) {
+    /// Reads a token whose partial file was looked for before.
+    /// - Parameter found: what ``PartialFileOpening`` has found at the place that the token names.
+    public init(
+        token text: String, _ found: PartialFileOpening, index: PartialFileIndex?, _ store: FileStore,
+        for share: WorkerShare
+    ) throws(Refusal) {
         guard let token = ResumeToken(text) else { throw .notAToken }
         destination = token.destination
         validator = token.validator
         total = token.total
         do throws(SystemError) {
-            let file = try PartialFile(at: token.partial, index: index)
+            let file = PartialFile(try found.take(), index: index, store, share)
             // What was written after the token was made is as good; fewer bytes than that are another file's.
             let isPlausible = file.count >= token.bytes && file.count <= token.total ?? .max
             partial = isPlausible ? file : nil
@@ -35,6 +39,11 @@ public struct ResumePoint {
             guard error.code == ENOENT else { throw .cannotOpen(path: token.partial, error) }
             partial = nil
         }
+    }
+
+    /// The place of the partial file that a token names, and that of the file; `nil` if it is no token.
+    public static func places(token text: String) -> (partial: String, destination: String?)? {
+        ResumeToken(text).map { ($0.partial, $0.destination) }
     }
 }
 

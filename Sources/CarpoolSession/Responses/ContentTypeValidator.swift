@@ -17,14 +17,15 @@ public struct ContentTypeValidator: ResponseValidator {
     /// any type will do (VA-05). A response without a body passes; with one whose file is not there any more, nobody can tell, so that it fails
     /// with `.data_file_read_failed` (DL-15).
     public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
-        completion(failure(of: request))
+        guard request.body.count > 0, let path = request.body.path else { return completion(failure(of: request)) }
+        let look: @Sendable () -> SystemError? = { access(path, R_OK) == 0 ? nil : .last("open", path) }
+        request.inBackground(look) { error in
+            completion(error.map { .dataFileReadFailed(path, $0) } ?? failure(of: request))
+        }
     }
 
     private func failure(of request: Request) -> SessionError? {
         guard let response = request.response, request.body.count > 0 else { return nil }
-        if let path = request.body.path, access(path, R_OK) != 0 {
-            return .dataFileReadFailed(path, .last("open", path))
-        }
         let types = acceptable.compactMap { MIMEType($0) }
         guard let type = response.fields.first("content-type").flatMap({ MIMEType($0) }) else {
             return types.contains(where: \.isWildcard) ? nil : .missingContentType(acceptable: acceptable)

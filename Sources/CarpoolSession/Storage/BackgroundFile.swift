@@ -35,12 +35,13 @@ public final class BackgroundFile: @unchecked Sendable {
         guard let fd = descriptor?.raw else { return fail(SystemError(code: EBADF, operation: "write")) }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(fd, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { pwrite(fd, $0.baseAddress, $0.count, off_t(end)) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 return fail(count < 0 ? .last("write") : SystemError(code: EIO, operation: "write"))
             }
-            rest.prefix(count).withUnsafeBytes { hash?.update($0) }
+            // A hash that lacks bytes from before takes these from the file, later.
+            if let hash, hash.count == end { rest.prefix(count).withUnsafeBytes { hash.update($0) } }
             end &+= Int64(count)
             rest = rest.dropFirst(count)
         }
@@ -53,8 +54,44 @@ public final class BackgroundFile: @unchecked Sendable {
         return error
     }
 
-    /// The hash of all that was written, if it is wanted. Nothing can be written after it.
-    public func finishHash() -> [UInt8]? { hash?.finish() }
+    /// Has every byte hashed from now on, and those that are there when there is time.
+    func wantHash() {
+        if hash == nil { hash = SHA256Hash() }
+    }
+
+    /// Cuts it to so many bytes.
+    func truncate(to count: Int64) {
+        guard open() == nil else { return }
+        guard let fd = descriptor?.raw, ftruncate(fd, off_t(count)) == 0 else {
+            fail(.last("ftruncate"))
+            return
+        }
+        end = count
+        if let hash, hash.count > count { self.hash = SHA256Hash() }
+    }
+
+    /// How much is hashed by one job: some milliseconds.
+    private static let hashedBytesPerJob: Int64 = 4_194_304
+
+    /// Hashes bytes that the hash lacks, but not all of many. Returns whether it lacks none.
+    func catchUpHash() -> Bool {
+        guard failure == nil, let hash, hash.count < end else { return true }
+        let count = min(end - hash.count, BackgroundFile.hashedBytesPerJob)
+        do throws(SystemError) {
+            let bytes = try read(at: hash.count, count: Int(count))
+            guard !bytes.isEmpty else { throw SystemError(code: EIO, operation: "pread") }
+            bytes.withUnsafeBytes { hash.update($0) }
+        } catch {
+            fail(error)
+        }
+        return hash.count >= end
+    }
+
+    /// The hash of all bytes, if it is wanted. Nothing can be written after it.
+    public func finishHash() -> [UInt8]? {
+        guard let hash, hash.count == end else { return nil }
+        return hash.finish()
+    }
 
     /// Closes it. A file that was not opened stays closed.
     func close() {

@@ -8,6 +8,8 @@ public final class FileStore {
     public let scheduler: any Scheduler
     /// What is gathered for all files.
     public let memory: WriteMemory
+    /// The partial files that requests have.
+    let partials = PartialFileTable()
     /// The account of a request's jobs.
     public var shareOfRequest: (Request) -> WorkerShare = { _ in .process }
 
@@ -28,7 +30,7 @@ public final class FileStore {
         run(for: share, work, then: then)
     }
 
-    /// Runs work in the background that must not be refused, because it gives something back or is one for each request: again, until it is
+    /// Runs work in the background that must not be refused, because it gives something back or continues what has begun: again, until it is
     /// taken.
     public func runAlways<Value: Sendable>(
         for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void

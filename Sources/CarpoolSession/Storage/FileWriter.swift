@@ -39,9 +39,9 @@ public final class FileWriter {
     private var followers: [Follower] = []
     private var idleFollowers: [() -> Void] = []
     private var timer: Timer?
-    private var isHeld = false
     private var awaitsRoom = false
-    private var isClosed = false
+    /// Whether its last job has been asked for.
+    private(set) var isClosed = false
     private var hasFailed = false
 
     /// So much is written at a time; a larger write gains nothing.
@@ -90,15 +90,6 @@ public final class FileWriter {
         if gathered.count >= FileWriter.pieceBytes { startNext() } else { arm(FileWriter.gatherMilliseconds) }
     }
 
-    /// Writes nothing more until ``release()``; what comes is gathered.
-    func hold() { isHeld = true }
-
-    /// Goes on writing.
-    func release() {
-        isHeld = false
-        startNext()
-    }
-
     private func arm(_ milliseconds: Int) {
         let timer = timer ?? Timer { [unowned self] in startNext() }
         self.timer = timer
@@ -107,7 +98,7 @@ public final class FileWriter {
 
     /// Starts the jobs that wait; the first of them writes what was gathered before.
     private func startNext() {
-        guard !isHeld, !isClosed, bytesInFlight == 0 else { return }
+        guard !isClosed, bytesInFlight == 0 else { return }
         if followers.isEmpty, !gathered.isEmpty {
             followers.append(Follower(start: { [unowned self] in start(writing: $0, { _ in }) { _ in } }, drop: {}))
         }
@@ -202,15 +193,6 @@ public final class FileWriter {
             isClosed = true
             then(value)
         }
-    }
-
-    /// Runs a job while writing is held.
-    func performHeld<Value: Sendable>(
-        _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value) -> Void
-    ) {
-        guard !isClosed, !start(writing: [], job, then) else { return }
-        let again = Timer { [weak self] in self?.performHeld(job, then: then) }
-        store.scheduler.arm(again, afterMilliseconds: FileWriter.retryMilliseconds)
     }
 
     /// Runs the last job, which closes the file behind it. What was gathered and not yet handed over is dropped.

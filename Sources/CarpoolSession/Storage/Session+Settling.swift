@@ -142,6 +142,14 @@ extension Request {
     /// Fails, because its body's file cannot be written.
     public func failToKeepBody(_ error: SessionError) { session.didFailToKeep(self, error) }
 
+    /// Runs work that may block in the background, on the account of the request. It is not refused, since the request is under way.
+    public func inBackground<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
+    ) {
+        let files = session.files
+        files.runAlways(for: files.shareOfRequest(self), work, then: then)
+    }
+
     /// Moves the body to a file of the session's spool, if it is in memory. If that fails it stays in memory, and the reason is given.
     public func spillBody(completion: @escaping (SessionError?) -> Void) {
         if spilling != nil {

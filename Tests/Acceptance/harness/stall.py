@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.daemon import CARPOOLD, ROOT
+from harness.waiting import eventually
 
 NAME = "libplist-2.0.so.3"
 
@@ -19,20 +20,34 @@ class StalledDisk:
     def __init__(self, library: Path, folder: Path) -> None:
         self.folder = folder
         self._control = library.parent / "stall"
+        self._calls = library.parent / "stalled"
         paths = [str(library.parent), os.environ.get("CARPOOL_LIBCURL_DIR", "")]
         self.variables = {"LD_LIBRARY_PATH": ":".join(path for path in paths if path)}
 
     def stall(self) -> None:
+        """Stall from now on."""
+        self._calls.unlink(missing_ok=True)
         part = self._control.with_suffix(".new")
         part.write_text(str(self.folder))
         part.rename(self._control)
 
+    def wait(self) -> None:
+        """Wait until a call waits."""
+        eventually(lambda: self.calls > 0)
+
+    @property
+    def calls(self) -> int:
+        """How many calls have begun to wait since the last `stall`."""
+        return self._calls.stat().st_size if self._calls.exists() else 0
+
     def release(self) -> None:
+        """Let every call go on."""
         self._control.unlink(missing_ok=True)
 
 
 def build(place: Path, folder: Path) -> StalledDisk:
-    """Build the library that makes a folder stall."""
+    """Build the library that makes a folder stall, in a directory that is made for it."""
+    place.mkdir()
     linked = subprocess.run(["ldd", CARPOOLD], capture_output=True, text=True, check=True, timeout=20).stdout
     real = next((line.split()[2] for line in linked.splitlines() if NAME in line), None)
     if real is None:

@@ -1,6 +1,7 @@
 import CarpoolHTTP
 import CarpoolRPC
 @testable import CarpoolServer
+import CarpoolSession
 import CarpoolSystem
 
 extension RequestReader {
@@ -12,9 +13,11 @@ extension RequestReader {
         let names = CallFileNames(params)
         for name in names.paths where AbsolutePath.isOne(name.path) { found.open(name, worker.closer) }
         for name in names.authorities where AbsolutePath.isOne(name.path) { found.read(name, known: [:]) }
+        found.destination = names.destination?.look()
         return RequestReader(
             client: client, owner: 1_000, files: CallFiles(found, descriptorCount: 0), worker: worker,
             callbacks: RecordingParts(), languages: [], scheduler: loop,
-            connectivity: UnknownConnectivity(), makeRequestID: { "r_test" })
+            connectivity: UnknownConnectivity(), makeRequestID: { "r_test" },
+            fileStore: FileStore(work: InlineWork(), scheduler: loop))
     }
 }

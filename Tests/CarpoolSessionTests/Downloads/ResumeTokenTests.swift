@@ -44,11 +44,18 @@ struct ResumeTokenTests {
     func index() throws {
         let (folder, notes) = (DownloadFolder(), DownloadFolder())
         let index = PartialFileIndex(directory: notes.path)
-        for number in 1...4 {
-            let file = try PartialFile(beside: folder("f"), request: "r_\(number)", index: index)
-            #expect(file.isKept)
+        let store = FileStore(work: InlineWork(), scheduler: ManualScheduler())
+        func begun(_ number: Int) -> PartialFile {
+            let file = PartialFile(beside: folder("f"), request: "r_\(number)", index: index, store, .process)
+            file.begin(for: folder("f"), DownloadOptions(), isResolved: false, isHashed: false) { #expect($0 == nil) }
+            return file
         }
-        let used = try PartialFile(beside: folder("f"), request: "r_5", index: index)
+        for number in 1...4 {
+            let file = begun(number)
+            #expect(file.isKept)
+            file.close()
+        }
+        let used = begun(5)
         #expect(notes.names == ["r_1", "r_2", "r_3", "r_4", "r_5"])
         touch(folder(".f.r_1.carpool-part"), secondsAgo: PartialFileIndex.maximumAge + 60)
         touch(used.place, secondsAgo: PartialFileIndex.maximumAge + 60)
@@ -63,8 +70,11 @@ struct ResumeTokenTests {
     @Test("Without a place to be remembered a partial file is not kept")
     func unremembered() throws {
         let folder = DownloadFolder()
-        let file = try PartialFile(
-            beside: folder("f"), request: "r_1", index: PartialFileIndex(directory: "/nonexistent"))
+        let store = FileStore(work: InlineWork(), scheduler: ManualScheduler())
+        let index = PartialFileIndex(directory: "/nonexistent")
+        let file = PartialFile(beside: folder("f"), request: "r_1", index: index, store, .process)
+        file.begin(for: folder("f"), DownloadOptions(), isResolved: false, isHashed: false) { #expect($0 == nil) }
+        #expect(file.isOpen)
         #expect(!file.isKept)
     }
 

@@ -1,0 +1,107 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// Where the file of a download lies and where it goes, as the jobs of its ``FileWriter`` see it. Both folders are opened once; files are
+/// found in them by name and compared with what was opened.
+///
+/// `@unchecked Sendable` because only the jobs of one queue touch it, one at a time and in order.
+final class PartialLocation: @unchecked Sendable {
+    /// Where the partial file lies.
+    let place: String
+    private let index: PartialFileIndex?
+    private var folder: Folder?
+    private(set) var identity: FileStatus.Identity?
+    private var target: Folder?
+    private var isMoved = false
+    /// Whether the file may be left for a later request; not so if the index does not remember it.
+    private(set) var isKept = true
+
+    init(place: String, index: PartialFileIndex?) {
+        self.place = place
+        self.index = index
+    }
+
+    /// One that was opened before.
+    init(place: String, folder: Folder, identity: FileStatus.Identity, index: PartialFileIndex?) {
+        self.place = place
+        self.folder = folder
+        self.identity = identity
+        self.index = index
+    }
+
+    private var name: String { PartialLocation.split(place).name }
+
+    /// The folder and the name in a path.
+    static func split(_ path: String) -> (folder: String, name: String) {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[slash...].dropFirst()))
+    }
+
+    // MARK: Beginning
+
+    /// Opens the folder of the destination, and makes it if that is asked for.
+    /// - Parameter isResolved: whether the path has no symbolic links, so that one which is found now was put there since.
+    func openTarget(_ path: String, _ options: DownloadOptions, isResolved: Bool) -> SystemError? {
+        let folder = PartialLocation.split(path).folder
+        let mode = options.createsIntermediateDirectories ? 0o777 & ~options.umask : nil
+        do throws(SystemError) {
+            target =
+                isResolved
+                ? try Folder(folder, missingMode: mode) : try Folder.resolving(folder, missingMode: mode)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Makes an empty file of mode 0600 in the folder of the destination, locked, so that no other request continues it meanwhile.
+    func create(for request: String) throws(SystemError) -> FileDescriptor {
+        guard let target else { throw SystemError(code: ENOENT, operation: "open", subject: place) }
+        folder = target
+        let opened = try target.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        flock(opened.raw, LOCK_EX | LOCK_NB)
+        identity = try FileStatus(of: opened.raw).identity
+        isKept = index?.add(place, request: request) ?? true
+        return opened
+    }
+
+    // MARK: Ending
+
+    /// Renames the file to its final name, in one step. EEXIST if there is a file already that is not to be replaced, and for whatever is no
+    /// regular file; ENOENT if it does not lie where it was made.
+    func move(_ file: BackgroundFile, to destination: String, _ options: DownloadOptions) throws(SystemError) {
+        if let error = file.failure { throw error }
+        guard let folder, let target, let fd = file.descriptor?.raw else {
+            throw SystemError(code: EBADF, operation: "rename", subject: place)
+        }
+        let newName = PartialLocation.split(destination).name
+        if let there = try? target.status(of: newName), there.kind != .regular, there.kind != .link {
+            let code = there.kind == .directory ? EISDIR : EEXIST
+            throw SystemError(code: code, operation: "rename", subject: destination)
+        }
+        guard try folder.status(of: name).identity == identity else {
+            throw SystemError(code: ENOENT, operation: "rename", subject: place)
+        }
+        guard fchmod(fd, 0o666 & ~options.umask) == 0 else { throw .last("fchmod", place) }
+        try folder.rename(name, to: newName, in: target, replaces: options.removesPreviousFile)
+        isMoved = true
+        index?.remove(place)
+        file.close()
+        self.folder = nil
+        self.target = nil
+    }
+
+    /// Removes the file, unless it has its final name or another file lies in its place.
+    func remove() {
+        guard !isMoved, let folder else { return }
+        if let there = try? folder.status(of: name), there.identity == identity { try? folder.unlink(name) }
+        index?.remove(place)
+        close()
+    }
+
+    /// Closes the folders.
+    func close() {
+        folder = nil
+        target = nil
+    }
+}

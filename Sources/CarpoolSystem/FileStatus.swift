@@ -1,0 +1,54 @@
+internal import Glibc
+
+/// What the kernel says of a file (stat(2)).
+public struct FileStatus: Sendable {
+    /// Which file it is, whatever its name: device and number.
+    public struct Identity: Equatable, Sendable {
+        let device: UInt
+        let number: UInt
+    }
+
+    /// The kinds that are told apart.
+    public enum Kind: Sendable {
+        /// Bytes.
+        case regular
+        /// A folder.
+        case directory
+        /// A symbolic link.
+        case link
+        /// A pipe, a socket or a device.
+        case other
+    }
+
+    /// Which file it is.
+    public let identity: Identity
+    /// What it is.
+    public let kind: Kind
+    /// How many bytes it has.
+    public let size: Int64
+    /// Whose it is.
+    public let owner: UInt32
+    /// How many names it has.
+    public let links: Int
+
+    /// Of an open file.
+    public init(of descriptor: Int32) throws(SystemError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .last("fstat") }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
+        identity = Identity(device: UInt(status.st_dev), number: UInt(status.st_ino))
+        size = Int64(status.st_size)
+        owner = status.st_uid
+        links = Int(status.st_nlink)
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .link
+            default: .other
+            }
+    }
+}

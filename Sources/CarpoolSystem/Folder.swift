@@ -1,0 +1,72 @@
+internal import CLinux
+internal import Glibc
+
+/// An open folder: what is made, renamed or removed in it is found by this folder and not by a path, which may lead elsewhere by then.
+///
+/// `@unchecked Sendable` because nothing of it changes.
+public final class Folder: @unchecked Sendable {
+    /// The path that it was opened by.
+    public let path: String
+    private let descriptor: FileDescriptor
+
+    /// Opens a folder by its absolute path, without following a symbolic link in any part of it.
+    /// - Parameter missingMode: makes the parts that are missing with this mode; `nil` fails with ENOENT instead.
+    public init(_ path: String, missingMode: UInt32? = nil) throws(SystemError) {
+        let raw = CLinux_open_folder(path, missingMode == nil ? 0 : 1, missingMode ?? 0)
+        guard raw >= 0 else { throw .last("open", path) }
+        descriptor = FileDescriptor(owning: raw)
+        self.path = path
+    }
+
+    /// The same with all symbolic links resolved first, as far as the path is there.
+    public static func resolving(_ path: String, missingMode: UInt32? = nil) throws(SystemError) -> Folder {
+        try Folder(try resolve(path), missingMode: missingMode)
+    }
+
+    /// The path without symbolic links, as far as it is there; what is missing behind that is kept.
+    public static func resolve(_ path: String) throws(SystemError) -> String {
+        var (known, rest) = (path[...], "")
+        while !known.isEmpty {
+            if let resolved = realpath(String(known), nil) {
+                defer { free(resolved) }
+                let real = String(cString: resolved)
+                return rest.isEmpty ? real : (real == "/" ? "" : real) + rest
+            }
+            guard errno == ENOENT else { throw .last("realpath", path) }
+            let slash = known.lastIndex(of: "/") ?? known.startIndex
+            rest = known[slash...] + rest
+            known = known[..<slash]
+        }
+        return rest.isEmpty ? "/" : rest
+    }
+
+    /// Opens a file in it, close-on-exec.
+    public func open(_ name: String, _ flags: Int32, mode: UInt32 = 0) throws(SystemError) -> FileDescriptor {
+        while true {
+            let raw = openat(descriptor.raw, name, flags | O_CLOEXEC, mode)
+            if raw >= 0 { return FileDescriptor(owning: raw) }
+            if errno != EINTR { throw .last("open", "\(path)/\(name)") }
+        }
+    }
+
+    /// What a name in it stands for; a symbolic link is not followed.
+    public func status(of name: String) throws(SystemError) -> FileStatus {
+        var status = stat()
+        guard fstatat(descriptor.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw .last("stat", "\(path)/\(name)")
+        }
+        return FileStatus(status)
+    }
+
+    /// Renames a file of it to a name in another folder; EEXIST if that is taken and may not be replaced.
+    public func rename(_ name: String, to newName: String, in folder: Folder, replaces: Bool) throws(SystemError) {
+        let result = CLinux_rename_between(
+            descriptor.raw, name, folder.descriptor.raw, newName, replaces ? 1 : 0)
+        guard result == 0 else { throw .last("rename", "\(folder.path)/\(newName)") }
+    }
+
+    /// Removes a file of it.
+    public func unlink(_ name: String) throws(SystemError) {
+        guard unlinkat(descriptor.raw, name, 0) == 0 else { throw .last("unlink", "\(path)/\(name)") }
+    }
+}
