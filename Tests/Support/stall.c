@@ -3,7 +3,8 @@
 // Built as a shared library of the name libplist-2.0.so.3 that needs the real one under another name, and found through LD_LIBRARY_PATH, since
 // a daemon keeps no LD_PRELOAD: what a direct dependency defines comes before the C library's. The control file is `stall` beside the library; its
 // content is the folder. Calls by path, by a name in an open folder and by descriptor wait alike; those that have begun go on when the file
-// goes. Each call that waits adds a byte to the file `stalled` beside the library, so that a test can wait for one.
+// goes. Each call that waits adds a line to the file `calls` beside the library: the thread's id and the call's name. While there is a control
+// file `watch` with the folder as content, every call below it adds such a line.
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -45,9 +46,9 @@ static long open_beside(const char *name, int flags) {
     return call(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0600, 0, 0);
 }
 
-// The folder that stalls, if one does.
-static int folder(char room[PATH_MAX]) {
-    long fd = open_beside("stall", O_RDONLY);
+// The folder in a control file, if the file is there.
+static int folder(const char *control, char room[PATH_MAX]) {
+    long fd = open_beside(control, O_RDONLY);
     if (fd < 0) return 0;
     long count = call(SYS_read, fd, (long)room, PATH_MAX - 1, 0, 0, 0);
     call(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -61,22 +62,28 @@ static int is_below(const char *path, const char *folder) {
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
-static void note_call(void) {
-    long fd = open_beside("stalled", O_WRONLY | O_APPEND | O_CREAT);
+static void note_call(const char *name) {
+    long fd = open_beside("calls", O_WRONLY | O_APPEND | O_CREAT);
     if (fd < 0) return;
-    call(SYS_write, fd, (long)"x", 1, 0, 0, 0);
+    char line[64];
+    int length = snprintf(line, sizeof line, "%ld %s\n", call(SYS_gettid, 0, 0, 0, 0, 0, 0), name);
+    call(SYS_write, fd, (long)line, length, 0, 0, 0);
     call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-static void wait_for_path(const char *path) {
-    char stalled[PATH_MAX], target[PATH_MAX];
+static void wait_for_path(const char *name, const char *path) {
+    char below[PATH_MAX], target[PATH_MAX];
     int error = errno, is_noted = 0;
     if (path && strncmp(path, "/proc/self/fd/", 14) == 0) {
         long count = call(SYS_readlinkat, AT_FDCWD, (long)path, (long)target, sizeof target - 1, 0, 0);
         if (count > 0) { target[count] = 0; path = target; }
     }
-    while (path && folder(stalled) && is_below(path, stalled)) {
-        if (!is_noted) note_call();
+    if (path && folder("watch", below) && is_below(path, below)) {
+        note_call(name);
+        is_noted = 1;
+    }
+    while (path && folder("stall", below) && is_below(path, below)) {
+        if (!is_noted) note_call(name);
         is_noted = 1;
         struct timespec pause = {.tv_nsec = 5000000};
         nanosleep(&pause, NULL);
@@ -84,16 +91,16 @@ static void wait_for_path(const char *path) {
     errno = error;
 }
 
-static void wait_for(int fd) {
-    char name[32];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    wait_for_path(name);
+static void wait_for(const char *name, int fd) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    wait_for_path(name, path);
 }
 
 // A relative path lies below the folder.
-static void wait_at(int folder, const char *path) {
-    if ((path && path[0] == '/') || folder == AT_FDCWD) wait_for_path(path);
-    else wait_for(folder);
+static void wait_at(const char *name, int folder, const char *path) {
+    if ((path && path[0] == '/') || folder == AT_FDCWD) wait_for_path(name, path);
+    else wait_for(name, folder);
 }
 
 #define OPENING(name) \
@@ -102,7 +109,7 @@ static void wait_at(int folder, const char *path) {
         va_start(list, flags); \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
         va_end(list); \
-        wait_for_path(path); \
+        wait_for_path(#name, path); \
         return (int)call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0); \
     }
 #define OPENING_AT(name) \
@@ -111,7 +118,7 @@ static void wait_at(int folder, const char *path) {
         va_start(list, flags); \
         mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0; \
         va_end(list); \
-        wait_at(folder, path); \
+        wait_at(#name, folder, path); \
         return (int)call(SYS_openat, folder, (long)path, flags, mode, 0, 0); \
     }
 
@@ -126,16 +133,16 @@ long syscall(long number, ...) {
     long a = va_arg(list, long), b = va_arg(list, long), c = va_arg(list, long), d = va_arg(list, long),
          e = va_arg(list, long), f = va_arg(list, long);
     va_end(list);
-    if (number == SYS_openat2) wait_for_path((const char *)b);
+    if (number == SYS_openat2) wait_for_path("openat2", (const char *)b);
     return call(number, a, b, c, d, e, f);
 }
 
 #define BY_PATH(result, name, parameters, arguments, path, ...) \
-    result name parameters { REAL(result, name, __VA_ARGS__); wait_for_path(path); return real arguments; }
+    result name parameters { REAL(result, name, __VA_ARGS__); wait_for_path(#name, path); return real arguments; }
 #define BY_NAME(result, name, parameters, arguments, folder, path, ...) \
-    result name parameters { REAL(result, name, __VA_ARGS__); wait_at(folder, path); return real arguments; }
+    result name parameters { REAL(result, name, __VA_ARGS__); wait_at(#name, folder, path); return real arguments; }
 #define BY_DESCRIPTOR(result, name, parameters, arguments, ...) \
-    result name parameters { REAL(result, name, __VA_ARGS__); wait_for(fd); return real arguments; }
+    result name parameters { REAL(result, name, __VA_ARGS__); wait_for(#name, fd); return real arguments; }
 
 BY_PATH(int, stat, (const char *path, struct stat *s), (path, s), path, const char *, struct stat *)
 BY_PATH(int, lstat, (const char *path, struct stat *s), (path, s), path, const char *, struct stat *)

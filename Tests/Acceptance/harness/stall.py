@@ -19,30 +19,40 @@ class StalledDisk:
 
     def __init__(self, library: Path, folder: Path) -> None:
         self.folder = folder
-        self._control = library.parent / "stall"
-        self._calls = library.parent / "stalled"
+        self._stall = library.parent / "stall"
+        self._watch = library.parent / "watch"
+        self._calls = library.parent / "calls"
         paths = [str(library.parent), os.environ.get("CARPOOL_LIBCURL_DIR", "")]
         self.variables = {"LD_LIBRARY_PATH": ":".join(path for path in paths if path)}
 
     def stall(self) -> None:
         """Stall from now on."""
         self._calls.unlink(missing_ok=True)
-        part = self._control.with_suffix(".new")
+        self._begin(self._stall)
+
+    def watch(self) -> None:
+        """Note every call from now on, without a wait."""
+        self._calls.unlink(missing_ok=True)
+        self._begin(self._watch)
+
+    def _begin(self, control: Path) -> None:
+        part = control.with_suffix(".new")
         part.write_text(str(self.folder))
-        part.rename(self._control)
+        part.rename(control)
 
     def wait(self) -> None:
         """Wait until a call waits."""
-        eventually(lambda: self.calls > 0)
+        eventually(lambda: len(self.calls) > 0)
 
     @property
-    def calls(self) -> int:
-        """How many calls have begun to wait since the last `stall`."""
-        return self._calls.stat().st_size if self._calls.exists() else 0
+    def calls(self) -> list[tuple[int, str]]:
+        """The calls that were noted since the last `stall` or `watch`: the thread, and the name of the call."""
+        lines = self._calls.read_text().splitlines() if self._calls.exists() else []
+        return [(int(thread), name) for thread, name in (line.split() for line in lines)]
 
     def release(self) -> None:
         """Let every call go on."""
-        self._control.unlink(missing_ok=True)
+        self._stall.unlink(missing_ok=True)
 
 
 def build(place: Path, folder: Path) -> StalledDisk:
