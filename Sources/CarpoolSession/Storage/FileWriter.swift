@@ -5,9 +5,24 @@ public import CarpoolSystem
 /// Bytes that come in small pieces cost one write(2) for many of them. What is gathered and not yet written is bounded: ``isFull`` says when
 /// its transfer has to wait, and ``onRoom`` when it may go on.
 public final class FileWriter {
-    /// What writing came to: the buffer, to be used again, and how far the file goes.
+    /// The bytes that one job writes. The loop takes the array out again, so that it is not copied when it is filled once more.
+    ///
+    /// `@unchecked Sendable` because one thread at a time has it: the loop, then the job, then the loop.
+    private final class Piece: @unchecked Sendable {
+        var bytes: [UInt8]
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        func take() -> [UInt8] {
+            let taken = bytes
+            bytes = []
+            return taken
+        }
+    }
+
+    /// What writing came to, and how far the file goes.
     private struct Written: Sendable {
-        let buffer: [UInt8]
+        let piece: Piece
         let count: Int
         let end: Int64
         let error: SystemError?
@@ -127,10 +142,10 @@ public final class FileWriter {
     }
 
     private func didWrite(_ written: Written) {
-        if !written.buffer.isEmpty {
+        if !written.piece.bytes.isEmpty {
             store.memory.change(by: -bytesInFlight)
             bytesInFlight = 0
-            spare = written.buffer
+            spare = written.piece.take()
         }
         if written.count > 0 { onWritten(written.count, written.end) }
         if let error = written.error { fail(error) }
@@ -217,12 +232,13 @@ public final class FileWriter {
     private func start<Value: Sendable>(
         writing bytes: [UInt8], _ job: @escaping @Sendable (BackgroundFile) -> Value, _ then: @escaping (Value) -> Void
     ) -> Bool {
+        let piece = Piece(bytes)
         let work: @Sendable () -> (Written, Value) = { [file] in
             let before = file.end
-            if !bytes.isEmpty { file.write(bytes) }
+            if !piece.bytes.isEmpty { file.write(piece.bytes) }
             let end = file.end
             let value = job(file)
-            return (Written(buffer: bytes, count: Int(end - before), end: end, error: file.failure), value)
+            return (Written(piece: piece, count: Int(end - before), end: end, error: file.failure), value)
         }
         jobs += 1
         do throws(WorkerError) {
