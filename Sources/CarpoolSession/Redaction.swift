@@ -66,13 +66,24 @@ public enum Redaction {
         while let equals = bytes[start...].firstIndex(of: UInt8(ascii: "=")) {
             shown += bytes[start...equals]
             start = equals + 1
-            let name = bytes[..<equals].suffix(maximumNameBytes).reversed().prefix { !beginsName($0) }.reversed()
             let end = bytes[start...].firstIndex(where: endsValue) ?? bytes.endIndex
-            guard end > start, SecretNames.contains(percentDecoded(Array(name))) else { continue }
+            guard end > start, namesSecret(name(before: equals, in: bytes)) else { continue }
             shown += mark.utf8
             start = end
         }
         return String(decoding: shown + bytes[start...], as: UTF8.self)
+    }
+
+    private static func name(before equals: Int, in bytes: [UInt8]) -> ArraySlice<UInt8> {
+        let first = max(bytes.startIndex, equals - maximumNameBytes)
+        var start = equals
+        while start > first, !beginsName(bytes[start - 1]) { start -= 1 }
+        return bytes[start..<equals]
+    }
+
+    private static func namesSecret(_ name: ArraySlice<UInt8>) -> Bool {
+        guard name.contains(UInt8(ascii: "%")) else { return SecretNames.contains(utf8: name) }
+        return SecretNames.contains(percentDecoded(Array(name)))
     }
 
     /// More of a name than this is not looked at.

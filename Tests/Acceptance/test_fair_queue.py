@@ -66,17 +66,19 @@ def test_b8_slow_answers_over_http2_leave_streams_to_another(
     place = f"/held/{daemon.pid}"
     gate = behind.hold(place)
     params = {"trust": {"ca_file": str(authority.ca_file)}, "http_version": "2"}
+    # Where HTTP/2 is not multiplexed each has a connection, of which a client has six.
+    most = 75 if daemon.call("daemon.info")["libcurl"]["profile"] == "multiplex" else 6
     with named(daemon, "greedy") as greedy, named(daemon, "other") as other:
         for _ in range(150):
             greedy.call("request.submit", url=nginx.https + place, **params)
-        behind.received(75, place)
+        behind.received(most, place)
         # Nothing of the first client's can end before the second has its answer.
         assert other.call("request.perform", url=nginx.https + "/hello.txt", **params)["outcome"]["ok"]
         late = other.call("request.perform", url=nginx.https + "/hello.txt", **params)
         assert late["outcome"]["ok"]
         record = greedy.call("request.perform", url=nginx.https + place, queue_timeout_ms=100, **params)
         assert record["outcome"]["error"]["waited_for"] == "client"
-        assert daemon.stats()["transfers"]["active"] == 75
+        assert daemon.stats()["transfers"]["active"] == most
         gate.set()
         greedy.call("session.cancel_requests", session="default")
 

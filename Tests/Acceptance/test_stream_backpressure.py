@@ -154,7 +154,7 @@ def test_a_dead_reader_is_not_waited_for(daemon: Daemon, wire: Wire, nginx: Ngin
         reader = Reader(wire, request)
         wire.call("request.resume", request=request)
         reader.until(1 << 20)
-        assert wire.call("request.get", request=request)["finished"] is False
+        assert daemon.call("request.get", request=request)["finished"] is False
     assert reader.complete()["error"] is None
     assert hashlib.sha256(reader.bytes).hexdigest() == nginx.hashes["16m.bin"]
 
@@ -168,7 +168,8 @@ def test_all_streams_together_are_bounded(start: StartDaemon, origin: ScriptedOr
         requests = [submit(wire, fountain.url) for fountain in fountains]
         for fountain in fountains:
             assert fountain.rest() > 0
-        assert daemon.memory_kib() - before < 8_192
+        # Besides what is held for readers each transfer has 128 KiB that libcurl reads into, and as much that it could not hand on.
+        assert daemon.memory_kib() - before < 2_048 + 24 * 256 + 4_096
         readers = [Reader(wire, request, credit=0) for request in requests]
         for reader in readers:
             reader.grant(200_000)

@@ -1,0 +1,107 @@
+"""Every method that asks for something, asked many times over tables that are as full as they get: no turn takes long."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from harness.calls import NOBODY, line, send_and_read
+from harness.daemon import Daemon
+from harness.gauge import bounded_turns
+from harness.waiting import eventually
+from harness.wire import Wire
+
+TIMES = 300
+CLIENTS = 60
+SESSIONS = 250
+"""Of a client; a user has 500."""
+SUBSCRIPTIONS = 32
+ORIGINS = 120
+KNOWN = 10_000
+
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [
+    ("client.list", {}),
+    ("daemon.config", {}),
+    ("daemon.info", {}),
+    ("daemon.stats", {}),
+    ("pool.stats", {}),
+    ("reachability.get", {}),
+    ("reachability.get", {"fresh": True}),
+    ("request.get", {}),
+    ("request.curl", {}),
+    ("request.list", {"scope": "all"}),
+    ("request.list", {"scope": "all", "state": "cancelled", "session": "s-1-1"}),
+    ("rpc.discover", {}),
+    ("session.get", {"session": "s-0-1"}),
+    ("session.list", {}),
+]
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[list[str]]:
+    """URLs of origins that answer nothing: a connection to each stays under way."""
+    with socket.socket() as listener:
+        listener.bind(("", 0))
+        listener.listen(512)
+        port = listener.getsockname()[1]
+        yield [f"http://127.2.{number // 250}.{number % 250 + 1}:{port}/" for number in range(ORIGINS)]
+
+
+@pytest.fixture
+def crowded(daemon: Daemon) -> Iterator[tuple[Wire, str]]:
+    """A client of a daemon that knows many clients, sessions, subscriptions, origins and requests, and a request."""
+    with contextlib.ExitStack() as open_wires, listening() as urls:
+        wires = [open_wires.enter_context(daemon.wire()) for _ in range(CLIENTS)]
+        for number, wire in enumerate(wires):
+            wire.call("client.hello", name=f"client {number}")
+            calls = [line("events.subscribe", index, types=["pool.*"]) for index in range(SUBSCRIPTIONS)]
+            send_and_read(wire, b"".join(calls), SUBSCRIPTIONS)
+        headers = {f"X-Header-{index}": "value " * 10 for index in range(20)}
+        for number, wire in enumerate(wires[:2]):
+            names = [f"s-{number}-{index}" for index in range(SESSIONS)]
+            calls = [line("session.create", 1, name=name, configuration={"headers": headers}) for name in names]
+            for begun in range(0, SESSIONS, 50):
+                send_and_read(wire, b"".join(calls[begun : begun + 50]), len(calls[begun : begun + 50]))
+        for url in urls:
+            wires[2].call("request.submit", url=url)
+        for begun in range(0, KNOWN, 250):
+            wires[3 + begun % 7].send_bytes(b"".join(line("request.submit", None, url=NOBODY) for _ in range(250)))
+        eventually(lambda: daemon.stats()["requests"]["known"] >= KNOWN * 9 // 10)
+        request = wires[4].call("request.submit", url=NOBODY, headers=headers, start="manual")["request"]
+        yield wires[4], request
+        wires[2].call("session.cancel_requests", session="default")
+        eventually(lambda: daemon.stats()["requests"]["active"] == 0)
+
+
+def test_b2_every_question_over_full_tables(daemon: Daemon, crowded: tuple[Wire, str]) -> None:
+    wire, request = crowded
+    slow = {}
+    for method, params in QUESTIONS:
+        needs_request = method in {"request.get", "request.curl"}
+        chosen = params | ({"request": request} if needs_request else {})
+        answer = wire.answer(wire.request(method, chosen))
+        assert "result" in answer, (method, answer)
+        try:
+            with bounded_turns(daemon):
+                send_and_read(wire, b"".join(line(method, number, **chosen) for number in range(TIMES)), TIMES)
+        except AssertionError as error:
+            slow[f"{method} {params}"] = str(error)[:300]
+    assert not slow
+
+
+def test_b2_a_url_of_many_parameters_is_shown_to_another(daemon: Daemon) -> None:
+    """What another client reads of a URL has its secrets taken out."""
+    url = NOBODY + "?" + "&".join(["a=b"] * 16_000)
+    with daemon.wire() as owner, daemon.wire() as other:
+        owner.call("client.hello", name="owner")
+        other.call("client.hello", name="other")
+        other.call("events.subscribe", types=["*"], scope="all")
+        with bounded_turns(daemon):
+            for _ in range(300):
+                request = owner.call("request.submit", url=url)["request"]
+                owner.call("request.wait", request=request)
+                other.call("request.get", request=request)
+            other.call("request.list", scope="all")
