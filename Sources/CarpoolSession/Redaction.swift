@@ -4,9 +4,10 @@ public enum Redaction {
     public static let mark = "(hidden)"
 
     /// A URL, or a text with URLs in it, without user information, and without the values of secret parameters in queries and fragments.
-    public static func withoutSecrets(_ text: String) -> String {
+    /// - Parameter count: how many bytes of it are needed at least; what follows them may be missing.
+    public static func withoutSecrets(_ text: String, atLeast count: Int = .max) -> String {
         guard mayHoldSecret(text) else { return text }
-        return withoutParameters(withoutUserInformation(text, everywhere: true))
+        return withoutParameters(withoutUserInformation(text, everywhere: true, atLeast: count), atLeast: count)
     }
 
     /// The URL without `user:password@`. Works on any text, because URLs that cannot be parsed are shown too: what is written with one slash,
@@ -28,12 +29,12 @@ public enum Redaction {
 
     // MARK: User information
 
-    private static func withoutUserInformation(_ text: String, everywhere: Bool) -> String {
+    private static func withoutUserInformation(_ text: String, everywhere: Bool, atLeast count: Int = .max) -> String {
         let bytes = Array(text.utf8)
         guard bytes.contains(UInt8(ascii: "@")) else { return text }
         var shown: [UInt8] = []
         var rest = bytes[...]
-        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+        while shown.count < count, let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             let start = rest[(colon + 1)...].firstIndex { $0 != slash && $0 != backslash } ?? rest.endIndex
             // In the midst of a text only two slashes begin an authority: `time: 12@home` has none.
             let isWholeURL = shown.isEmpty && !rest[..<colon].contains { $0 <= 0x20 }
@@ -47,7 +48,8 @@ public enum Redaction {
             }
             if !everywhere { break }
         }
-        return String(decoding: shown + rest, as: UTF8.self)
+        if shown.count < count { shown += rest }
+        return String(decoding: shown, as: UTF8.self)
     }
 
     private static let slash = UInt8(ascii: "/")
@@ -59,11 +61,11 @@ public enum Redaction {
 
     // MARK: Parameters
 
-    private static func withoutParameters(_ text: String) -> String {
+    private static func withoutParameters(_ text: String, atLeast count: Int) -> String {
         let bytes = Array(text.utf8)
         var shown: [UInt8] = []
         var start = bytes.startIndex
-        while let equals = bytes[start...].firstIndex(of: UInt8(ascii: "=")) {
+        while shown.count < count, let equals = bytes[start...].firstIndex(of: UInt8(ascii: "=")) {
             shown += bytes[start...equals]
             start = equals + 1
             let end = bytes[start...].firstIndex(where: endsValue) ?? bytes.endIndex
@@ -71,7 +73,8 @@ public enum Redaction {
             shown += mark.utf8
             start = end
         }
-        return String(decoding: shown + bytes[start...], as: UTF8.self)
+        if shown.count < count { shown += bytes[start...] }
+        return String(decoding: shown, as: UTF8.self)
     }
 
     private static func name(before equals: Int, in bytes: [UInt8]) -> ArraySlice<UInt8> {

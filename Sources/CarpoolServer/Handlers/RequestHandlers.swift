@@ -196,7 +196,8 @@ struct RequestHandlers {
     private func write(_ entry: RequestEntry, for reader: ClientIdentity, to writer: inout JSONWriter) {
         let request = entry.request
         let url = Redaction.withoutUserInformation(request.parameters.url)
-        let shown = entry.client == reader ? url : Redaction.withoutSecrets(url)
+        let room = RequestHandlers.listedURLBytes
+        let shown = entry.client == reader ? url : Redaction.withoutSecrets(url, atLeast: room + 1)
         writer.beginObject()
         writer.member("request", request.id)
         writer.member("state", request.state.rawValue)
@@ -205,7 +206,7 @@ struct RequestHandlers {
         writer.member("client", entry.clientName)
         if entry.client.uid != reader.uid { writer.member("uid", entry.client.uid) }
         writer.member("method", request.parameters.method.rawValue)
-        writer.member("url", BoundedText.of(shown, bytes: RequestHandlers.listedURLBytes))
+        writer.member("url", BoundedText.of(shown, bytes: room))
         writer.member("status", request.response?.status)
         writer.member("error", request.error?.name)
         writer.member("created", time: entry.created)
