@@ -77,6 +77,9 @@ public struct JSON {
         return document.withText(of: node, body)
     }
 
+    /// Lets go of the trees that were made of its large values: they are made again when they are asked for.
+    public func forgetLargeValues() { document.forgetParts() }
+
     /// The kind of the value.
     public var kind: Kind {
         switch CJansson_typeof(node) {

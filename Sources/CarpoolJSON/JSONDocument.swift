@@ -40,6 +40,9 @@ final class JSONDocument {
         return part
     }
 
+    /// Lets go of the trees of large values: they are made again when they are asked for.
+    func forgetParts() { parts = [:] }
+
     /// Calls the body with the text of a value that the tree only refers to.
     func withText<Result, Failure: Error>(
         of node: UnsafeMutablePointer<json_t>, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

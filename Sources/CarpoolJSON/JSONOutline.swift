@@ -50,6 +50,11 @@ public struct JSONOutline: Sendable {
 
     init() {}
 
+    /// How many bytes of the text are in no large string: a bound of what trees of its parts are made of.
+    public func structureBytes(of text: [UInt8]) -> Int {
+        large.reduce(root.count) { text[Int($1.span.start)] == UInt8(ascii: "\"") ? $0 &- $1.span.count : $0 }
+    }
+
     /// Whether the parser of trees takes the text as it is.
     var isPlain: Bool { numbers.isEmpty && large.isEmpty && !hasNullInName }
 

@@ -3,20 +3,25 @@ internal import CarpoolSystem
 
 /// The messages of one batch, handled one after the other: a slice is one message.
 final class BatchRun: SlicedWork {
-    private var messages: ArraySlice<RPCMessage>
+    private let messages: RPCBatch
+    private var next = 0
     private let batch: Batch
-    private let handle: (RPCMessage, Batch) -> Void
+    private let handle: (MessageText, Batch) -> Void
 
-    init(_ messages: [RPCMessage], batch: Batch, handle: @escaping (RPCMessage, Batch) -> Void) {
-        self.messages = messages[...]
+    init(_ messages: RPCBatch, batch: Batch, handle: @escaping (MessageText, Batch) -> Void) {
+        self.messages = messages
         self.batch = batch
         self.handle = handle
     }
 
     func runSlice() -> Bool {
-        if let message = messages.popFirst() { handle(message, batch) }
-        guard messages.isEmpty else { return true }
-        batch.close()
-        return false
+        guard next < messages.count else {
+            // In a slice of its own: the last message may have been read by a thread meanwhile.
+            batch.close()
+            return false
+        }
+        next += 1
+        handle(messages.text(at: next - 1), batch)
+        return true
     }
 }

@@ -20,6 +20,8 @@ final class Call {
     let id: RPCID?
     /// The checked parameters; none once they have been let go of.
     private(set) var params: Params
+    /// What a thread has made of the parameters of a large call.
+    var parts: PreparedParts?
     /// Who calls.
     let client: any Client
     /// Carried out if the call is cancelled, or its connection lost, before it is answered.
@@ -43,7 +45,10 @@ final class Call {
 
     /// Lets go of the parameters, and so of the message that they came in: a call that waits for an answer from the network keeps
     /// only what was made of them.
-    func releaseParameters() { params = .none }
+    func releaseParameters() {
+        params = .none
+        parts = nil
+    }
 
     /// Answers with a result. Only the first answer counts.
     func answer(_ write: @escaping (inout JSONWriter) -> Void) { finish(.success(write)) }

@@ -31,7 +31,8 @@ extension Connection {
     func noteMemory() {
         let least = ConnectionMemory.uncountedBytes
         let new = HeldMemory(
-            input: framer.bufferedBytes >= least ? framer.heldBytes : 0, output: unreadBytes >= least ? unreadBytes : 0)
+            input: (framer.bufferedBytes >= least ? framer.heldBytes : 0) + awaitedBytes,
+            output: unreadBytes >= least ? unreadBytes : 0)
         guard new != held else { return }
         if held.input == 0 { inputSince = server.loop.now }
         if held.output == 0 { outputMoved = server.loop.now }
@@ -63,7 +64,8 @@ extension Server {
     /// Gives up the messages that have waited longest, of the user who holds most, until all fit.
     func makeRoomForInput() {
         while let uid = memory.input.culprit(limits.totalInputBytes) {
-            let oldest = connections.values.filter { $0.uid == uid && $0.held.input > 0 }
+            // What a thread reads is over soon.
+            let oldest = connections.values.filter { $0.uid == uid && $0.held.input > $0.awaitedBytes }
                 .min { $0.inputSince < $1.inputSince }
             guard let oldest, oldest.discardMessage() else { return }
             log.write(.warning, "half a message given up", [("client", "c-\(oldest.number)"), ("uid", String(uid))])

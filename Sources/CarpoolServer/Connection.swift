@@ -47,6 +47,9 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// Whether what was done for this client alone is being let go of.
     var isAbandoning = false
     private var isFlushDue = false
+    /// The size of a message that a thread reads; 0 if there is none.
+    var awaitedBytes = 0
+    private var isAwaiting: Bool { awaitedBytes > 0 }
     /// Answers of batches that wait for their last one.
     var batchBytes = 0
     /// What the server has counted of its memory.
@@ -110,13 +113,14 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private func handleLastInput() -> Bool {
         repeat {
             if handleMessages(since: .read()) { return true }
+            if isAwaiting { return false }
         } while !isClosed && readInput()
         close()
         return false
     }
 
     /// Whether the next bytes are wanted: not before those that came are handled, nor while the client has to read first.
-    private var takesInput: Bool { !inputHasEnded && !isScheduled && takesAnswers }
+    private var takesInput: Bool { !inputHasEnded && !isScheduled && !isAwaiting && takesAnswers }
 
     /// Reads once; gives whether something came. One read a turn, so that a client that writes much does not hold up the others.
     private func readInput() -> Bool {
@@ -150,7 +154,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// calls whose answers are large. Gives whether the slice was over; where the client has to read, ``flush()`` goes on.
     private func handleMessages(since start: MonotonicTime) -> Bool {
         var slice = InputSlice(since: start)
-        while !isClosed, !isShownOut, takesAnswers {
+        while !isClosed, !isShownOut, !isAwaiting, takesAnswers {
             if let item = work.last {
                 if !item.runSlice() { work.removeAll { $0 === item } }
             } else if let event = framer.next() {
@@ -159,7 +163,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
             } else {
                 return false
             }
-            if work.isEmpty { descriptors.end() }
+            if work.isEmpty, !isAwaiting { descriptors.end() }
             // A message that came alone, as most do, costs no look at the clock.
             if work.isEmpty, framer.bufferedBytes == 0 { return false }
             if slice.isOver() { return true }
@@ -188,42 +192,18 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         callCount &+= 1
         switch event {
         case .failure(let error): send(id: nil, error: error)
-        case .message(let bytes):
-            switch RPCInput.parse(bytes) {
-            case .single(let message): handle(message, batch: nil)
-            case .batch(let messages):
-                let batch = Batch(grow: { [unowned self] in batchBytes += $0 }) { [unowned self] bytes in
-                    bytes.withUnsafeBytes { send(message: $0) }
-                }
-                carryOut(BatchRun(messages, batch: batch) { [unowned self] in handle($0, batch: $1) })
-            case .failure(let error): send(id: nil, error: error)
-            }
+        case .message(let text): read(text, of: nil)
         }
     }
 
-    private func handle(_ message: RPCMessage, batch: Batch?) {
-        switch message {
-        case .invalid(let id, let error):
-            if let batch {
-                batch.add { Reply.write(id: id, error: error, to: &$0) }
-            } else {
-                send(id: id, error: error)
-            }
-        case .response(let response): server.callbacks.answer(response, from: number)
-        case .request(let request):
-            if let batch, let id = request.id {
-                guard batchBytes < server.limits.unreadBytes else {
-                    let error = RPCError.answersTooLarge(limitBytes: server.limits.unreadBytes)
-                    return batch.add { Reply.write(id: id, error: error, to: &$0) }
-                }
-                batch.expect()
-            }
-            let isDuplicate = request.id.map { calls[$0] != nil } ?? false
-            let call = server.dispatcher.dispatch(
-                request, from: self, batch: batch, underWay: calls.count, limit: server.limits.callsPerConnection,
-                isDuplicate: isDuplicate)
-            if let id = call.id, !call.isAnswered { calls[id] = call }
+    /// Goes on with what has arrived when a thread has read a large message.
+    func resumeInput() {
+        if isHungUp {
+            if !isScheduled, handleLastInput() { schedule() }
+        } else if !isScheduled, handleMessages(since: server.loop.now) {
+            schedule()
         }
+        settle()
     }
 
     // MARK: Output
@@ -236,7 +216,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     }
 
     /// The one line that queues what a client gets.
-    private func send(message: UnsafeRawBufferPointer) {
+    func send(message: UnsafeRawBufferPointer) {
         guard !isClosed, !isHungUp else { return }
         // What has happened before it is told before it: no answer, question or piece overtakes an event.
         takeEvents()
@@ -268,10 +248,10 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     }
 
     /// Brings the interest in line with what is left to do, and closes when nothing is.
-    private func settle() {
+    func settle() {
         guard !isClosed, !isHungUp else { return }
-        if inputHasEnded, !isScheduled, calls.isEmpty, subscriptions.isEmpty, watches.isEmpty, feeds.isEmpty,
-            output.isEmpty
+        if inputHasEnded, !isScheduled, !isAwaiting, calls.isEmpty, subscriptions.isEmpty, watches.isEmpty,
+            feeds.isEmpty, output.isEmpty
         {
             return close()
         }

@@ -32,7 +32,8 @@ struct Dispatcher {
 
     /// Carries out one request. The call that it gives back may be answered already.
     func dispatch(
-        _ request: RPCRequest, from client: any Client, batch: Batch?, underWay: Int, limit: Int, isDuplicate: Bool
+        _ request: RPCRequest, prepared: PreparedCall? = nil, from client: any Client, batch: Batch?, underWay: Int,
+        limit: Int, isDuplicate: Bool
     ) -> Call {
         func refuse(_ error: RPCError) -> Call {
             let call = Call(id: request.id, params: .none, client: client, batch: batch)
@@ -48,8 +49,14 @@ struct Dispatcher {
             return refuse(.forbidden(method: request.method, role: entry.method.role.rawValue))
         }
         do throws(RPCError) {
-            let params = try catalogue.bind(params: request.params, of: entry.method)
+            let params: Params
+            if let prepared {
+                params = try prepared.params.get()
+            } else {
+                params = try catalogue.bind(params: request.params, of: entry.method)
+            }
             let call = Call(id: request.id, params: params, client: client, batch: batch)
+            call.parts = prepared?.parts
             do throws(RPCError) {
                 if case .result(let write) = try entry.handler(call) { call.answer(write) }
             } catch {

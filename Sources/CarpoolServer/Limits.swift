@@ -2,7 +2,7 @@ internal import CarpoolSession
 
 /// Every maximum of the daemon, with its reason. All are told by `daemon.config`, and set under `limits` in the configuration file.
 public struct Limits: Equatable, Sendable {
-    /// A message from a client; parsing a larger one would hold the loop for tens of milliseconds.
+    /// A message from a client; a thread takes up to 0.7 s for the worst one of 1 MiB.
     public var messageBytes = 1_048_576
     /// A line to a client that has not raised it; asyncio's reader gives up at 65,536.
     public var lineBytes = 65_535
@@ -122,7 +122,7 @@ public struct Limits: Equatable, Sendable {
     static let fields: [Field] = [
         Field(
             "message_bytes", \.messageBytes, 4_096...16_777_216,
-            "a client's message; a larger one holds the loop while it is parsed"),
+            "a client's message; a thread reads a large one, for which its connection waits"),
         Field(
             "line_bytes", \.lineBytes, 4_096...67_108_864,
             "a line to a client; readers of common libraries give up at 65,536"),

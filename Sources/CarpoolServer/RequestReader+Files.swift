@@ -14,7 +14,9 @@ extension RequestReader {
         return made.contains { body["\($0)"] != nil } ? .upload : .data
     }
 
-    func readBody(_ json: JSON, into parameters: inout RequestParameters) throws(RPCError) {
+    func readBody(
+        _ json: JSON, _ parts: PreparedParts?, into parameters: inout RequestParameters
+    ) throws(RPCError) {
         if json["stream"] != nil {
             parameters.body = .source(BodyFeed(lengthBytes: json["length_bytes"]?.integer))
         } else if json["multipart"] != nil {
@@ -24,7 +26,7 @@ extension RequestReader {
         } else if let callback = json["callback"] {
             parameters.uploadable = try callbacks.uploadable(
                 callback, mayOpenFiles: client.uid == owner, path: "params.body.callback")
-        } else if let bytes = try bytes(json, path: "params.body") {
+        } else if let bytes = try RequestReader.bytes(json, parts, path: "params.body") {
             parameters.body = .bytes(bytes)
             if json["json"] != nil { RequestReader.addJSONContentType(to: &parameters) }
         } else {
@@ -32,8 +34,13 @@ extension RequestReader {
         }
     }
 
+    private static func bytes(_ json: JSON, _ parts: PreparedParts?, path: String) throws(RPCError) -> [UInt8]? {
+        if let parts { return try parts.body.get() }
+        return try bytes(json, path: path)
+    }
+
     /// Bytes that stand in the call itself.
-    func bytes(_ json: JSON, path: String) throws(RPCError) -> [UInt8]? {
+    static func bytes(_ json: JSON, path: String) throws(RPCError) -> [UInt8]? {
         if let text = json["text"]?.withUTF8({ Array($0) }) { return text }
         if let value = json["json"] {
             var writer = JSONWriter()

@@ -29,13 +29,15 @@ struct RequestReader {
     /// Writes the files of downloads.
     let fileStore: FileStore
 
-    func parameters(_ params: Params) throws(RPCError) -> RequestParameters {
+    func parameters(_ params: Params, _ parts: PreparedParts? = nil) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params["url"]?.string ?? "")
-        try read(params, into: &parameters)
+        try read(params, parts, into: &parameters)
         return parameters
     }
 
-    private func read(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
+    private func read(
+        _ params: Params, _ parts: PreparedParts?, into parameters: inout RequestParameters
+    ) throws(RPCError) {
         parameters.kind = RequestReader.kind(params)
         if parameters.kind == .upload { parameters.method = .post }
         if let method = params["method"]?.string {
@@ -44,24 +46,30 @@ struct RequestReader {
         if let headers = params["headers"] {
             parameters.fields = try RequestReader.fields(headers, path: "params.headers")
         }
-        if let body = params["body"] { try readBody(body, into: &parameters) }
+        if let body = params["body"] { try readBody(body, parts, into: &parameters) }
         parameters.expectsContinue = params["expect_continue"]?.bool ?? false
         parameters.userAgent = client.userAgent
-        try readParts(params, into: &parameters)
+        try readParts(params, parts, into: &parameters)
         try readTransfer(params, into: &parameters)
         try readKind(params, into: &parameters)
         try checkHost(of: parameters)
     }
 
     /// What the model calls a request's own: encoding, interceptor, validators, serializers, redirects.
-    private func readParts(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
+    private func readParts(
+        _ params: Params, _ parts: PreparedParts?, into parameters: inout RequestParameters
+    ) throws(RPCError) {
         if let values = params["parameters"] {
             guard params["body"] == nil else {
                 throw .invalidParams(
                     path: "params.parameters", message: "there is a body already",
                     expected: "either parameters or a body")
             }
-            parameters.parameters = try EncodingReader().parameters(values)
+            if let parts {
+                parameters.encodedParameters = try parts.parameters.get()
+            } else {
+                parameters.parameters = try EncodingReader().parameters(values)
+            }
         }
         if let encoding = params["encoding"] { parameters.encoding = try EncodingReader().encoding(encoding) }
         if let interceptor = params["interceptor"] {
@@ -257,6 +265,10 @@ struct RequestReader {
         }
         try headers.forEachMember { (name: String, value: JSON) throws(RPCError) in
             if let value = value.string { return fields.append(try field(name, value, path: "\(path).\(name)")) }
+            guard fields.count + value.count <= maximumFields else {
+                throw .invalidParams(
+                    path: path, message: "there are too many fields", expected: "at most \(maximumFields) fields")
+            }
             for i in 0..<value.count {
                 guard let value = value[index: i]?.string else { continue }
                 fields.append(try field(name, value, path: "\(path).\(name)[\(i)]"))
@@ -264,6 +276,9 @@ struct RequestReader {
         }
         return fields
     }
+
+    /// The most fields of a request: as many as an object of `headers` may have names.
+    private static let maximumFields = 1_000
 
     private static func field(_ name: String, _ value: String, path: String) throws(RPCError) -> HTTPField {
         do throws(HTTPField.Refusal) {

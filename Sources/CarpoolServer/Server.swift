@@ -200,7 +200,7 @@ final class Server {
         let identity = call.client.identity
         if let refusal = requests.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
         let reader = reader(for: call.client, files: files)
-        let parameters = try reader.parameters(call.params)
+        let parameters = try reader.parameters(call.params, call.parts)
         if let refusal = requests.refusal(ofBody: parameters.bodyMemoryBytes, identity, limits) {
             throw .tooManyBodyBytes(refusal)
         }
@@ -214,7 +214,7 @@ final class Server {
             request: request, client: identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
             isKept: isKept,
-            key: call.params["key"]?.string, fingerprint: isKept ? Fingerprint.of(call.params) : 0,
+            key: call.params["key"]?.string, fingerprint: Fingerprint.ofKeyed(call),
             tags: tags, created: WallClock.microseconds())
         entry.clientName = call.client.displayName
         requests.insert(entry)

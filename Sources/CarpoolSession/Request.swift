@@ -290,6 +290,7 @@ extension Request {
         let last = attempts.count - 1
         guard last >= 0 else { return }
         parameters.parameters = nil
+        parameters.encodedParameters = nil
         parameters.uploadable = nil
         upload = nil
         if case .file(let file, _, _) = parameters.body { file.close() } else { parameters.body = .none }

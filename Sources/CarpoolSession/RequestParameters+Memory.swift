@@ -10,6 +10,6 @@ extension RequestParameters {
             case .bytes(let bytes): bytes.count
             case .source(let source): source is BodyFeed ? BodyFeed.standardCapacityBytes : 0
             }
-        return given &+ (uploadable?.memoryBytes ?? 0)
+        return given &+ (uploadable?.memoryBytes ?? 0) &+ (encodedParameters?.memoryBytes ?? 0)
     }
 }

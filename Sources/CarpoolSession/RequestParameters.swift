@@ -18,6 +18,8 @@ public struct RequestParameters {
     public var expectsContinue = false
     /// Parameters that ``encoding`` puts into the URL or the body; `nil` for none (PE-02).
     public var parameters: StructuredValue?
+    /// Parameters that are encoded already, in place of ``parameters``.
+    public var encodedParameters: EncodedParameters?
     /// How the parameters are encoded; `nil` for the form with every default.
     public var encoding: ParameterEncoding?
     /// Who made the request, for a `User-Agent` of its own; `nil` for the session's.

@@ -149,7 +149,9 @@ extension Session {
         made.expectsContinue = request.parameters.expectsContinue
         if let type = request.parameters.uploadable?.contentType { made.replaceContentType(with: type) }
         if let user = url.userInformation { addBasicAuthorization(user, to: &made) }
-        if let values = request.parameters.parameters {
+        if let encoded = request.parameters.encodedParameters {
+            try encoded.encoding.put(try encoded.bytes.get(), into: &made)
+        } else if let values = request.parameters.parameters {
             try (request.parameters.encoding ?? .form).encode(values, into: &made)
         }
         try Session.check(made, of: request)

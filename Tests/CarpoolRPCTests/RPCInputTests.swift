@@ -66,4 +66,39 @@ import Testing
             }
         }
     }
+
+    @Test("B4: a message of a batch is read when it is asked for, and an array is none")
+    func lazily() throws {
+        let text = #"[{"jsonrpc":"2.0","id":1,"method":"a"},[1],2,{"jsonrpc":"2.0","id":2,"method":"b"}]"#
+        guard case .batch(let messages) = RPCInput.parse(Array(text.utf8)) else {
+            Issue.record("no batch")
+            return
+        }
+        #expect(messages.count == 4)
+        #expect(messages.text(at: 1).bytes == Array("[1]".utf8))
+        guard case .single(.invalid(nil, let error)) = RPCInput.parse(messages.text(at: 1), isInBatch: true) else {
+            Issue.record("an array in a batch is a message")
+            return
+        }
+        #expect(error.name == "invalid_request")
+        guard case .request(let last) = messages[3] else {
+            Issue.record("no request")
+            return
+        }
+        #expect(last.method == "b")
+        guard case .single(.invalid(nil, _)) = RPCInput.parse(messages.text(at: 2), isInBatch: true) else {
+            Issue.record("a number in a batch is a message")
+            return
+        }
+    }
+
+    @Test("B4: large strings do not count as structure")
+    func structure() throws {
+        let long = String(repeating: "x", count: 10_000)
+        let message = try MessageText(Array(#"{"a":"\#(long)","b":[1,2,3]}"#.utf8)).read()
+        #expect(message.structureBytes == message.bytes.count - 10_002)
+        let numbers = [String](repeating: "1", count: 5_000).joined(separator: ",")
+        let other = try MessageText(Array("{\"a\":[\(numbers)]}".utf8)).read()
+        #expect(other.structureBytes == other.bytes.count)
+    }
 }

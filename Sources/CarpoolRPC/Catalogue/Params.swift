@@ -97,6 +97,14 @@ public final class Params {
         return nil
     }
 
+    /// Lets go of the trees that were made of large values: they are made again when they are asked for.
+    public func forgetLargeValues() {
+        switch form {
+        case .none: break
+        case .object(let json), .positional(let json, _): json.forgetLargeValues()
+        }
+    }
+
     /// Appends the parameters as an object, in the caller's order.
     public func write(to writer: inout JSONWriter) {
         switch form {

@@ -14,6 +14,27 @@ public struct MessageText: Sendable {
         self.bytes = bytes
         self.outline = outline
     }
+
+    /// The same message, read.
+    /// - Throws: `parse_error` if it is not JSON.
+    public func read() throws(RPCError) -> MessageText {
+        guard outline == nil else { return self }
+        do throws(JSONError) {
+            let outline = try bytes.withBytes { (text) throws(JSONError) in try JSONTokenizer.outline(of: text) }
+            return MessageText(bytes, outline: outline)
+        } catch {
+            throw .parseError(error)
+        }
+    }
+
+    /// Whether it holds several messages.
+    public var isBatch: Bool {
+        guard let outline else { return false }
+        return bytes.withUnsafeBytes { outline.root.bytes(of: $0).first } == UInt8(ascii: "[")
+    }
+
+    /// How many of its bytes are in no large string, which stays text; all of them if it has not been read.
+    public var structureBytes: Int { outline?.structureBytes(of: bytes) ?? bytes.count }
 }
 
 extension MessageText: Equatable {

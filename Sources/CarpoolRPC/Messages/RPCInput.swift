@@ -5,7 +5,7 @@ public enum RPCInput {
     /// One message.
     case single(RPCMessage)
     /// Several (JSON-RPC 2.0 §6), answered in one array when the last answer is there.
-    case batch([RPCMessage])
+    case batch(RPCBatch)
     /// Nothing that could be answered but with this error and `id` null.
     case failure(RPCError)
 
@@ -15,40 +15,24 @@ public enum RPCInput {
     /// Reads what the framer cut out.
     public static func parse(_ bytes: [UInt8]) -> RPCInput { parse(MessageText(bytes)) }
 
-    /// Reads what the framer cut out.
-    public static func parse(_ message: MessageText) -> RPCInput {
-        if let outline = message.outline { return read(message.bytes, outline) }
-        do throws(JSONError) {
-            return read(message.bytes, try outline(of: message.bytes))
+    /// Reads what the framer cut out, or one message of a batch.
+    public static func parse(_ message: MessageText, isInBatch: Bool = false) -> RPCInput {
+        if let outline = message.outline { return read(message.bytes, outline, isInBatch: isInBatch) }
+        do throws(RPCError) {
+            return parse(try message.read(), isInBatch: isInBatch)
         } catch {
-            return .failure(.parseError(error))
+            return .failure(error)
         }
     }
 
-    private static func outline(of text: [UInt8]) throws(JSONError) -> JSONOutline {
-        try text.withBytes { (bytes) throws(JSONError) in try JSONTokenizer.outline(of: bytes) }
-    }
-
-    private static func read(_ text: [UInt8], _ outline: JSONOutline) -> RPCInput {
-        text.withUnsafeBytes { outline.root.bytes(of: $0).first } == UInt8(ascii: "[")
-            ? batch(text, outline) : .single(RPCMessage(text, outline))
-    }
-
-    private static func batch(_ text: [UInt8], _ outline: JSONOutline) -> RPCInput {
+    private static func read(_ text: [UInt8], _ outline: JSONOutline, isInBatch: Bool) -> RPCInput {
+        let isArray = text.withUnsafeBytes { outline.root.bytes(of: $0).first } == UInt8(ascii: "[")
+        guard isArray, !isInBatch else { return .single(RPCMessage(text, outline)) }
         guard outline.partCount > 0 else { return .failure(.invalidRequest("an empty batch")) }
         guard outline.partCount <= maximumBatch else {
             return .failure(.invalidRequest("a batch of \(outline.partCount) messages; there may be \(maximumBatch)"))
         }
-        var messages: [RPCMessage] = []
-        messages.reserveCapacity(outline.partCount)
-        for index in 0..<outline.partCount {
-            guard let part = outline.part(index) else { continue }
-            let element = text.withUnsafeBytes { Array(part.value.bytes(of: $0)) }
-            // It has been read as a part of the batch.
-            guard let own = try? self.outline(of: element) else { continue }
-            messages.append(RPCMessage(element, own))
-        }
-        return .batch(messages)
+        return .batch(RPCBatch(text, outline))
     }
 }
 

@@ -8,6 +8,9 @@ public struct RPCRequest {
     public let method: String
     /// An object or an array, if there are parameters.
     public let params: JSON?
+
+    /// The same call without its parameters.
+    public var withoutParameters: RPCRequest { RPCRequest(id: id, method: method, params: nil) }
 }
 
 /// An answer to a call of ours.
@@ -34,6 +37,17 @@ public enum RPCMessage {
     case response(RPCResponse)
     /// Neither. It is answered with the error, and with the id if one could be read, else null (§5).
     case invalid(RPCID?, RPCError)
+
+    /// Tells what one message of a batch is.
+    public init(_ message: MessageText) {
+        do throws(RPCError) {
+            let message = try message.read()
+            guard let outline = message.outline else { throw .invalidRequest("no JSON text") }
+            self.init(message.bytes, outline)
+        } catch {
+            self = .invalid(nil, error)
+        }
+    }
 
     /// Tells what a text is that has been read.
     init(_ text: [UInt8], _ outline: JSONOutline) {

@@ -31,8 +31,10 @@ extension JSONSchema {
     static let headers = JSONSchema.named(
         "Headers",
         .oneOf(
-            .map(of: .oneOf(.string, .array(of: .string))).described("By name; a list of values makes several fields."),
-            .array(of: .array(of: .string, count: 2...2)).described("`[name, value]` in order, as they are sent.")))
+            .map(of: .oneOf(.string, .array(of: .string, count: 0...100)), maxCount: 1_000)
+                .described("By name; a list of values makes several fields."),
+            .array(of: .array(of: .string, count: 2...2), count: 0...1_000)
+                .described("`[name, value]` in order, as they are sent.")))
 
     /// How the server's certificate is judged.
     static let trust = JSONSchema.named(

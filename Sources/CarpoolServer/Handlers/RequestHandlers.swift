@@ -140,7 +140,7 @@ struct RequestHandlers {
         guard let key = call.params["key"]?.string,
             let known = server.requests.entry(of: call.client.identity, key: key)
         else { return nil }
-        guard known.fingerprint == Fingerprint.of(call.params) else {
+        guard known.fingerprint == Fingerprint.ofKeyed(call) else {
             throw .keyConflict(key: key, request: known.request.id)
         }
         return known
@@ -238,6 +238,12 @@ enum StateChange {
 
 /// A short stand-in for parameters, to tell whether two calls ask for the same.
 enum Fingerprint {
+    /// That of a call that has a key; 0 for others.
+    static func ofKeyed(_ call: Call) -> UInt64 {
+        guard call.params["key"] != nil else { return 0 }
+        return call.parts?.fingerprint ?? of(call.params)
+    }
+
     /// Over the parameters' JSON: it guards against mistakes of one client, not against attacks.
     static func of(_ params: Params) -> UInt64 {
         var writer = JSONWriter()

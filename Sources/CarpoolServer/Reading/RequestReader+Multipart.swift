@@ -39,7 +39,7 @@ extension RequestReader {
     }
 
     private func content(_ json: JSON, path: String) throws(RPCError) -> MultipartPart.Content {
-        if let bytes = try bytes(json, path: path) { return .bytes(bytes) }
+        if let bytes = try RequestReader.bytes(json, path: path) { return .bytes(bytes) }
         if json["fd"] != nil { return try descriptorContent(json, path: path) }
         let file = json["file"]?.string ?? ""
         try client.pathAccess.check(file)

@@ -21,17 +21,26 @@ public indirect enum ParameterEncoding: Sendable {
     public func encode(
         _ parameters: StructuredValue, into urlRequest: inout TransportRequest
     ) throws(SessionError) {
+        try put(try bytes(of: parameters), into: &urlRequest)
+    }
+
+    /// The parameters as text, on any thread.
+    func bytes(of parameters: StructuredValue) throws(SessionError) -> [UInt8] {
         switch self {
-        case .form(let encoder, let destination):
-            let text = try encoder.encode(parameters)
-            if destination.isQuery(for: urlRequest.method) {
-                try ParameterEncoding.append(text, to: &urlRequest)
-            } else {
-                urlRequest.setBody(Array(text.utf8), type: .formContentType)
-            }
-        case .json(let encoder): urlRequest.setBody(try encoder.encode(parameters), type: .jsonContentType)
-        case .propertyList(let format):
-            urlRequest.setBody(try PropertyList.encode(parameters, as: format), type: .propertyListContentType)
+        case .form(let encoder, _): Array(try encoder.encode(parameters).utf8)
+        case .json(let encoder): try encoder.encode(parameters)
+        case .propertyList(let format): try PropertyList.encode(parameters, as: format)
+        }
+    }
+
+    /// Puts the text of parameters into a request.
+    func put(_ bytes: [UInt8], into urlRequest: inout TransportRequest) throws(SessionError) {
+        switch self {
+        case .form(_, let destination) where destination.isQuery(for: urlRequest.method):
+            try ParameterEncoding.append(String(decoding: bytes, as: UTF8.self), to: &urlRequest)
+        case .form: urlRequest.setBody(bytes, type: .formContentType)
+        case .json: urlRequest.setBody(bytes, type: .jsonContentType)
+        case .propertyList: urlRequest.setBody(bytes, type: .propertyListContentType)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import CarpoolSystem
+
 /// What the serializers have in common: whether a body may be empty, and what is done to its bytes before they are read.
 public struct SerializerInput {
     /// The largest body that becomes a value, 16 MiB: it is held in memory as a whole. Larger ones are for files.
@@ -70,13 +72,4 @@ public struct SerializerInput {
         }
         files.runAlways(for: files.shareOfRequest(request), work) { completion($0.value) }
     }
-}
-
-/// A value on its way from the thread that has made it to the loop.
-///
-/// `@unchecked Sendable` because the thread lets go of it before the loop has it: no part of it is shared.
-private final class Handover<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
 }

@@ -1,0 +1,91 @@
+internal import CarpoolRPC
+internal import CarpoolSystem
+
+// Messages: read, on the loop or by a thread, and carried out.
+extension Connection {
+    /// Reads a message, or one of a batch, and carries it out: at once if it is small, else when a thread has read it. Nothing else of the
+    /// connection is handled before, so that its calls keep their order.
+    func read(_ text: MessageText, of batch: Batch?) {
+        let isInBatch = batch != nil
+        guard text.bytes.count > PreparedInput.structureBytes else {
+            return handle(RPCInput.parse(text, isInBatch: isInBatch), of: batch)
+        }
+        guard text.bytes.count <= PreparedInput.bytes else { return prepare(text, for: batch) }
+        do throws(RPCError) {
+            let text = try text.read()
+            if text.isBatch && !isInBatch || text.structureBytes <= PreparedInput.structureBytes {
+                handle(RPCInput.parse(text, isInBatch: isInBatch), of: batch)
+            } else {
+                prepare(text, for: batch)
+            }
+        } catch {
+            handle(.failure(error), of: batch)
+        }
+    }
+
+    private func prepare(_ text: MessageText, for batch: Batch?) {
+        let (catalogue, isInBatch) = (server.dispatcher.catalogue, batch != nil)
+        awaitedBytes = text.bytes.count
+        // One for each connection.
+        server.worker.runAlways(
+            for: identity.workerShare, { Handover(PreparedInput(text, isInBatch: isInBatch, catalogue)) },
+            then: { [self] in take($0.value, of: batch) })
+        // Nothing is read from the socket meanwhile.
+        settle()
+    }
+
+    private func take(_ prepared: PreparedInput, of batch: Batch?) {
+        awaitedBytes = 0
+        guard !isClosed, !isShownOut else { return }
+        switch prepared {
+        case .request(let request, let call): handle(request, prepared: call, batch: batch)
+        case .input(let input): handle(input, of: batch)
+        }
+        resumeInput()
+    }
+
+    private func handle(_ input: RPCInput, of batch: Batch?) {
+        switch input {
+        case .single(let message): handle(message, batch: batch)
+        case .batch(let messages): begin(messages)
+        case .failure(let error): handle(.invalid(nil, error), batch: batch)
+        }
+    }
+
+    private func begin(_ messages: RPCBatch) {
+        let batch = Batch(grow: { [unowned self] in batchBytes += $0 }) { [unowned self] bytes in
+            bytes.withUnsafeBytes { send(message: $0) }
+        }
+        carryOut(BatchRun(messages, batch: batch) { [unowned self] in read($0, of: $1) })
+    }
+
+    // MARK: Carrying out
+
+    private func handle(_ message: RPCMessage, batch: Batch?) {
+        switch message {
+        case .invalid(let id, let error):
+            if let batch {
+                batch.add { Reply.write(id: id, error: error, to: &$0) }
+            } else {
+                send(id: id, error: error)
+            }
+        case .response(let response): server.callbacks.answer(response, from: number)
+        case .request(let request): handle(request, prepared: nil, batch: batch)
+        }
+    }
+
+    private func handle(_ request: RPCRequest, prepared: PreparedCall?, batch: Batch?) {
+        if let batch, let id = request.id {
+            guard batchBytes < server.limits.unreadBytes else {
+                let error = RPCError.answersTooLarge(limitBytes: server.limits.unreadBytes)
+                return batch.add { Reply.write(id: id, error: error, to: &$0) }
+            }
+            batch.expect()
+        }
+        let isDuplicate = request.id.map { calls[$0] != nil } ?? false
+        let call = server.dispatcher.dispatch(
+            request, prepared: prepared, from: self, batch: batch, underWay: calls.count,
+            limit: server.limits.callsPerConnection, isDuplicate: isDuplicate)
+        if let id = call.id, !call.isAnswered { calls[id] = call }
+    }
+}
