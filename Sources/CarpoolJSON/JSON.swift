@@ -35,10 +35,11 @@ public struct JSON {
         self.node = node
     }
 
-    /// Parses one JSON text (RFC 8259): UTF-8, no duplicate names, any value at the top.
+    /// Parses one JSON text (RFC 8259): UTF-8, any value at the top.
     ///
-    /// Every number keeps its text. U+0000 is accepted in strings and in names.
-    /// - Throws: `JSONError` with line, column and offset; duplicate names and bad UTF-8 have their own codes.
+    /// Every number keeps its text. U+0000 is accepted in strings and in names. Of a name that stands twice in an object the last value counts,
+    /// and ``duplicateName`` tells.
+    /// - Throws: `JSONError` with line, column and offset; bad UTF-8 has its own code.
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
         let outline = try JSONTokenizer.outline(of: bytes)
         return JSON(try JSONDocument.make(outline.root, of: bytes, outline) { Array(bytes) })
@@ -133,6 +134,12 @@ public struct JSON {
     public subscript(index index: Int) -> JSON? {
         guard index >= 0, let array = container else { return nil }
         return json_array_get(array.node, index).map { JSON(array.document, $0) }
+    }
+
+    /// A name that stands twice in the text of this object, or the beginning of that name. Readers differ on which of the values counts.
+    public var duplicateName: String? {
+        guard let object = container, object.node == object.document.root else { return nil }
+        return object.document.duplicateName
     }
 
     /// How many members or elements; 0 for what is neither object nor array.

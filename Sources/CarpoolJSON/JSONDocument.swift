@@ -5,12 +5,15 @@ final class JSONDocument {
     let root: UnsafeMutablePointer<json_t>
     /// Where the parts stand that the tree only refers to; `nil` if there are none.
     let source: JSONSource?
+    /// A name that stands twice in the text of the outermost object; the tree has the last of its values.
+    let duplicateName: String?
     /// The trees of large values that were asked for, by their index.
     private var parts: [Int: JSONDocument] = [:]
 
-    private init(root: UnsafeMutablePointer<json_t>, source: JSONSource?) {
+    private init(root: UnsafeMutablePointer<json_t>, source: JSONSource?, duplicateName: String?) {
         self.root = root
         self.source = source
+        self.duplicateName = duplicateName
     }
 
     deinit { json_decref(root) }
@@ -19,13 +22,14 @@ final class JSONDocument {
     static func make(
         _ span: JSONSpan, of text: UnsafeRawBufferPointer, _ outline: JSONOutline, owned: () -> [UInt8]
     ) throws(JSONError) -> JSONDocument {
+        let duplicateName = outline.duplicateName(of: span).map { JSONString.name(of: $0.bytes(of: text)) }
         if outline.isPlain {
             guard let root = JSONSource.load(span.bytes(of: text)) else { throw outOfMemory }
-            return JSONDocument(root: root, source: nil)
+            return JSONDocument(root: root, source: nil, duplicateName: duplicateName)
         }
         let source = JSONSource(owned(), outline)
         guard let root = source.load(span) else { throw outOfMemory }
-        return JSONDocument(root: root, source: source)
+        return JSONDocument(root: root, source: source, duplicateName: duplicateName)
     }
 
     private static let outOfMemory = JSONError(.outOfMemory, "there is no memory for the value")
@@ -34,8 +38,12 @@ final class JSONDocument {
     func part(_ node: UnsafeMutablePointer<json_t>) -> JSONDocument? {
         guard let source, case .large(let index) = JSONSource.place(of: node) else { return nil }
         if let known = parts[index] { return known }
-        guard let root = source.load(source.outline.large[index].span) else { return nil }
-        let part = JSONDocument(root: root, source: source)
+        let large = source.outline.large[index]
+        guard let root = source.load(large.span) else { return nil }
+        let name = large.duplicateName.map { span in
+            source.text.withUnsafeBytes { JSONString.name(of: span.bytes(of: $0)) }
+        }
+        let part = JSONDocument(root: root, source: source, duplicateName: name)
         parts[index] = part
         return part
     }

@@ -14,8 +14,6 @@ public struct JSONError: Error, Equatable, Sendable {
         public static let syntax = Code(rawValue: "syntax")
         /// The text ends inside a value.
         public static let incomplete = Code(rawValue: "incomplete")
-        /// An object names one member twice (RFC 8259 §4 leaves the meaning open; here it is refused).
-        public static let duplicateKey = Code(rawValue: "duplicate_key")
         /// The text is not UTF-8.
         public static let invalidUTF8 = Code(rawValue: "invalid_utf8")
         /// Nested deeper than the parser goes (2,048 levels; messages are limited to far fewer before they get here).

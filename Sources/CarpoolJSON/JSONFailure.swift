@@ -4,23 +4,14 @@ struct JSONFailure: Sendable {
     let reason: StaticString
     /// How many bytes had been read when the error was seen.
     let offset: Int
-    /// The name, if a name is wrong.
-    var name: JSONSpan?
 
     /// The error for people, with line and column.
     func error(in text: UnsafeRawBufferPointer) -> JSONError {
-        var message = reason.description
-        if let name { message += ": \"" + JSONFailure.shortened(name.bytes(of: text)) + "\"" }
-        var error = JSONError(code, message)
+        var error = JSONError(code, reason.description)
         let read = text.prefix(offset)
         error.offset = read.count
         error.line = read.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 &+ 1 : $0 }
         error.column = read.reversed().prefix { $0 != UInt8(ascii: "\n") }.count &+ 1
         return error
-    }
-
-    private static func shortened(_ name: UnsafeRawBufferPointer) -> String {
-        let shown = 64
-        return String(decoding: name.prefix(shown), as: UTF8.self) + (name.count > shown ? "..." : "")
     }
 }

@@ -17,11 +17,14 @@ public struct JSONOutline: Sendable {
         }
     }
 
-    /// A value of ``largeBytes`` or more: it stays text until its parts are asked for.
+    /// A value that stays text until its parts are asked for: one of ``largeBytes`` or more, or an object in which a name stands twice, which
+    /// a tree could not keep.
     struct Large: Sendable {
         let span: JSONSpan
-        /// How many members or elements it has.
+        /// How many members or elements it has; a name that stands twice counts once.
         let count: UInt32
+        /// A name that stands twice in the object.
+        let duplicateName: JSONSpan?
     }
 
     /// From so many bytes on a value stays text. Copying it costs less than a tree of it from about here on.
@@ -39,6 +42,8 @@ public struct JSONOutline: Sendable {
 
     /// The numbers whose spelling an integer of 64 bits does not keep, in order.
     var numbers: [JSONSpan] = []
+    /// A name that stands twice in the outermost object.
+    public internal(set) var duplicateName: JSONSpan?
     /// The large values, each behind those inside it. The outermost value is not among them.
     var large: [Large] = []
     /// The offsets of `\u0000` and `\u0001` in names, in order.
@@ -57,6 +62,11 @@ public struct JSONOutline: Sendable {
 
     /// Whether the parser of trees takes the text as it is.
     var isPlain: Bool { numbers.isEmpty && large.isEmpty && !hasNullInName }
+
+    /// A name that stands twice in the object that stands there.
+    func duplicateName(of span: JSONSpan) -> JSONSpan? {
+        span == root ? duplicateName : large.first { $0.span == span }?.duplicateName
+    }
 
     /// The part at an index below ``partCount``; `nil` for those that are not kept.
     public func part(_ index: Int) -> Part? {

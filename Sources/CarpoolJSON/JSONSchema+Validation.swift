@@ -38,6 +38,11 @@ extension JSONSchema {
             }
         }
 
+        /// A name that stands twice in the text of the object, which is ``expanded``.
+        var duplicateName: String? {
+            document._withUnsafeGuaranteedRef { $0.root == pointer ? $0.duplicateName : nil }
+        }
+
         /// How many members or elements it has.
         var count: Int { json.count }
 
@@ -177,7 +182,9 @@ extension JSONSchema {
         guard found <= maxCount else {
             throw .refused("expected \(expectation), found \(found)", expected: expectation)
         }
-        try node.expanded.forEachMember { (name, member) throws(JSONError) in
+        let node = node.expanded
+        if let name = node.duplicateName { throw Self.twice(name) }
+        try node.forEachMember { (name, member) throws(JSONError) in
             try value.check(member, at: ".\(Self.shortened(name))")
         }
     }
@@ -188,6 +195,7 @@ extension JSONSchema {
             throw .refused("has \(node.count) members", expected: "at most \(Self.maximumMembers) members")
         }
         let node = node.expanded
+        if let name = node.duplicateName { throw Self.twice(name) }
         try node.forEachMember { (name, value) throws(JSONError) in
             if let index = object.index(of: name) {
                 try object.members[index].schema.check(value, at: ".\(object.members[index].name)")
@@ -259,6 +267,11 @@ extension JSONSchema {
         case .named(_, let schema): schema.requiredNames
         default: []
         }
+    }
+
+    /// Readers differ on which of the two values counts.
+    private static func twice(_ name: String) -> JSONError {
+        .refused("stands twice", expected: "each name once").inside(".\(name)")
     }
 
     private static func unknown(_ name: UnsafeRawBufferPointer, among members: [Member]) -> JSONError {

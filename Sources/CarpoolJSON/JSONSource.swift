@@ -57,8 +57,8 @@ final class JSONSource {
         }
     }
 
-    /// Any value may stand at the top (RFC 8259, section 2), and U+0000 is an ordinary character of a string. Names that are there twice have
-    /// been refused before.
+    /// Any value may stand at the top (RFC 8259, section 2), and U+0000 is an ordinary character of a string. Of a name that is there
+    /// twice the last value counts.
     private static let flags = Int(JSON_DECODE_ANY | JSON_ALLOW_NUL)
 
     static func load(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutablePointer<json_t>? {
@@ -90,7 +90,8 @@ final class JSONSource {
     /// The large values inside a value that are in no other large value inside it, in order.
     private func largest(inside span: JSONSpan) -> [Int] {
         var found: [Int] = []
-        var index = outline.large.count &- 1
+        // Those that end behind the value are neither inside it nor of use.
+        var index = JSONSource.firstIndex(outline.large.count) { outline.large[$0].span.end > span.end } &- 1
         var limit = span.end
         while index >= 0 {
             let other = outline.large[index].span

@@ -8,6 +8,13 @@ public enum JSONString {
         return String(decoding: decode(content), as: UTF8.self)
     }
 
+    /// The name that a spelling without its quotes stands for, or its beginning.
+    public static func name(of content: UnsafeRawBufferPointer) -> String {
+        let shown = 64
+        let name = decode(content)
+        return String(decoding: name.prefix(shown), as: UTF8.self) + (name.count > shown ? "..." : "")
+    }
+
     /// The offset of the first byte from `start` on that ends a run of plain characters: a quote, a backslash, a control character or DEL; the
     /// end if there is none.
     /// - Parameter seen: Gets a bit above 0x7F of its bytes if one of the bytes that were looked at is beyond ASCII, perhaps behind the run.

@@ -1,7 +1,8 @@
 /// Reads one JSON text (RFC 8259) strictly, in one pass over its bytes and without making values, and notes where its parts stand.
 ///
 /// Everything that comes from outside as JSON passes here first: what this refuses is refused, and what it accepts the parser of trees
-/// accepts too, once the parts are replaced that it cannot hold. The reader keeps its memory from text to text.
+/// accepts too, once the parts are replaced that it cannot hold. A name that stands twice in an object is JSON (RFC 8259, section 4) and is
+/// noted, so that whoever takes the object apart can refuse it. The reader keeps its memory from text to text.
 public struct JSONTokenizer: Sendable {
     /// How deep arrays and objects may be nested unless something else is said: as deep as jansson goes.
     public static let maximumDepth = 2_048
@@ -12,6 +13,8 @@ public struct JSONTokenizer: Sendable {
         var count: UInt32 = 0
         var outerNames: Int
         var isObject: Bool
+        /// A name that stands twice in this object.
+        var duplicateName: JSONSpan?
     }
 
     private enum Expected: Sendable {
@@ -216,19 +219,22 @@ public struct JSONTokenizer: Sendable {
         if closed.isObject { names.close(closed.outerNames) }
         depth &-= 1
         if depth > 0, let outer = frames.popLast() { top = outer }
-        finish(JSONSpan(closed.start, position), count: closed.count)
+        finish(JSONSpan(closed.start, position), count: closed.count, duplicateName: closed.duplicateName)
     }
 
     /// Notes a value that has been read.
     @inline(__always)
-    private mutating func finish(_ span: JSONSpan, count: UInt32) {
+    private mutating func finish(_ span: JSONSpan, count: UInt32, duplicateName: JSONSpan? = nil) {
         expected = .commaOrEnd
         guard depth > 0 else {
             outline.root = span
+            outline.duplicateName = duplicateName
             return
         }
         top.count &+= 1
-        if span.count >= JSONOutline.largeBytes { outline.large.append(.init(span: span, count: count)) }
+        if span.count >= JSONOutline.largeBytes || duplicateName != nil {
+            outline.large.append(.init(span: span, count: count, duplicateName: duplicateName))
+        }
         guard depth == 1 else { return }
         outline.append(.init(name: memberName, value: span, isNameEscaped: isMemberNameEscaped))
     }
@@ -241,10 +247,10 @@ public struct JSONTokenizer: Sendable {
         var isEscaped = false
         guard string(text, isName: true, isEscaped: &isEscaped) else { return false }
         let span = JSONSpan(start &+ 1, position &- 1)
-        guard names.insert(.init(span: span, isEscaped: isEscaped), since: top.outerNames, of: text) else {
-            failure = JSONFailure(
-                code: .duplicateKey, reason: "the object has this name twice", offset: position, name: span)
-            return false
+        if !names.insert(.init(span: span, isEscaped: isEscaped), since: top.outerNames, of: text) {
+            top.duplicateName = span
+            // The value that follows takes the place of the former one.
+            top.count &-= 1
         }
         if depth == 1 { (memberName, isMemberNameEscaped) = (span, isEscaped) }
         skipBlanks(text)

@@ -101,7 +101,6 @@ BAD = {
     "a surrogate in UTF-8": b'{"jsonrpc":"2.0","id":1,"method":"\xed\xa0\x80"}',
     "half a surrogate pair": b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}',
     "duplicate keys": b'{"jsonrpc":"2.0","id":1,"id":2,"method":"daemon.ping"}',
-    "duplicate keys in params": b'{"jsonrpc":"2.0","id":1,"method":"daemon.ping","params":{"a":1,"a":2}}',
     "a trailing comma": b'{"jsonrpc":"2.0","id":1,"method":"daemon.ping",}',
     "a comment": b'{"jsonrpc":"2.0",/*id*/"id":1,"method":"daemon.ping"}',
     "single quotes": b"{'jsonrpc':'2.0'}",

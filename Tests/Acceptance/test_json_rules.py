@@ -47,21 +47,125 @@ def test_f1_f2_f3_each_rule_of_the_rfc(daemon: Daemon, row: dict[str, Any]) -> N
         assert wire.call("daemon.ping")["pong"]
 
 
-@pytest.mark.skipif(SUITE is None, reason="JSON_SUITE names the folder of nst/JSONTestSuite")
-def test_json_test_suite(daemon: Daemon) -> None:
+def suite_files() -> list[Path]:
     folder = Path(SUITE or "")
     files = sorted((folder / "test_parsing" if (folder / "test_parsing").is_dir() else folder).glob("*.json"))
     assert len(files) >= 318
+    return files
+
+
+def is_good(file: Path, taken: bool) -> bool:
+    """Whether a file of the suite was judged as its name says: y_ is JSON, n_ is none, i_ is left to the parser."""
+    return {"y": taken, "n": not taken, "i": True}[file.name[0]]
+
+
+def exact(text: bytes) -> Any:
+    """What a text says: members in their order, twice where they stand twice, and numbers in their spelling."""
+    return json.loads(
+        text,
+        object_pairs_hook=tuple,
+        parse_int=lambda text: ("number", text),
+        parse_float=lambda text: ("number", text),
+    )
+
+
+needs_suite = pytest.mark.skipif(SUITE is None, reason="JSON_SUITE names the folder of nst/JSONTestSuite")
+
+
+@needs_suite
+def test_json_test_suite_among_parameters(daemon: Daemon) -> None:
     wrong = []
-    for file in files:
+    for file in suite_files():
         with Wire(daemon.socket, "content-length") as wire:
             taken = is_taken(wire, file.read_bytes())
             assert wire.call("daemon.ping")["pong"], file.name
-        # A name that stands twice is refused on purpose: readers differ on which one counts.
-        expected = {"y": "duplicated_key" not in file.name, "n": False}.get(file.name[0])
-        if expected is not None and taken != expected:
+        if not is_good(file, taken):
             wrong.append(file.name)
     assert wrong == []
+
+
+@needs_suite
+def test_json_test_suite_through_a_request(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    """As the body of a request and of its response: what is JSON arrives as it is, what is none is refused."""
+    origin.on("/", lambda exchange: exchange.reply(body=exchange.request.body))
+    url = origin.url.encode()
+    wrong = []
+    with Wire(daemon.socket, "content-length") as wire:
+        for file in suite_files():
+            text = file.read_bytes()
+            message = (
+                b'{"jsonrpc":"2.0","id":"c","method":"request.perform","params":{"method":"POST","serialize":"json",'
+                b'"url":"%s","body":{"json":%s}}}' % (url, text)
+            )
+            wire.send_bytes(b"Content-Length: %d\r\n\r\n" % len(message) + message)
+            answer = wire.receive_bytes()
+            taken = b'"error"' not in answer.split(b'"outcome"')[0]
+            if not taken:
+                code = -32600 if b"nested deeper" in answer else -32700
+                assert json.loads(answer)["error"]["code"] == code, file.name
+            if not is_good(file, taken):
+                wrong.append(file.name)
+            if taken:
+                body = origin.requests[-1].body
+                members = dict(dict(dict(exact(answer))["result"])["outcome"])
+                assert exact(body) == exact(text) == members["value"], file.name
+        assert wire.call("daemon.ping")["pong"]
+    assert wrong == []
+
+
+@needs_suite
+def test_json_test_suite_as_messages(daemon: Daemon) -> None:
+    """No file is a message: what is JSON is an invalid request, what is none is a parse error."""
+    wrong = []
+    with Wire(daemon.socket, "content-length") as wire:
+        for file in suite_files():
+            text = file.read_bytes()
+            wire.send_bytes(b"Content-Length: %d\r\n\r\n" % len(text) + text)
+            answers = wire.receive()
+            codes = {answer["error"]["code"] for answer in (answers if isinstance(answers, list) else [answers])}
+            assert codes in ({-32700}, {-32600}), file.name
+            if not is_good(file, codes == {-32600} and "nested deeper" not in str(answers)):
+                wrong.append(file.name)
+            assert wire.call("daemon.ping")["pong"], file.name
+    assert wrong == []
+
+
+TWICE = b'{"a":1,"b":[{"c":1,"c":2.50}],"\\u0061":1}'
+
+
+def test_a_name_that_stands_twice_is_passed_on(wire: Wire, origin: ScriptedOrigin) -> None:
+    origin.on("/", lambda exchange: exchange.reply(body=exchange.request.body))
+    answer = perform(wire, origin, b'"serialize":"json","body":{"json":' + TWICE + b"}")
+    assert origin.received(1)[0].body == TWICE
+    assert b'"value":' + TWICE in answer
+
+
+@pytest.mark.parametrize(
+    ("members", "path"),
+    [
+        (b'"parameters":' + TWICE + b',"encoding":"json"', "params.parameters.a"),
+        (b'"parameters":{"x":[{"c":1,"c":2}]}', "params.parameters.x[0].c"),
+        (b'"body":{"json":1,"json":2}', "params.body.json"),
+        (b'"headers":{"X-A":"1","X-A":"2"}', "params.headers.X-A"),
+        (b'"timeout_ms":1000,"timeout_ms":2000', "params.timeout_ms"),
+    ],
+)
+def test_a_documented_name_that_stands_twice_is_refused(
+    wire: Wire, origin: ScriptedOrigin, members: bytes, path: str
+) -> None:
+    answer = json.loads(perform(wire, origin, members))
+    assert (answer["id"], answer["error"]["code"], answer["error"]["data"]["path"]) == (1, -32602, path)
+    assert origin.requests == []
+    assert wire.call("daemon.ping")["pong"]
+
+
+def test_a_message_with_a_member_twice_is_refused_and_its_id_is_answered(wire: Wire) -> None:
+    wire.send_text('{"jsonrpc":"2.0","id":5,"method":"daemon.ping","method":"daemon.stop"}')
+    answer = wire.receive()
+    assert (answer["id"], answer["error"]["code"]) == (5, -32600)
+    wire.send_text('{"jsonrpc":"2.0","id":6,"id":7,"method":"daemon.ping"}')
+    assert wire.receive()["id"] is None
+    assert wire.call("daemon.ping")["pong"]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +229,8 @@ def test_f3_null_in_a_name(wire: Wire, origin: ScriptedOrigin) -> None:
     answer = wire.receive()
     assert (answer["id"], answer["error"]["code"]) == (2, -32602)
     wire.send_text(rb'{"jsonrpc":"2.0","id":3,"method":"daemon.ping","params":{"\u0000":1,"\u0000":2}}')
-    assert wire.receive()["error"]["code"] == -32700
+    answer = wire.receive()
+    assert (answer["id"], answer["error"]["code"]) == (3, -32602)
 
 
 # F4: every number keeps its bytes

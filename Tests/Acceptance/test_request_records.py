@@ -115,10 +115,11 @@ def test_rl_26_a_credential_is_an_interceptor(wire: Wire, origin: ScriptedOrigin
 
 
 def test_rl_27_a_redirect_handler_is_given_once(wire: Wire, origin: ScriptedOrigin) -> None:
-    """Twice the same member is no JSON that the daemon takes, and the connection lives on."""
+    """A member that stands twice is refused before anything is done, and the connection lives on."""
     params = f'{{"url": "{origin.url}", "redirect": "follow", "redirect": "do_not_follow"}}'
     wire.send_text(f'{{"jsonrpc": "2.0", "id": 1, "method": "request.perform", "params": {params}}}')
-    assert wire.receive()["error"]["code"] == -32700
+    answer = wire.receive()
+    assert (answer["id"], answer["error"]["code"], answer["error"]["data"]["path"]) == (1, -32602, "params.redirect")
     assert origin.requests == []
     assert wire.call("daemon.ping")["pong"] is True
 

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"a":1,"a":2}"#, JSONError.Code.duplicateKey), (#"{"a":1"#, .incomplete), ("[1,]", .syntax),
+        (#"{"a":1"#, JSONError.Code.incomplete), ("[1,]", .syntax),
         ("", .incomplete),
         ("{'a':1}", .syntax), ("[01]", .syntax), ("// x\n1", .syntax), ("[\"\u{1}\"]", .syntax), ("1 2", .syntax),
         (#""\ud800""#, .syntax), ("[1e]", .syntax), ("NaN", .syntax),

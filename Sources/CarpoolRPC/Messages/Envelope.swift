@@ -52,6 +52,16 @@ struct Envelope {
         }
     }
 
+    /// A name that stands twice.
+    var duplicateName: String? { outline.duplicateName.map { span in withText(span) { JSONString.name(of: $0) } } }
+
+    /// Whether it has more than one id.
+    var hasSeveralIDs: Bool {
+        text.withUnsafeBytes { bytes in
+            (0..<outline.partCount).count { outline.part($0)?.isNamed("id", in: bytes) == true } > 1
+        }
+    }
+
     /// Calls the body with a value's text.
     func withText<Result>(_ span: JSONSpan, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         text.withUnsafeBytes { body(span.bytes(of: $0)) }

@@ -44,12 +44,12 @@ extension RPCErrorKind {
 
     /// -32700
     public static let parseError = RPCErrorKind(
-        -32700, "parse_error", "The message is not JSON, names a member twice, or is not UTF-8.",
+        -32700, "parse_error", "The message is not JSON, or is not UTF-8.",
         "Send one JSON text a line; the connection and its other calls go on.", members: [detail])
     /// -32600
     public static let invalidRequest = RPCErrorKind(
         -32600, "invalid_request",
-        "The message is JSON, but no JSON-RPC 2.0 request, or nested too deep, or an empty batch.",
+        "The message is JSON, but no JSON-RPC 2.0 request, or has a member twice, or is nested too deep, or an empty batch.",
         "Compare it with the JSON-RPC 2.0 specification; `jsonrpc` must be \"2.0\".", members: [detail])
     /// -32600 for an id that is in use.
     public static let duplicateID = RPCErrorKind(

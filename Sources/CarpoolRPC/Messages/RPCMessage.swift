@@ -63,6 +63,10 @@ public enum RPCMessage {
         var id: RPCID?
         do throws(RPCError) {
             if let span = envelope.id { id = try RPCID(envelope, span) }
+            if let name = envelope.duplicateName {
+                if envelope.hasSeveralIDs { id = nil }
+                throw .invalidRequest("the member \(name) stands twice")
+            }
             guard let version = envelope.version, envelope.isString(version, "2.0") else {
                 throw .invalidRequest("jsonrpc must be \"2.0\"")
             }

@@ -8,7 +8,7 @@ extension StructuredValue {
 
     /// Reads a JSON value. A whole number of 64 bits becomes `integer` or `unsigned`; any other keeps its spelling as `number`, and so does -0.
     /// - Throws: `JSONError` with the path of the value for a `$data` that is not base64 (RFC 4648, section 4), a `$date` that is no number,
-    ///   and for values deeper than ``maximumDepth``.
+    ///   for an object in which a name stands twice, and for values deeper than ``maximumDepth``.
     public init(_ json: JSON, path: String = "") throws(JSONError) {
         do throws(JSONError) {
             try self.init(json, depth: 0)
@@ -28,6 +28,9 @@ extension StructuredValue {
         case .string: self = .string(json.string ?? "")
         case .array: self = .array(try StructuredValue.elements(json, depth: depth))
         case .object:
+            if let name = json.duplicateName {
+                throw .refused("stands twice", path: ".\(name)", expected: "each name once")
+            }
             if let marked = try StructuredValue.marked(json) {
                 self = marked
             } else {
