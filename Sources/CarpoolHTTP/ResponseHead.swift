@@ -57,15 +57,16 @@ public struct FieldBlock {
         return true
     }
 
-    /// Joins a folded line to the value before it with one blank (RFC 9112, section 5.2).
+    /// Joins a folded line to the value before it with one blank (RFC 9112, section 5.2), or with none where one of the two is empty.
     mutating func continueLast(with line: UnsafeRawBufferPointer) {
         guard let last = entries.last else { return }
         var start = 0
         var end = line.count
         while start < end, FieldBlock.isBlank(line[start]) { start += 1 }
         while end > start, FieldBlock.isBlank(line[end - 1]) { end -= 1 }
+        guard start < end else { return }
         bytes.removeLast(bytes.count - last.value.upperBound)
-        bytes.append(0x20)
+        if !last.value.isEmpty { bytes.append(0x20) }
         bytes.append(contentsOf: line[start..<end])
         entries[entries.count - 1].value = last.value.lowerBound..<bytes.count
     }

@@ -70,6 +70,12 @@ struct HeadReaderTests {
         #expect(fields(head) == ["A=one two three", "B=c"])
     }
 
+    @Test func foldingLeavesNoBlanksAtTheEnds() {
+        var reader = HeadReader()
+        let head = heads(["HTTP/1.1 200 OK\r\n", "A:\r\n", " \r\n", "\tone\r\n", " \r\n", "\r\n"], &reader).first
+        #expect(fields(head) == ["A=one"])
+    }
+
     @Test func aRepeatedBlockReplacesAnUnfinishedOne() {
         var reader = HeadReader()
         let found = heads(["HTTP/1.1 500 No\r\n", "A: b\r\n", "HTTP/1.1 200 OK\r\n", "C: d\r\n", "\r\n"], &reader)
