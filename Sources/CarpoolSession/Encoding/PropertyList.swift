@@ -78,7 +78,25 @@ public enum PropertyList {
         }
         guard let text else { return nil }
         defer { if format == .xml { plist_to_xml_free(text) } else { plist_to_bin_free(text) } }
-        return Array(UnsafeRawBufferPointer(start: text, count: Int(count)))
+        let written = UnsafeRawBufferPointer(start: text, count: Int(count))
+        return format == .xml ? withWholeYears(written) : Array(written)
+    }
+
+    /// The text with years of four digits: libplist writes those before 1000 without zeros, which is no date for a reader (RFC 3339). No text or key
+    /// looks like a date's tag, since XML has their `<` as an entity.
+    private static func withWholeYears(_ xml: UnsafeRawBufferPointer) -> [UInt8] {
+        let tag = Array("<date>".utf8)
+        var output: [UInt8] = []
+        output.reserveCapacity(xml.count)
+        var copied = 0
+        for index in xml.indices where xml[index] == tag[0] && xml[index...].starts(with: tag) {
+            let year = index &+ tag.count
+            let digits = xml[year...].prefix { $0 &- UInt8(ascii: "0") < 10 }.count
+            output += xml[copied..<year]
+            output += repeatElement(UInt8(ascii: "0"), count: max(0, 4 - digits))
+            copied = year
+        }
+        return output + xml[copied...]
     }
 }
 

@@ -28,6 +28,8 @@ struct PropertyListTests {
         let times = [
             978_307_323.456, 1_700_000_000.123456, 1_800_000_000.999999, 0.5, -0.5, -1_000_000_000.25,
             4_102_444_800.000001,
+            // Years of fewer than four digits: 999, 70 and 0.
+            -30_641_760_000, -59_958_144_000, -62_167_219_200,
         ]
         for seconds in times {
             #expect(try PropertyList.decode(try PropertyList.encode(.date(seconds), as: .binary)) == .date(seconds))
