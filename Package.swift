@@ -90,3 +90,17 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzzing takes a build of its own, in which every target counts what it covers: Tests/Fuzz/run.
+if Context.environment["CARPOOL_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: [
+                "CCurl", "CJansson", "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolHTTP",
+                "CarpoolJSON",
+            ],
+            path: "Tests/Fuzz", exclude: ["run", "seeds"],
+            // libFuzzer brings the main function.
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}
