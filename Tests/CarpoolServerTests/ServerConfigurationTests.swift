@@ -41,7 +41,8 @@ struct ServerConfigurationTests {
             (#"{"access": {"uids": {"root": "admin"}}}"#, ["configuration.access.uids.root", "numeric"]),
             (#"{"access": {"uids": {"4294967296": "admin"}}}"#, ["configuration.access.uids.4294967296"]),
             (#"{"access": {"uids": {"7": "owner"}}}"#, ["configuration.access.uids.7", "observe"]),
-            ("{\n  \"http2\": true,\n}", ["line 3"]), (#"{"http2": true, "http2": false}"#, ["line 1", "http2"]),
+            ("{\n  \"http2\": true,\n}", ["line 3"]),
+            (#"{"http2": true, "http2": false}"#, ["configuration.http2", "twice"]),
             ("[]", ["configuration"]), ("", ["line"]),
         ])
     func refusals(_ text: String, _ words: [String]) throws {

@@ -12,6 +12,8 @@ from harness.wire import RemoteError, Wire
 
 LONGEST_US = 50_000
 MOST_US = 20_000
+ENOUGH = 1_000
+"""Turns of which 99.9 % is less than all: with fewer the longest decides."""
 
 
 def waited_us(pid: int) -> int:
@@ -38,7 +40,8 @@ class Gauge:
             loop["longest_turn_us"] -= waited_us(self._daemon.pid) - self._waited
             loop["p999_turn_us"] = 0
         assert loop["longest_turn_us"] <= LONGEST_US, loop
-        assert loop["p999_turn_us"] <= MOST_US, loop
+        if loop.get("measured_turns", 0) >= ENOUGH:
+            assert loop["p999_turn_us"] <= MOST_US, loop
         return loop
 
 
