@@ -168,7 +168,7 @@ def test_all_streams_together_are_bounded(start: StartDaemon, origin: ScriptedOr
         requests = [submit(wire, fountain.url) for fountain in fountains]
         for fountain in fountains:
             assert fountain.rest() > 0
-        # Besides what is held for readers each transfer has 128 KiB that libcurl reads into, and as much that it could not hand on.
+        # What is held for readers; each transfer has 128 KiB to read into, and as much that waits to be handed on.
         assert daemon.memory_kib() - before < 2_048 + 24 * 256 + 4_096
         readers = [Reader(wire, request, credit=0) for request in requests]
         for reader in readers:

@@ -1,4 +1,4 @@
-"""Every method that asks for something, asked many times over tables that are as full as they get: no turn takes long."""
+"""Every method that asks for something, asked many times over tables that are full: no turn takes long."""
 
 from __future__ import annotations
 
