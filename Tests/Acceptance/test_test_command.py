@@ -49,6 +49,12 @@ def test_what_a_group_leaves_behind_is_ended(tmp_path: Path) -> None:
     assert not is_alive(int(done.stdout))
 
 
+def test_what_ends_without_a_parent_is_collected_while_the_group_runs() -> None:
+    script = "stray=$(sleep 0.01 >/dev/null & echo $!); while [[ -e /proc/$stray ]]; do sleep 0.02; done"
+    command = [BOUNDED, str(PATIENCE_SECONDS / 2), "bash", "-c", script]
+    assert subprocess.run(command, timeout=PATIENCE_SECONDS, check=False).returncode == 0
+
+
 def test_a_group_ends_with_the_run(tmp_path: Path) -> None:
     with running([BOUNDED, "60", "bash", "-c", f"{STRAY}; exec sleep 600"], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
