@@ -19,6 +19,9 @@ FILE = re.compile(r"^```swift titles/(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTAL
 PACKAGE = ROOT / ".build/embedding"
 BUILD_SECONDS = 900
 
+# The first test waits for the build of the library.
+pytestmark = pytest.mark.timeout(BUILD_SECONDS + 120)
+
 # What a program can make of the library's public parts: compiled with the page's program (F11).
 PARTS = """import CarpoolSession
 

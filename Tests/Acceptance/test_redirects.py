@@ -378,5 +378,5 @@ def test_rh_04_two_handlers_are_refused(wire: Wire, origin: ScriptedOrigin) -> N
         assert caught.value.code == -32602
         assert caught.value.error["data"]["path"].startswith("params.redirect")
     wire.send_text('{"jsonrpc":"2.0","id":9,"method":"request.perform","params":{"redirect":"follow","redirect":{}}}')
-    assert wire.receive()["error"]["code"] == -32700
+    assert wire.receive()["error"]["code"] == -32602
     assert origin.requests == []

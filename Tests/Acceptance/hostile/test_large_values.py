@@ -63,7 +63,7 @@ def bystander(daemon: Daemon) -> Iterator[Callable[[], None]]:
                 answered[0] += 1
                 ended.wait(0.005)
 
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
 
     def check() -> None:
