@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
+from harness.calls import NOBODY
 from harness.daemon import Daemon
 from harness.waiting import PATIENCE_SECONDS, eventually, join
 from harness.wire import Wire
@@ -210,3 +211,17 @@ def test_up_01_other_users_send_descriptors_only(
     assert b"\r\n\r\nmine\r\n--" in origin.requests[1].body
     assert [answer["error"]["data"]["name"] for answer in (by_path, part_by_path)] == ["file.not_owner"] * 2
     assert len(origin.requests) == 2
+
+
+@pytest.mark.parametrize("more", [{}, {"text": "x"}], ids=["alone", "beside text"])
+def test_a_file_in_memory_that_claims_to_have_no_end(wire: Wire, more: dict[str, str]) -> None:
+    """The length of a form with it is more than any number: the form is sent, and ends when its request does."""
+    descriptor = os.memfd_create("endless")
+    os.ftruncate(descriptor, 2**63 - 1)
+    parts: list[dict[str, Any]] = [{"name": "endless", "fd": 0}]
+    if more:
+        parts.append({"name": "more", **more})
+    answer = call(wire, {"multipart": parts}, [descriptor], url=NOBODY, resource_timeout_ms=300)
+    os.close(descriptor)
+    assert "error" in answer or not answer["result"]["outcome"]["ok"]
+    assert wire.call("daemon.ping")["pong"]

@@ -31,7 +31,11 @@ final class SegmentedBody: BodySource {
 
     init(_ segments: [Segment]) {
         self.segments = segments
-        lengthBytes = segments.reduce(0) { $0.addingReportingOverflow($1.length).partialValue }
+        // A file in memory may claim to have 2^63 - 1 bytes; nothing that long ends.
+        lengthBytes = segments.reduce(0) { sum, segment in
+            let (length, isTooLong) = sum.addingReportingOverflow(segment.length)
+            return isTooLong ? .max : length
+        }
     }
 
     var mayWait: Bool {
