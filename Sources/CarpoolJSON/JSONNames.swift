@@ -2,8 +2,8 @@ internal import Glibc
 
 /// The names of the objects that are open, the innermost's last, to find one that is there twice.
 ///
-/// A few names are compared with each other. From ``manyNames`` on an object has a table of hashes, whose seed differs from process to
-/// process, so that nobody can choose names that fall on one place.
+/// A few names are compared with each other. An object with ``manyNames``, or with an escape in one of them, has a table of hashes, so that each
+/// name is decoded once. The seed differs from process to process: no client can choose names that fall on one place.
 struct JSONNames: Sendable {
     struct Name: Sendable {
         let span: JSONSpan
@@ -40,8 +40,8 @@ struct JSONNames: Sendable {
     /// Takes a name of the object whose names begin at `outer`.
     /// - Returns: false if it has one that means the same.
     mutating func insert(_ name: Name, since outer: Int, of text: UnsafeRawBufferPointer) -> Bool {
-        let isMany = names.count &- outer >= JSONNames.manyNames
-        guard isMany ? insertIntoTable(name, outer, text) : isNew(name, outer, text) else { return false }
+        let needsTable = names.count &- outer >= JSONNames.manyNames || name.isEscaped || tables.last?.outer == outer
+        guard needsTable ? insertIntoTable(name, outer, text) : isNew(name, outer, text) else { return false }
         names.append(name)
         return true
     }

@@ -79,7 +79,7 @@ public enum JSONString {
                 value = 0x10000 &+ (value & 0x3FF) << 10 &+ codeUnit(content, at: end &+ 2) & 0x3FF
                 end &+= 6
             }
-            output.append(contentsOf: String(Character(Unicode.Scalar(value) ?? "\u{FFFD}")).utf8)
+            if let bytes = UTF8.encode(Unicode.Scalar(value) ?? "\u{FFFD}") { output.append(contentsOf: bytes) }
             return end
         case let byte: output.append(byte)
         }

@@ -105,3 +105,14 @@ def test_b2_a_url_of_many_parameters_is_shown_to_another(daemon: Daemon) -> None
                 owner.call("request.wait", request=request)
                 other.call("request.get", request=request)
             other.call("request.list", scope="all")
+
+
+def test_b2_names_that_are_all_escapes(daemon: Daemon) -> None:
+    """A name is decoded once, whatever it is compared with."""
+    names = [b"\\u%04x" % (0x4E00 + number) * 10_000 for number in range(15)]
+    message = (
+        b'{"jsonrpc":"2.0","id":1,"method":"daemon.ping","params":{' + b",".join(b'"%s":1' % n for n in names) + b"}}\n"
+    )
+    with daemon.wire() as wire, bounded_turns(daemon):
+        for _ in range(5):
+            send_and_read(wire, message, 1)
