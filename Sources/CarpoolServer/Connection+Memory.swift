@@ -44,6 +44,9 @@ extension Connection {
         if new.output > old.output { server.makeRoomForOutput() }
     }
 
+    /// Whether it holds a message that has not come whole: not one that a thread reads, nor whole ones that wait for their turn.
+    var hasHalfMessage: Bool { held.input > awaitedBytes && framer.canDiscard }
+
     /// Gives up the message that has not come whole, and says so. Returns whether there was one.
     func discardMessage() -> Bool {
         guard framer.discard() else { return false }
@@ -65,7 +68,7 @@ extension Server {
     func makeRoomForInput() {
         while let uid = memory.input.culprit(limits.totalInputBytes) {
             // What a thread reads is over soon.
-            let oldest = connections.values.filter { $0.uid == uid && $0.held.input > $0.awaitedBytes }
+            let oldest = connections.values.filter { $0.uid == uid && $0.hasHalfMessage }
                 .min { $0.inputSince < $1.inputSince }
             guard let oldest, oldest.discardMessage() else { return }
             log.write(.warning, "half a message given up", [("client", "c-\(oldest.number)"), ("uid", String(uid))])

@@ -86,6 +86,14 @@ public struct MessageFramer: Sendable {
         return nil
     }
 
+    /// Whether there is a message that is not complete, of which something is kept. After it there is nothing else.
+    public var canDiscard: Bool {
+        switch state {
+        case .brackets(isOversized: false), .bareLine(isOversized: false), .content: true
+        default: false
+        }
+    }
+
     /// Gives up the message that is not complete, once `next()` has given nil: what has come of it is dropped, the rest is skipped as it comes. Returns
     /// whether there was one.
     public mutating func discard() -> Bool {

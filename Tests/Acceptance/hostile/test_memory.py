@@ -38,6 +38,23 @@ def test_b5_half_messages_of_many_connections(daemon: Daemon) -> None:
         wire.close()
 
 
+def test_b5_whole_messages_of_a_connection_that_does_not_read_protect_no_half_ones(daemon: Daemon) -> None:
+    """What is held for longest cannot be given up; the half messages behind it are given up all the same."""
+    before = daemon.memory_kib()
+    with contextlib.ExitStack() as wires:
+        stuck = wires.enter_context(daemon.wire())
+        stuck.socket.setblocking(False)
+        calls = line("rpc.discover", 1) * 2_000
+        with contextlib.suppress(BlockingIOError):
+            while calls:
+                calls = calls[stuck.socket.send(calls) :]
+        eventually(lambda: daemon.stats()["connections"]["open"] >= 1)
+        for _ in range(200):
+            wire = wires.enter_context(daemon.wire())
+            wire.send_bytes(b'{"jsonrpc":"2.0","method":"' + b"x" * 1_000_000)
+        eventually(lambda: daemon.memory_kib() - before < 160 << 10)
+
+
 def test_b5_many_clients_that_do_not_read(daemon: Daemon) -> None:
     before = daemon.memory_kib()
     wires = [daemon.wire() for _ in range(60)]
