@@ -78,6 +78,8 @@ extension Server {
     /// Refuses a client that is shut off from the daemon's network or files, where the configuration says that such clients get no network.
     func checkNetwork(of client: any Client) throws(RPCError) {
         guard !configuration.allowsSandboxedNetwork, let part = client.enclosure else { return }
-        throw .forbidden("the daemon makes no connections for clients with another \(part.rawValue)")
+        throw .forbidden(
+            "the daemon makes no connections for this client, which differs in: \(part.rawValue)",
+            hint: "Leave the sandbox, or have the daemon's owner set access.sandboxed_network to true.")
     }
 }

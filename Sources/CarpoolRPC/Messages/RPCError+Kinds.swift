@@ -98,6 +98,13 @@ extension RPCError {
     }
 
     /// The caller may not.
+    public static func forbidden(_ message: String, hint: String) -> RPCError {
+        var error = forbidden(message)
+        error.hint = hint
+        return error
+    }
+
+    /// The caller may not; the owner can give it a role.
     public static func forbidden(_ message: String, requiredRole: String? = nil) -> RPCError {
         RPCError(.forbidden, message).with("required_role", requiredRole)
     }
@@ -204,8 +211,10 @@ extension RPCError {
 
     /// A file of a caller that sees other files.
     public static func otherView(path: String, differs: String) -> RPCError {
-        RPCError(.fileOtherView, "the daemon does not open \(shortened(path)) for a client with another \(differs)")
-            .with("path", path).with("differs", differs)
+        RPCError(
+            .fileOtherView, "the daemon does not open \(shortened(path)) for this client, which differs in: \(differs)"
+        )
+        .with("path", path).with("differs", differs)
     }
 
     /// A text from outside may be as long as the message that it came in; an answer shows its beginning.

@@ -98,7 +98,7 @@ extension RPCErrorKind {
         The connection has as many calls under way, or the client, its user or all users as many connections, subscriptions \
         or raw streams, as they may have.
         """,
-        "Wait for answers, or spread the calls over several connections.",
+        "Wait for answers, or end what is not needed; the message says which limit it was.",
         members: [.optional("limit", .integer, "How many there may be.")] + quota)
     /// 1005
     public static let forbidden = RPCErrorKind(
@@ -195,7 +195,7 @@ extension RPCErrorKind {
         There are as many requests, or sessions, or bytes of what requests send, as the client, its user or all users may \
         have.
         """,
-        "Wait for some to finish.",
+        "Wait for requests to finish, or invalidate sessions that are not needed; the message says which limit it was.",
         members: [
             .optional("limit", .integer, "How many there may be."),
             .optional("limit_bytes", .integer, "How many bytes of memory their bodies may take, if that is why."),
@@ -209,13 +209,13 @@ extension RPCErrorKind {
     /// 1203
     public static let rateLimited = RPCErrorKind(
         1203, "rate_limited", isRetryable: true,
-        "Reserved: no call is answered with it yet. The client calls too often.",
+        "As many operations on files wait as may, of the client or of all: a disk may have stalled.",
         "Wait as long as `retry_after_ms` says.",
         members: [.required("retry_after_ms", .integer, "How long to wait, in milliseconds.")])
     /// 1301
     public static let fileCannotOpen = RPCErrorKind(
         1301, "file.cannot_open", "The daemon cannot open a file that the call names.",
-        "The path is the daemon's: a container or a private /tmp has other files under the same names.",
+        "Correct the path: it is absolute, and the daemon opens it with its own rights.",
         members: [
             .required("path", .string, "The path."),
             .required("errno", .integer, "The kernel's reason, a number of errno(3)."),
@@ -223,7 +223,7 @@ extension RPCErrorKind {
     /// 1302
     public static let fileNotOwner = RPCErrorKind(
         1302, "file.not_owner", "Files are opened only for callers of the daemon's own user.",
-        "Send the content instead.",
+        "Pass a descriptor or send the content; read responses with body.read or body.open.",
         members: [.required("path", .string, "The path.")])
 
     /// 1303
