@@ -35,15 +35,30 @@ public enum ContentCoding: Sendable {
     /// What `Content-Encoding` says if a body that should have been decoded was not, because not all of it is known; `nil` if it was.
     public static func unknown(in head: ResponseHead) -> String? {
         let tokens = tokens(in: head)
-        return tokens.isEmpty || decodable(in: head) != nil ? nil : tokens.joined(separator: ", ")
+        guard !tokens.isEmpty, decodable(in: head) == nil else { return nil }
+        return tokens.prefix(maximumCount).joined(separator: ", ") + (tokens.count > maximumCount ? ", ..." : "")
     }
 
-    /// The tokens of all `Content-Encoding` fields in lower case, without `identity`.
+    /// The first tokens of all `Content-Encoding` fields in lower case, without `identity`: one more than ``maximumCount``, since an origin may
+    /// send a hundred thousand.
     private static func tokens(in head: ResponseHead) -> [String] {
-        head.fields.all("content-encoding").flatMap { $0.split(separator: ",") }
-            .map { String($0.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }).lowercased() }
-            .filter { !$0.isEmpty && $0 != "identity" }
+        var tokens: [String] = []
+        for value in head.fields.all("content-encoding") {
+            var rest = value.utf8[...]
+            while !rest.isEmpty, tokens.count <= maximumCount {
+                let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+                let token = rest[..<end].drop(while: isBlank).prefix { !isBlank($0) }
+                rest = end == rest.endIndex ? rest[end...] : rest[rest.index(after: end)...]
+                guard let first = token.first else { continue }
+                // Most often there is none of these.
+                if first | 0x20 == UInt8(ascii: "i"), Substring(token).lowercased() == "identity" { continue }
+                tokens.append(Substring(token).lowercased())
+            }
+        }
+        return tokens
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
     private var isAvailable: Bool {
         switch self {
