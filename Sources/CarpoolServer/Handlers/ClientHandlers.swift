@@ -71,7 +71,7 @@ struct ClientHandlers {
     /// All connections for an administrator, those of the caller's own user for others.
     private func list(_ call: Call) throws(RPCError) -> Answer {
         let (uid, isAdmin) = (call.client.uid, call.client.role == .admin)
-        let after = call.params["next"]?.string.flatMap { Int($0) } ?? 0
+        let after = try ListPage.place(of: call, radix: 10)
         let page = ListPage(call)
         let shown = server.connections.values.filter { $0.number > after && (isAdmin || $0.uid == uid) }
             .sorted { $0.number < $1.number }

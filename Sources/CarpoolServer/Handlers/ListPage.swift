@@ -12,6 +12,17 @@ struct ListPage {
         room = call.client.recordBytes
     }
 
+    /// The place in an order that `next` names; 0 without it.
+    static func place(of call: Call, radix: Int) throws(RPCError) -> Int {
+        guard let next = call.params["next"]?.string else { return 0 }
+        guard let place = Int(next, radix: radix), place >= 0 else {
+            throw .invalidParams(
+                path: "params.next", message: "not the `next` of a page: \(next.debugDescription)",
+                expected: "`next` of the last page, as it was")
+        }
+        return place
+    }
+
     /// Writes the members of a result: the list, and `next`, the name of the last that was written if there are more.
     func write<Item>(
         _ member: StaticString, _ items: some Sequence<Item>, to writer: inout JSONWriter, name: (Item) -> String,

@@ -150,7 +150,7 @@ struct RequestHandlers {
         let all = call.params["scope"]?.string == "all"
         let (identity, isAdmin) = (call.client.identity, call.client.role == .admin)
         let (state, session) = (call.params["state"]?.string, call.params["session"]?.string)
-        let after = call.params["next"]?.string.flatMap { Int($0, radix: 36) } ?? 0
+        let after = try ListPage.place(of: call, radix: 36)
         let limit = call.params["limit"]?.int ?? 100
         let page = server.requests.page(of: all ? nil : identity, after: after, limit: limit) { entry in
             (!all || isAdmin || entry.client.uid == identity.uid)
@@ -210,7 +210,8 @@ struct RequestHandlers {
         writer.member("status", request.response?.status)
         writer.member("error", request.error?.name)
         writer.member("created", time: entry.created)
-        if let tags = entry.tags {
+        // Another user's tags may hold anything.
+        if let tags = entry.tags, entry.client.uid == reader.uid {
             writer.key("tags")
             writer.raw(tags)
         }

@@ -88,7 +88,9 @@ struct SessionHandlers {
         let sessions = server.sessions.sessions(of: uid).filter { after.isEmpty || $0.name > after }
         return .result { writer in
             writer.beginObject()
-            page.write("sessions", sessions, to: &writer, name: \.name) { write($0, room: page.room, to: &$1) }
+            page.write("sessions", sessions, to: &writer, name: \.name) {
+                write($0, room: min(page.room, SessionHandlers.listedBytes), to: &$1)
+            }
             writer.endObject()
         }
     }
@@ -106,7 +108,13 @@ struct SessionHandlers {
         writer.member("requests", session.requestCount)
         writer.key("configuration")
         writer.beginObject()
-        write("headers", to: &writer, upTo: end, &leftOut) { write(configuration.fields, to: &$0) }
+        // What cannot fit is not written to be taken back: a page has up to 1,000 sessions, and each may have a megabyte of fields.
+        let fieldBytes = configuration.fields.reduce(0) { $0 &+ $1.name.utf8.count &+ $1.value.utf8.count &+ 8 }
+        if writer.count &+ fieldBytes > end {
+            leftOut.append("headers")
+        } else {
+            write("headers", to: &writer, upTo: end, &leftOut) { write(configuration.fields, to: &$0) }
+        }
         let text = server.sessions.entry(session.name, of: session.user ?? server.access.owner)?.configuration
         for name in SessionHandlers.givenMembers {
             guard let value = text?[name] else { continue }
@@ -127,6 +135,9 @@ struct SessionHandlers {
         if !leftOut.isEmpty { writer.member("left_out", leftOut) }
         writer.endObject()
     }
+
+    /// What a session may take in a list: `session.get` says what is left out there.
+    private static let listedBytes = 65_536
 
     /// Room for the members that are short.
     private static let shortMemberBytes = 2_048

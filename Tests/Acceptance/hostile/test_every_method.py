@@ -12,7 +12,8 @@ from harness.calls import NOBODY, line, send_and_read
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
 from harness.waiting import eventually
-from harness.wire import Wire
+from harness.wire import RemoteError, Wire
+from origins.scripted import ScriptedOrigin
 
 TIMES = 300
 CLIENTS = 60
@@ -116,3 +117,30 @@ def test_b2_names_that_are_all_escapes(daemon: Daemon) -> None:
     with daemon.wire() as wire, bounded_turns(daemon):
         for _ in range(5):
             send_and_read(wire, message, 1)
+
+
+def test_b2_codings_without_number(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    field = b"Content-Encoding: " + b"gzip," * 19_000 + b"\r\n"
+    origin.on("/", lambda exchange: exchange.send(b"HTTP/1.1 200 OK\r\n" + field * 3 + b"Content-Length: 2\r\n\r\nok"))
+    with daemon.wire() as wire, bounded_turns(daemon):
+        for _ in range(5):
+            record = wire.call("request.perform", url=origin.url + "/")
+            assert "gzip, gzip, gzip, gzip, ..." in record["warning"]
+
+
+def test_b2_a_list_of_sessions_with_large_configurations(daemon: Daemon) -> None:
+    headers = {f"X-{number}": "v" * 900 for number in range(900)}
+    with daemon.wire() as wire:
+        for number in range(60):
+            wire.call("session.create", name=f"large-{number}", configuration={"headers": headers})
+        with bounded_turns(daemon):
+            page = wire.call("session.list")
+        assert page["sessions"][1]["left_out"] == ["headers"]
+
+
+def test_a_page_that_was_not_told_is_refused(daemon: Daemon) -> None:
+    with daemon.wire() as wire:
+        for method, place in [("request.list", "junk!!"), ("request.list", "-1"), ("client.list", "x")]:
+            with pytest.raises(RemoteError) as refusal:
+                wire.call(method, next=place)
+            assert refusal.value.error["data"]["path"] == "params.next"
