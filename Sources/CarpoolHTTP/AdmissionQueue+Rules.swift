@@ -165,9 +165,8 @@ extension AdmissionQueue {
     @discardableResult mutating func edit<Result>(
         _ flow: Int, _ rank: Int, by change: Int, _ body: (inout WaitingLine<Element>) -> Result
     ) -> Result {
-        let extent = flows[flow].lines[rank].extent
         let result = body(&flows[flow].lines[rank])
-        occupied += flows[flow].lines[rank].extent - extent
+        waiting += change
         flows[flow].waiting += change
         lanes[flows[flow].lane].waiting += change
         return result

@@ -129,7 +129,8 @@ struct AdmissionQueue<Element> {
     /// Whether connections have become free since the parked were looked at.
     var hasRoom = false
     var connections = 0
-    var occupied = 0
+    /// How many transfers wait in all.
+    var waiting = 0
     var heldUp = 0
 
     init(limits: Limits) { self.limits = limits }
@@ -168,7 +169,7 @@ struct AdmissionQueue<Element> {
     mutating func enqueue(
         _ element: Element, in lane: Lane, share: TransferShare = TransferShare(), priority: TransferPriority = .normal
     ) -> Place? {
-        guard occupied < limits.waiting else { return nil }
+        guard waiting < limits.waiting else { return nil }
         let flow = flow(of: share, in: lane)
         let rank = priority.rank
         let ticket = edit(flow, rank, by: 1) { $0.append(element) }
@@ -179,12 +180,24 @@ struct AdmissionQueue<Element> {
 
     /// A transfer that waits has given up.
     mutating func withdraw(_ place: Place) {
-        let before = flows[place.flow].lines[place.rank].count
-        edit(place.flow, place.rank, by: 0) { $0.remove(place.ticket) }
-        let count = before - flows[place.flow].lines[place.rank].count
-        flows[place.flow].waiting -= count
-        lanes[flows[place.flow].lane].waiting -= count
+        guard remove(place) != nil else { return }
         dropIfIdle(place.flow)
+    }
+
+    /// A transfer that waits has another priority. Returns its place: the same if it does not wait. It counts as one that waits already.
+    mutating func move(_ place: Place, to priority: TransferPriority) -> Place {
+        let (flow, rank) = (place.flow, priority.rank)
+        guard rank != place.rank, let element = remove(place) else { return place }
+        let ticket = edit(flow, rank, by: 1) { $0.append(element) }
+        enlist(flow)
+        list(flows[flow].lane)
+        return Place(flow: flow, rank: rank, ticket: ticket)
+    }
+
+    private mutating func remove(_ place: Place) -> Element? {
+        guard let element = flows[place.flow].lines[place.rank].remove(place.ticket) else { return nil }
+        edit(place.flow, place.rank, by: -1) { _ in }
+        return element
     }
 
     /// One that was admitted is held up by its own side, and makes room for others: a client that does not read costs only itself. Gives false if

@@ -108,9 +108,8 @@ public final class CurlTransport: Transport {
     public func setPriority(_ priority: TransferPriority, of transfer: Transfer) {
         guard !transfer.hasEnded, transfer.transport === self, transfer.priority != priority else { return }
         transfer.priority = priority
-        guard case .waiting = transfer.phase, let pool = transfer.pool, let place = transfer.place else { return }
-        queue.withdraw(place)
-        transfer.place = queue.enqueue(transfer, in: pool.lane, share: transfer.request.share, priority: priority)
+        guard case .waiting = transfer.phase, let place = transfer.place else { return }
+        transfer.place = queue.move(place, to: priority)
         observeTurn()
     }
 

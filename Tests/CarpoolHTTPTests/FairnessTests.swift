@@ -292,7 +292,7 @@ struct FairnessTests {
             run.admit()
         }
         #expect(lanes.reduce(0) { $0 + run.queue.waiting(in: $1) } == 0)
-        #expect(run.queue.occupied == 0)
+        #expect(run.queue.waiting == 0)
         #expect(run.queue.connections == 0)
     }
 }

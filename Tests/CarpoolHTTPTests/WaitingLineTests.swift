@@ -52,4 +52,24 @@ struct WaitingLineTests {
         }
         #expect(line.extent < 200)
     }
+
+    @Test func leavingFromTheMiddleFreesMemory() {
+        var line = WaitingLine<Int>()
+        let tickets = (0..<10_000).map { line.append($0) }
+        for i in tickets.indices where i % 100 != 0 { line.remove(tickets[i]) }
+        #expect(line.count == 100)
+        #expect(line.extent <= 264)
+        // The tickets of those that stay are good, the others are not.
+        let (gone, present) = (line.remove(tickets[250]), line.remove(tickets[500]))
+        #expect(gone == nil)
+        #expect(present == 500)
+        #expect(line.distance(to: tickets[300]) <= 264)
+        let next = line.append(10_000)
+        let last = line.remove(next)
+        #expect(last == 10_000)
+        line.removeAll { $0 < 5_000 }
+        var served: [Int] = []
+        while let next = line.popFirst() { served.append(next) }
+        #expect(served == stride(from: 5_000, to: 10_000, by: 100).map { $0 })
+    }
 }
