@@ -18,13 +18,13 @@ extension AdmissionQueue {
         let count = parked.count
         for _ in 0..<min(count, AdmissionQueue.longestSearch) {
             guard let (rank, flow) = parked.popFirst() else { break }
-            flows[flow].isParked = false
-            if flows[flow].isDead {
-                freeFlows.append(flow)
-            } else if flows[flow].lines[rank].isEmpty || isAtLimit(flow) || isFull(flows[flow].lane) {
+            let lane = flows[flow].lane
+            if !unpark(flow) { continue }
+            if flows[flow].lines[rank].isEmpty || isAtLimit(flow) || isFull(lane) || !mayTakeStream(flow) {
                 enlist(flow)
-                list(flows[flow].lane)
-            } else if mayConnect(flow) {
+                list(lane)
+                dropIfIdle(flow)
+            } else if !needsConnection(lane) || mayConnect(flow) {
                 return admit(flow, rank)
             } else {
                 park(flow, rank)
@@ -38,7 +38,10 @@ extension AdmissionQueue {
         var searched = 0
         while !isFull(lane), searched < AdmissionQueue.longestSearch, let (rank, flow) = lanes[lane].ring.popFirst() {
             flows[flow].ringed &= ~(1 << rank)
-            guard !flows[flow].isParked, !flows[flow].lines[rank].isEmpty, !isAtLimit(flow) else { continue }
+            guard !waitsForConnection(flow), !flows[flow].lines[rank].isEmpty, !isAtLimit(flow) else {
+                dropIfIdle(flow)
+                continue
+            }
             if flows[flow].debt > 0 {
                 // A client that is alone owes nothing to anybody.
                 flows[flow].debt = lanes[lane].ring.isEmpty ? 0 : flows[flow].debt - 1
@@ -67,10 +70,33 @@ extension AdmissionQueue {
         return Admission(element: element, isFirst: isFirst)
     }
 
+    // MARK: The parked
+
     private mutating func park(_ flow: Int, _ rank: Int) {
         flows[flow].isParked = true
+        lanes[flows[flow].lane].parked += 1
         parked.append(
             flow, rank: rank, key: flows[flow].share.user, isFresh: parties[flows[flow].party].connections == 0)
+    }
+
+    /// A flow has left the ring of the parked. Returns false if it was released meanwhile.
+    private mutating func unpark(_ flow: Int) -> Bool {
+        flows[flow].isParked = false
+        if flows[flow].isDead {
+            freeFlows.append(flow)
+            return false
+        }
+        lanes[flows[flow].lane].parked -= 1
+        return true
+    }
+
+    /// Whether a flow may not go before there is a connection for it: one that is parked need not wait while its origin has one to share.
+    func waitsForConnection(_ flow: Int) -> Bool { flows[flow].isParked && needsConnection(flows[flow].lane) }
+
+    /// An origin has a connection to share: its parked flows may go. They stay parked besides, in case that it ends before.
+    private mutating func enlistParked(of lane: Lane) {
+        for flow in lanes[lane].flows.values where flows[flow].isParked { enlist(flow) }
+        list(lane)
     }
 
     // MARK: Rules
@@ -138,12 +164,27 @@ extension AdmissionQueue {
         } else if difference > 0 {
             lanes[lane].holder = flows[flow].party
             charge(flows[flow].party, 1)
+            if lanes[lane].parked > 0 { enlistParked(of: lane) }
         } else if difference < 0 {
             charge(lanes[lane].holder, -1)
+        } else if flows[flow].active == 0, lanes[lane].holder == flows[flow].party {
+            passOn(lane)
         }
         guard change < 0 else { return }
         enlist(flow)
         list(lane)
+    }
+
+    /// The client that pays for the connection of an HTTP/2 origin has no stream left: one that has does so from now on.
+    private mutating func passOn(_ lane: Lane) {
+        charge(lanes[lane].holder, -1)
+        lanes[lane].holder = payer(of: lane)
+        charge(lanes[lane].holder, 1)
+    }
+
+    /// The party of a flow that uses the connection of an origin.
+    func payer(of lane: Lane) -> Int {
+        lanes[lane].flows.values.first { flows[$0].active > 0 }.map { flows[$0].party } ?? -1
     }
 
     private mutating func charge(_ party: Int, _ count: Int) {
@@ -174,7 +215,7 @@ extension AdmissionQueue {
 
     /// Has a flow stand in the rings of its lane if it may send what waits in it.
     mutating func enlist(_ flow: Int, isFresh: Bool = false) {
-        guard flows[flow].waiting > 0, !flows[flow].isParked, !isAtLimit(flow) else { return }
+        guard flows[flow].waiting > 0, !waitsForConnection(flow), !isAtLimit(flow) else { return }
         for rank in 0..<3 where flows[flow].ringed & (1 << rank) == 0 && !flows[flow].lines[rank].isEmpty {
             flows[flow].ringed |= 1 << rank
             lanes[flows[flow].lane].ring.append(flow, rank: rank, key: flows[flow].share.user, isFresh: isFresh)
@@ -232,6 +273,40 @@ extension AdmissionQueue {
         release(flow)
     }
 
+    /// Entries of flows in which nothing waits any more that a ring keeps, beside as many as there are others.
+    private static var keptEntries: Int { 64 }
+
+    /// Takes entries behind which nothing waits any more out of the rings, if they are many: while an origin is busy nothing else does.
+    mutating func sweepRings(of lane: Lane) {
+        if lanes[lane].ring.count > 2 * lanes[lane].waiting + AdmissionQueue.keptEntries { sweepRing(of: lane) }
+        if parked.count > 2 * waiting + AdmissionQueue.keptEntries { sweepParked() }
+    }
+
+    private mutating func sweepRing(of lane: Lane) {
+        var (ring, idle) = (lanes[lane].ring, [Int]())
+        lanes[lane].ring = PriorityRing()
+        ring.removeAll { rank, flow in
+            guard flows[flow].lines[rank].isEmpty else { return false }
+            flows[flow].ringed &= ~(1 << rank)
+            if flows[flow].ringed == 0 { idle.append(flow) }
+            return true
+        }
+        lanes[lane].ring = ring
+        for flow in idle { dropIfIdle(flow) }
+    }
+
+    private mutating func sweepParked() {
+        var (ring, idle) = (parked, [Int]())
+        parked = PriorityRing()
+        ring.removeAll { _, flow in
+            guard flows[flow].isDead || flows[flow].waiting == 0 else { return false }
+            idle.append(flow)
+            return true
+        }
+        parked = ring
+        for flow in idle where unpark(flow) { dropIfIdle(flow) }
+    }
+
     /// Gives a flow's number back, and the account of its client with its last flow.
     mutating func release(_ flow: Int) {
         let party = flows[flow].party
@@ -248,6 +323,8 @@ extension AdmissionQueue {
             }
         }
         // Its number may still stand in the ring of the parked.
-        if flows[flow].isParked { flows[flow].isDead = true } else { freeFlows.append(flow) }
+        guard flows[flow].isParked else { return freeFlows.append(flow) }
+        flows[flow].isDead = true
+        lanes[flows[flow].lane].parked -= 1
     }
 }

@@ -67,6 +67,8 @@ struct AdmissionQueue<Element> {
         var active = 0
         var heldUp = 0
         var waiting = 0
+        /// How many of its flows are parked.
+        var parked = 0
         /// What each client wants of this origin, and the one that was asked for last.
         var flows: [TransferShare: Int] = [:]
         var lastFlow = -1
@@ -74,7 +76,7 @@ struct AdmissionQueue<Element> {
         var ring = PriorityRing<UInt32, Int>()
         /// Whether it stands in the list of those that may admit.
         var isListed = false
-        /// The party in whose account the one connection of an HTTP/2 origin is.
+        /// The party in whose account the one connection of an HTTP/2 origin is: one that uses it.
         var holder = -1
     }
 
@@ -92,7 +94,7 @@ struct AdmissionQueue<Element> {
         var debt = 0
         /// In which rings of its lane it stands, a bit for each.
         var ringed: UInt8 = 0
-        /// Whether it stands in the ring of those that wait for the total.
+        /// Whether it stands in the ring of those that wait for a connection, of the total or of their part of it.
         var isParked = false
         /// Whether its lane has gone.
         var isDead = false
@@ -161,6 +163,7 @@ struct AdmissionQueue<Element> {
         for flow in state.flows.values { release(flow) }
         lanes[lane].flows = [:]
         lanes[lane].lastFlow = -1
+        lanes[lane].ring = PriorityRing()
         freeLanes.append(lane)
         return true
     }
@@ -181,7 +184,9 @@ struct AdmissionQueue<Element> {
     /// A transfer that waits has given up.
     mutating func withdraw(_ place: Place) {
         guard remove(place) != nil else { return }
+        let lane = flows[place.flow].lane
         dropIfIdle(place.flow)
+        sweepRings(of: lane)
     }
 
     /// A transfer that waits has another priority. Returns its place: the same if it does not wait. It counts as one that waits already.
@@ -240,7 +245,7 @@ struct AdmissionQueue<Element> {
         chargeAll(of: lane, -1)
         let before = cost(of: lane)
         lanes[lane].speech = isHTTP2 ? .http2 : .http1
-        lanes[lane].holder = lanes[lane].flows.values.first { flows[$0].active > 0 }.map { flows[$0].party } ?? -1
+        lanes[lane].holder = payer(of: lane)
         connections += cost(of: lane) - before
         chargeAll(of: lane, 1)
         for flow in lanes[lane].flows.values { enlist(flow) }
@@ -273,7 +278,7 @@ struct AdmissionQueue<Element> {
     /// What one that waits has to wait for.
     func obstacle(_ place: Place) -> Obstacle {
         let flow = flows[place.flow]
-        if flow.isParked { return connections >= limits.connections ? .total : .client }
+        if waitsForConnection(place.flow) { return connections >= limits.connections ? .total : .client }
         if !mayTakeStream(place.flow) { return .client }
         return isAtLimit(place.flow) && flow.active < lanes[flow.lane].connections ? .client : .host
     }

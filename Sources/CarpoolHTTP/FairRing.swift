@@ -51,6 +51,16 @@ struct FairRing<Key: Equatable, Element> {
         return nil
     }
 
+    /// Takes out all elements for which this is true.
+    mutating func removeAll(where isLeaving: (Element) -> Bool) {
+        count = 0
+        for index in lines.indices {
+            lines[index].fresh.removeAll(where: isLeaving)
+            lines[index].regular.removeAll(where: isLeaving)
+            count += lines[index].fresh.count + lines[index].regular.count
+        }
+    }
+
     private mutating func leaveEmpty() {
         if lines.count > FairRing.keptLines { lines.remove(at: turn) } else { turn += 1 }
     }
@@ -80,6 +90,12 @@ struct PriorityRing<Key: Equatable, Element> {
         let rank = nextRank
         count -= 1
         return rings[rank].popFirst().map { (rank, $0) }
+    }
+
+    /// Takes out all elements for which this is true of them and their ranks.
+    mutating func removeAll(where isLeaving: (_ rank: Int, _ element: Element) -> Bool) {
+        for rank in rings.indices { rings[rank].removeAll { isLeaving(rank, $0) } }
+        count = rings.reduce(0) { $0 + $1.count }
     }
 
     private var nextRank: Int {
