@@ -28,7 +28,7 @@ extension Connection {
         awaitedBytes = text.bytes.count
         // One for each connection.
         server.worker.runAlways(
-            for: identity.workerShare, { Handover(PreparedInput(text, isInBatch: isInBatch, catalogue)) },
+            for: identity.workerShare.computation, { Handover(PreparedInput(text, isInBatch: isInBatch, catalogue)) },
             then: { [self] in take($0.value, of: batch) })
         // Nothing is read from the socket meanwhile.
         settle()

@@ -98,8 +98,11 @@ extension Server {
 
     private func removeOldPartialFiles() {
         guard let partials else { return }
-        files.runAlways(for: .process, { partials.removeOld() }, then: {})
-        loop.arm(Timer { [unowned self] in removeOldPartialFiles() }, afterMilliseconds: Server.partialsMilliseconds)
+        // The next time is counted from its end: on a disk that does not answer it holds one thread, not one more each hour.
+        files.runAlways(for: .housekeeping, { partials.removeOld() }) { [unowned self] in
+            loop.arm(
+                Timer { [unowned self] in removeOldPartialFiles() }, afterMilliseconds: Server.partialsMilliseconds)
+        }
     }
 
     private func tick() {

@@ -1,4 +1,5 @@
 public import CarpoolHTTP
+internal import CarpoolSystem
 internal import CZlib
 
 /// Compresses the bodies of requests (CO-01 to CO-07). Bodies in memory only: others pass unchanged.
@@ -69,7 +70,7 @@ public final class RequestCompressor: RequestInterceptor {
                 return .failure(error)
             }
         }
-        files.run(for: files.shareOfRequest(request), work) { result in
+        files.run(for: files.shareOfRequest(request).computation, work) { result in
             do throws(SessionError) {
                 let bytes = try result.get().get()
                 completion(.success(try RequestCompressor.replaceBody(of: urlRequest, by: bytes, format)))

@@ -1,19 +1,28 @@
 /// The order in which jobs of many shares run: round robin over the shares, each in order of arrival, with limits per share and per user, so
 /// that the jobs of one client, however many and however slow, leave threads for the others. A value: it knows tickets, not jobs.
+///
+/// Jobs that only compute (``WorkerShare/isComputation``) have limits of their own and never count as stalled: however many threads a disk
+/// holds that does not answer, messages are read and values made.
 struct JobScheduler {
     /// The maxima, each with its reason.
     struct Limits: Sendable {
-        /// Jobs that run and have not stalled. File operations mostly wait for a disk: more of them at a time than this fill its queue and
+        /// Jobs on files that run and have not stalled. File operations mostly wait for a disk: more of them at a time than this fill its queue and
         /// gain nothing, fewer let one slow disk delay the files of another.
         var running = 8
-        /// Jobs that run, stalled ones included: each holds a thread, and a file system that never answers never gives it back.
+        /// Jobs on files that run, stalled ones included: each holds a thread, and a file system that never answers never gives it back.
         var threads = 32
-        /// Jobs of one share that run: one that waits for a disk, and one that does not.
+        /// Threads beyond these for the process's own jobs on files, so that the users' disks never hold them all.
+        var threadsOfProcess = 4
+        /// Jobs of one share that run and have not stalled: one that waits for a disk, and one that does not.
         var runningPerShare = 2
-        /// Jobs of one user that run and have not stalled; the rest of `running` is for other users and for the process.
+        /// Jobs on files of one user that run and have not stalled; the rest of `running` is for other users and for the process.
         var runningPerUser = 6
-        /// Jobs of one user that run, stalled ones included.
+        /// Jobs on files of one user that run, stalled ones included.
         var threadsPerUser = 16
+        /// Jobs that run and only compute: more take processors from the loop.
+        var computing = 4
+        /// Jobs of one user that run and only compute; the rest is for others.
+        var computingPerUser = 3
         /// Jobs of one share that wait: as many as one client can have calls and transfers.
         var waitingPerShare = 2_048
         /// Jobs that wait.
@@ -24,6 +33,7 @@ struct JobScheduler {
         var waiting: [Int] = []
         var first = 0
         var running = 0
+        var stalled = 0
         var count: Int { waiting.count - first }
 
         mutating func takeFirst() -> Int {
@@ -38,9 +48,17 @@ struct JobScheduler {
         }
     }
 
-    private struct User {
+    /// Jobs that run of one user, or of all.
+    private struct Load {
+        /// Jobs on files, stalled ones included.
         var running = 0
         var stalled = 0
+        var computing = 0
+        var isNone: Bool { running == 0 && computing == 0 }
+
+        mutating func count(_ share: WorkerShare, by change: Int) {
+            if share.isComputation { computing += change } else { running += change }
+        }
     }
 
     private struct Running {
@@ -53,22 +71,26 @@ struct JobScheduler {
     private var shares: [WorkerShare: Share] = [:]
     /// Shares with waiting jobs that may have one more running, in the order of their next turns.
     private var turns: [WorkerShare] = []
-    private var users: [UInt32: User] = [:]
+    private var users: [UInt32: Load] = [:]
+    private var all = Load()
     private var runningJobs: [Int: Running] = [:]
     private(set) var waiting = 0
-    /// Jobs that run and have not come back for long; see ``markStalled(before:)``.
-    private(set) var stalled = 0
 
     init(limits: Limits = Limits()) { self.limits = limits }
 
     /// Jobs that run, stalled ones included.
     var running: Int { runningJobs.count }
 
+    /// Jobs that run and have not come back for long; see ``markStalled(before:)``.
+    var stalled: Int { all.stalled }
+
     /// Shares with jobs.
     var knownShares: Int { shares.count }
 
-    /// When the job began that runs longest, of those that have not stalled.
-    var oldestStart: MonotonicTime? { runningJobs.values.lazy.filter { !$0.isStalled }.map(\.started).min() }
+    /// When the job began that runs longest, of those that may stall and have not.
+    var oldestStart: MonotonicTime? {
+        runningJobs.values.lazy.filter { !$0.isStalled && !$0.share.isComputation }.map(\.started).min()
+    }
 
     /// When the job began that runs longest of all.
     var oldestStartOfAll: MonotonicTime? { runningJobs.values.lazy.map(\.started).min() }
@@ -87,14 +109,14 @@ struct JobScheduler {
 
     /// Takes the job that runs next; `nil` if there is none that may.
     mutating func next(at now: MonotonicTime) -> Int? {
-        guard running < limits.threads, running - stalled < limits.running else { return nil }
-        // A share whose user has all it may keeps its place.
-        guard let index = turns.firstIndex(where: { userMayRun($0.user) }) else { return nil }
+        // A share whose user, or kind, has all it may keeps its place.
+        guard let index = turns.firstIndex(where: mayRun) else { return nil }
         let share = turns.remove(at: index)
         guard let ticket = shares[share]?.takeFirst() else { return nil }
         waiting -= 1
         shares[share]?.running += 1
-        if let user = share.user { users[user, default: User()].running += 1 }
+        all.count(share, by: 1)
+        if let user = share.user { users[user, default: Load()].count(share, by: 1) }
         runningJobs[ticket] = Running(share: share, started: now)
         if isEligible(share) { turns.append(share) }
         return ticket
@@ -105,34 +127,46 @@ struct JobScheduler {
         guard let job = runningJobs.removeValue(forKey: ticket) else { return }
         let wasEligible = isEligible(job.share)
         shares[job.share]?.running -= 1
-        if let user = job.share.user { release(user, job) }
-        if job.isStalled { stalled -= 1 }
+        if job.isStalled { countStalled(job.share, by: -1) }
+        all.count(job.share, by: -1)
+        if let user = job.share.user {
+            users[user]?.count(job.share, by: -1)
+            if users[user]?.isNone ?? false { users[user] = nil }
+        }
         if !wasEligible, isEligible(job.share) { turns.append(job.share) }
         if let share = shares[job.share], share.running == 0, share.count == 0 { shares[job.share] = nil }
     }
 
-    /// Counts the jobs that began before a point of time as stalled: others may run in their place, up to the number of threads.
+    /// Counts the jobs on files that began before a point of time as stalled: others may run in their place, also of the same share, up to the
+    /// number of threads.
     mutating func markStalled(before time: MonotonicTime) {
-        for (ticket, job) in runningJobs where !job.isStalled && job.started <= time {
+        for (ticket, job) in runningJobs where !job.isStalled && !job.share.isComputation && job.started <= time {
             runningJobs[ticket]?.isStalled = true
-            stalled += 1
-            if let user = job.share.user { users[user]?.stalled += 1 }
+            let wasEligible = isEligible(job.share)
+            countStalled(job.share, by: 1)
+            if !wasEligible, isEligible(job.share) { turns.append(job.share) }
         }
     }
 
-    private mutating func release(_ user: UInt32, _ job: Running) {
-        users[user]?.running -= 1
-        if job.isStalled { users[user]?.stalled -= 1 }
-        if users[user]?.running == 0 { users[user] = nil }
+    private mutating func countStalled(_ share: WorkerShare, by change: Int) {
+        shares[share]?.stalled += change
+        all.stalled += change
+        if let user = share.user { users[user]?.stalled += change }
     }
 
     private func isEligible(_ share: WorkerShare) -> Bool {
         guard let share = shares[share] else { return false }
-        return share.count > 0 && share.running < limits.runningPerShare
+        return share.count > 0 && share.running - share.stalled < limits.runningPerShare
     }
 
-    private func userMayRun(_ user: UInt32?) -> Bool {
-        guard let user, let count = users[user] else { return true }
-        return count.running < limits.threadsPerUser && count.running - count.stalled < limits.runningPerUser
+    private func mayRun(_ share: WorkerShare) -> Bool {
+        let user = share.user.map { users[$0] ?? Load() }
+        if share.isComputation {
+            return all.computing < limits.computing && user?.computing ?? 0 < limits.computingPerUser
+        }
+        let threads = limits.threads + (user == nil ? limits.threadsOfProcess : 0)
+        guard all.running < threads, all.running - all.stalled < limits.running else { return false }
+        guard let user else { return true }
+        return user.running < limits.threadsPerUser && user.running - user.stalled < limits.runningPerUser
     }
 }

@@ -95,6 +95,27 @@ def test_b1_a_file_on_a_stalled_disk_holds_its_call_alone(
         assert all(b"content" in request.body for request in origin.requests[count:])
 
 
+@pytest.mark.parametrize("count", [2, 20])
+def test_b1_large_messages_of_a_client_whose_disk_stalls_are_read(
+    daemon: Daemon, disk: StalledDisk, origin: ScriptedOrigin, url: str, count: int
+) -> None:
+    """Also with more calls than its user may have threads; and two stalled calls leave it the files of other disks."""
+    path = disk.folder / "file.txt"
+    path.write_bytes(b"content")
+    good = disk.folder.parent / "good.txt"
+    good.write_bytes(b"good")
+    disk.stall()
+    with daemon.wire() as wire:
+        for _ in range(count):
+            wire.request("request.perform", {"url": url, "body": {"file": str(path)}, "kind": "upload"})
+        eventually(lambda: waiting(daemon) == count)
+        large = {"url": url, "method": "POST", "body": {"json": [[]] * 20_000}}
+        assert wire.result(wire.request("request.perform", large))["outcome"]["ok"]
+        if count == 2:
+            assert wire.call("request.perform", url=url, method="POST", body={"file": str(good)})["outcome"]["ok"]
+            assert origin.requests[-1].body == b"good"
+
+
 def test_b3_a_body_on_a_disk_that_stalls_while_it_is_sent(
     daemon: Daemon, disk: StalledDisk, origin: ScriptedOrigin, url: str
 ) -> None:

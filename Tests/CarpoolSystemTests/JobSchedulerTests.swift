@@ -70,6 +70,54 @@ struct JobSchedulerTests {
         #expect(startAll(&scheduler).count == 1)
     }
 
+    @Test func aShareWhoseJobsHaveStalledGoesOn() {
+        for share in [Self.share("a"), .process] {
+            var scheduler = JobScheduler()
+            let first = 1
+            for ticket in first..<(first + 4) { #expect(add(ticket, to: share, &scheduler)) }
+            #expect(startAll(&scheduler) == [first, first + 1])
+            scheduler.markStalled(before: now)
+            #expect(startAll(&scheduler) == [first + 2, first + 3], "\(share)")
+            scheduler.finish(first)
+            scheduler.markStalled(before: now)
+            for ticket in (first + 4)..<(first + 7) { #expect(add(ticket, to: share, &scheduler)) }
+            #expect(startAll(&scheduler) == [first + 4, first + 5], "those that end take no place twice")
+        }
+    }
+
+    @Test func computationGoesOnWhateverFilesHold() {
+        var scheduler = JobScheduler()
+        for user in 1...3 {
+            for ticket in 1...40 {
+                _ = add(user * 100 + ticket, to: Self.share("\(ticket)", user: UInt32(user)), &scheduler)
+            }
+        }
+        while !startAll(&scheduler).isEmpty { scheduler.markStalled(before: now) }
+        #expect(scheduler.running == scheduler.limits.threads)
+        for ticket in 1...5 { _ = add(ticket, to: Self.share("\(ticket)").computation, &scheduler) }
+        #expect(startAll(&scheduler) == [1, 2, 3], "three of a user")
+        for ticket in 6...7 { _ = add(ticket, to: Self.share("a", user: 2).computation, &scheduler) }
+        #expect(startAll(&scheduler) == [6], "four in all")
+        scheduler.markStalled(before: now)
+        #expect(startAll(&scheduler).isEmpty, "what computes does not stall")
+        scheduler.finish(6)
+        #expect(startAll(&scheduler) == [7])
+        _ = add(8, to: .process, &scheduler)
+        #expect(startAll(&scheduler) == [8], "the process has threads of its own")
+    }
+
+    @Test func oneShareComputesTwoJobsAtATime() {
+        var scheduler = JobScheduler()
+        for ticket in 1...3 { _ = add(ticket, to: Self.share("a").computation, &scheduler) }
+        #expect(startAll(&scheduler) == [1, 2])
+        _ = add(4, to: Self.share("a"), &scheduler)
+        #expect(startAll(&scheduler) == [4], "its files do not wait for that")
+        for ticket in [1, 2, 4] { scheduler.finish(ticket) }
+        #expect(startAll(&scheduler) == [3])
+        scheduler.finish(3)
+        #expect(scheduler.running == 0 && scheduler.waiting == 0 && scheduler.knownShares == 0)
+    }
+
     @Test func queuesAreBoundedForWhatMayBeRefused() {
         var scheduler = JobScheduler(limits: .init(waitingPerShare: 2, waiting: 3))
         let (a, b) = (Self.share("a"), Self.share("b"))

@@ -70,6 +70,6 @@ public struct SerializerInput {
             // A tree of many values would be written, and let go of, on the loop.
             return Handover(maximumTextBytes.map { limit in value.map { $0.written(atMost: limit) } } ?? value)
         }
-        files.runAlways(for: files.shareOfRequest(request), work) { completion($0.value) }
+        files.runAlways(for: files.shareOfRequest(request).computation, work) { completion($0.value) }
     }
 }

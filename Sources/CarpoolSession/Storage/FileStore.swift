@@ -27,7 +27,7 @@ public final class FileStore {
         then: @escaping (Result<Value, SessionError>) -> Void
     ) {
         guard size > FileStore.inlineBytes else { return then(.success(work())) }
-        run(for: share, work, then: then)
+        run(for: share.computation, work, then: then)
     }
 
     /// Runs work in the background that must not be refused, because it gives something back or continues what has begun: again, until it is
