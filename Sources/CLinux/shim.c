@@ -153,7 +153,7 @@ int CLinux_set_nonblocking(int fd) {
 }
 
 ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int room, int *count) {
-    enum { most = 16 };
+    enum { most = 253 }; // SCM_MAX_FD of the kernel
     union {
         struct cmsghdr header; // aligns the buffer
         char bytes[CMSG_SPACE(sizeof(int) * most)];

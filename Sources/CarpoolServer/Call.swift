@@ -32,7 +32,7 @@ final class Call {
     /// Whether carrying it out is still of use: nobody has answered it, and its caller is there.
     var isWanted: Bool { !isAnswered && client.isConnected }
     /// What goes with the line of its answer.
-    var passedDescriptor: PassedDescriptor?
+    var passedDescriptor: WorkerFile?
     /// The batch that its answer belongs to.
     let batch: Batch?
 

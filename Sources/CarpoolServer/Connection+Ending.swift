@@ -10,8 +10,8 @@ extension Connection {
         guard !isClosed else { return }
         isClosed = true
         server.loop.forget(fd)
-        descriptor = nil
-        descriptors.closeAll()
+        closeSocket()
+        closeInBackground(descriptors.takeAll())
         ticket = nil
         work = []
         framer = MessageFramer()

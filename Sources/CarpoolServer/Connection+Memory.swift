@@ -50,7 +50,7 @@ extension Connection {
     /// Gives up the message that has not come whole, and says so. Returns whether there was one.
     func discardMessage() -> Bool {
         guard framer.discard() else { return false }
-        descriptors.closeAll()
+        closeInBackground(descriptors.takeAll())
         send(id: nil, error: .memoryFull(limitBytes: server.limits.totalInputBytes))
         noteMemory()
         return true

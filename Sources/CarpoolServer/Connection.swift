@@ -33,6 +33,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var framer: MessageFramer
     var output = OutputQueue()
     var descriptors = ReceivedDescriptors()
+    /// Jobs that close descriptors of its client.
+    var closing = 0
     /// How many bytes have come.
     private var received = 0
     /// Calls without an answer yet. Each keeps the connection alive.
@@ -120,23 +122,27 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     }
 
     /// Whether the next bytes are wanted: not before those that came are handled, nor while the client has to read first.
-    private var takesInput: Bool { !inputHasEnded && !isScheduled && !isAwaiting && takesAnswers }
+    private var takesInput: Bool {
+        !inputHasEnded && !isScheduled && !isAwaiting && takesDescriptorsIn && takesAnswers
+    }
 
     /// Reads once; gives whether something came. One read a turn, so that a client that writes much does not hold up the others.
     private func readInput() -> Bool {
         guard !inputHasEnded else { return false }
+        var surplus: [Int32] = []
         let result = server.withReadBuffer { buffer in
             var came: [Int32] = []
             let result = Bytes.receive(fd, into: buffer, descriptors: &came)
             if case .bytes(let count) = result {
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 let last = bytes.lastIndex { $0 > UInt8(ascii: " ") } ?? 0
-                descriptors.add(came, upTo: received &+ last &+ 1)
+                surplus = descriptors.add(came, upTo: received &+ last &+ 1)
                 received &+= count
                 framer.append(bytes)
             }
             return result
         }
+        closeInBackground(surplus)
         switch result {
         case .bytes: return true
         case .wouldBlock: return false
@@ -163,7 +169,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
             } else {
                 return false
             }
-            if work.isEmpty, !isAwaiting { descriptors.end() }
+            endDescriptors()
             // A message that came alone, as most do, costs no look at the clock.
             if work.isEmpty, framer.bufferedBytes == 0 { return false }
             if slice.isOver() { return true }

@@ -3,7 +3,9 @@ internal import CarpoolSystem
 /// A peer that is shown out: it has its one line, and what it still writes is read and dropped until it closes or a second is over. Closing at
 /// once would let its write fail before it has read the line.
 final class Farewell: ReadinessHandler {
-    private let fd: FileDescriptor
+    /// Closed by the worker, as is what the peer passes: it may block.
+    private let file: WorkerFile
+    private let worker: WorkerAccess
     private let loop: EventLoop
     private let buffer: (_ body: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult
     private let onEnd: (Farewell) -> Void
@@ -17,22 +19,30 @@ final class Farewell: ReadinessHandler {
     ///   - buffer: lends memory to read into.
     ///   - onEnd: called once, when the peer has gone or the time is over.
     init(
-        _ fd: consuming FileDescriptor, line: [UInt8], loop: EventLoop,
+        _ fd: consuming FileDescriptor, line: [UInt8], worker: WorkerAccess, loop: EventLoop,
         buffer: @escaping (_ body: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult,
         onEnd: @escaping (Farewell) -> Void
     ) {
-        self.fd = fd
+        file = WorkerFile(fd, closer: worker.closer)
+        self.worker = worker
         self.loop = loop
         self.buffer = buffer
         self.onEnd = onEnd
-        _ = line.withUnsafeBytes { Bytes.send(self.fd.raw, $0) }
-        UnixSocket.shutdownWriting(self.fd.raw)
-        loop.setInterest(.readable, for: self.fd.raw, handler: self)
+        _ = line.withUnsafeBytes { Bytes.send(file.raw, $0) }
+        UnixSocket.shutdownWriting(file.raw)
+        loop.setInterest(.readable, for: file.raw, handler: self)
         loop.arm(deadline, afterMilliseconds: Farewell.milliseconds)
     }
 
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
-        switch buffer({ Bytes.read(fd, into: $0) }) {
+        var came: [Int32] = []
+        let result = buffer { Bytes.receive(fd, into: $0, descriptors: &came) }
+        guard came.isEmpty else {
+            // Once is enough: it may send more of them faster than they close.
+            worker.runAlways({ [came] in for raw in came { _ = FileDescriptor(owning: raw) } }, then: {})
+            return end()
+        }
+        switch result {
         case .bytes, .wouldBlock: if readiness.contains(.failed) { end() }
         case .endOfFile, .failed: end()
         }
@@ -40,7 +50,7 @@ final class Farewell: ReadinessHandler {
 
     private func end() {
         loop.cancel(deadline)
-        loop.forget(fd.raw)
+        loop.forget(file.raw)
         onEnd(self)
     }
 }

@@ -13,7 +13,7 @@ struct OutputQueue {
     /// How many bytes were ever sent.
     private var total = 0
     /// Descriptors, each before the byte that it goes with, counted from the beginning of all; few, because each is an open file.
-    private var passed: [(before: Int, descriptor: PassedDescriptor)] = []
+    private var passed: [(before: Int, descriptor: WorkerFile)] = []
 
     var isEmpty: Bool { count == 0 }
 
@@ -24,7 +24,7 @@ struct OutputQueue {
     var descriptorCount: Int { passed.count }
 
     /// Has a descriptor go with the next message.
-    mutating func attach(_ descriptor: PassedDescriptor) { passed.append((total + count, descriptor)) }
+    mutating func attach(_ descriptor: WorkerFile) { passed.append((total + count, descriptor)) }
 
     /// Lets the caller append a message; the body must only append.
     mutating func append(_ body: (inout [UInt8]) -> Void) {
@@ -74,7 +74,7 @@ struct OutputQueue {
         let end = next.map { min(piece.count, sent + $0) } ?? piece.count
         let result = piece.withUnsafeBytes { bytes in
             let part = UnsafeRawBufferPointer(rebasing: bytes[sent..<end])
-            guard hasDescriptor, let descriptor = passed.first?.descriptor.descriptor.raw else {
+            guard hasDescriptor, let descriptor = passed.first?.descriptor.raw else {
                 return Bytes.send(fd, part)
             }
             return Bytes.send(fd, part, passing: descriptor)

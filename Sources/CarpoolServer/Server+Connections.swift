@@ -63,11 +63,14 @@ extension Server {
         var writer = JSONWriter()
         Reply.write(id: nil, error: error, to: &writer)
         writer.append(verbatim: [UInt8(ascii: "\n")])
+        let worker = worker.access(for: WorkerShare(user: credentials.uid, client: "refused"))
         guard farewells.count < Server.maximumFarewells else {
             _ = writer.withBytes { Bytes.send(fd.raw, $0) }
-            return
+            UnixSocket.shutdownWriting(fd.raw)
+            return worker.worker.close(fd, for: worker.share)
         }
-        let farewell = Farewell(fd, line: writer.bytes, loop: loop, buffer: { [unowned self] in withReadBuffer($0) }) {
+        let buffer = { [unowned self] (body: (UnsafeMutableRawBufferPointer) -> IOResult) in withReadBuffer(body) }
+        let farewell = Farewell(fd, line: writer.bytes, worker: worker, loop: loop, buffer: buffer) {
             [unowned self] in farewells[ObjectIdentifier($0)] = nil
         }
         farewells[ObjectIdentifier(farewell)] = farewell

@@ -92,8 +92,9 @@ public enum Bytes {
         result(of: { recv(fd, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }, zero: .endOfFile)
     }
 
-    /// The most descriptors that come with one message; the kernel closes any more.
-    public static let maximumDescriptors = 16
+    /// The most descriptors that come with one message (SCM_MAX_FD of the kernel): with less room the kernel would close the rest, on this
+    /// thread.
+    private static let maximumDescriptors = 253
 
     /// Reads once from a Unix socket, and takes over the descriptors that came with the first byte (SCM_RIGHTS, unix(7)); the caller closes them.
     public static func receive(

@@ -11,7 +11,9 @@ public final class WorkerFile: Sendable {
     public let raw: Int32
     private let closer: Closer?
 
-    /// Takes over an open descriptor; on any thread. Without a closer it is closed by whoever lets go of it last, as suits files in memory.
+    /// Takes over an open descriptor; on any thread. Without a closer it is closed by the thread that lets go of it last, which only suits what
+    /// this process has made in memory: closing a file waits for its file system, closing a socket for its linger time, and freeing a large
+    /// file in memory takes long.
     public init(_ descriptor: consuming FileDescriptor, closer: Closer?) {
         raw = descriptor.release()
         self.closer = closer

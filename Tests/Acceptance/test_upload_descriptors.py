@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -17,6 +19,7 @@ import pytest
 from conftest import StartDaemon
 from harness.calls import NOBODY
 from harness.daemon import Daemon
+from harness.gauge import bounded_turns
 from harness.waiting import PATIENCE_SECONDS, eventually, join
 from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
@@ -225,3 +228,72 @@ def test_a_file_in_memory_that_claims_to_have_no_end(wire: Wire, more: dict[str,
     os.close(descriptor)
     assert "error" in answer or not answer["result"]["outcome"]["ok"]
     assert wire.call("daemon.ping")["pong"]
+
+
+def lingering(data: bytes) -> tuple[socket.socket, socket.socket]:
+    """A socket whose close waits 5 s once this is read, its buffers being full; and its peer, which does not read."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        near = socket.create_connection(server.getsockname())
+        far, _ = server.accept()
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 5))
+    far.sendall(data)
+    near.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            near.send(bytes(65_536))
+    return near, far
+
+
+@pytest.mark.parametrize("kind", ["unclaimed", "claimed", "part", "surplus", "unfinished"])
+def test_b1_a_descriptor_whose_close_waits_holds_no_turn(
+    daemon: Daemon, origin: ScriptedOrigin, url: str, kind: str
+) -> None:
+    data = b"hello" if kind in {"claimed", "part"} else b""
+    near, far = lingering(data)
+    with far, daemon.wire() as other, bounded_turns(daemon):
+        with daemon.wire() as wire, near:
+            descriptors = [*[0] * 16, near.fileno()] if kind == "surplus" else [near.fileno()]
+            body: dict[str, Any] = {"text": "x"}
+            if kind == "claimed":
+                body = {"fd": 0, "length_bytes": 5}
+            elif kind == "part":
+                body = {"multipart": [{"name": "a", "fd": 0, "length_bytes": 5}]}
+            params = {"url": url, "method": "POST", "body": body}
+            message = {"jsonrpc": "2.0", "id": 9, "method": "request.perform", "params": params}
+            line = json.dumps(message).encode() + b"\n"
+            socket.send_fds(wire.socket, [line[:9] if kind == "unfinished" else line], descriptors)
+            # From here on the daemon has the only reference.
+            near.close()
+            if kind != "unfinished":
+                assert wire.answer(9)["result"]["outcome"]["ok"]
+                assert wire.call("daemon.ping")["pong"]
+        for _ in range(20):
+            assert other.call("daemon.ping")["pong"]
+    assert not data or data in origin.requests[-1].body
+
+
+REFUSED_USER = """
+import os, socket, sys
+connection = socket.socket(socket.AF_UNIX)
+os.setgid(65534)
+os.setuid(65534)
+connection.connect(sys.argv[1])
+socket.send_fds(connection, [b"{}"], [int(sys.argv[2])])
+os.close(int(sys.argv[2]))
+while connection.recv(4096):
+    pass
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_b1_a_refused_user_whose_descriptors_wait_holds_no_turn(start: StartDaemon) -> None:
+    daemon = start(config={"access": {"uids": {"65533": "submit"}}})
+    daemon.directory.chmod(0o755)
+    near, far = lingering(b"")
+    with far, daemon.wire() as other, bounded_turns(daemon):
+        command = [sys.executable, "-c", REFUSED_USER, str(daemon.socket), str(near.fileno())]
+        process = subprocess.Popen(command, pass_fds=[near.fileno()])
+        near.close()
+        assert process.wait(PATIENCE_SECONDS) == 0
+        for _ in range(20):
+            assert other.call("daemon.ping")["pong"]

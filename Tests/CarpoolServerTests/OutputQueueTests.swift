@@ -61,7 +61,7 @@ struct OutputQueueTests {
         var queue = OutputQueue()
         queue.append { $0 += [1, 1] }
         for _ in 0..<2 {
-            queue.attach(PassedDescriptor(try FileDescriptor.sealed([7])))
+            queue.attach(WorkerFile(try FileDescriptor.sealed([7]), closer: nil))
             queue.append { $0 += [2, 2, 2] }
         }
         #expect(queue.descriptorCount == 2)

@@ -1,54 +1,39 @@
-import Glibc
 import Testing
 
 @testable import CarpoolServer
 
-/// Which line descriptors belong to, and what becomes of those that nobody wants.
+/// Which line descriptors belong to, and which are left to be closed.
 struct ReceivedDescriptorsTests {
-    /// A descriptor whose end can be seen from the other side of a pipe: its number may be somebody else's by then.
-    private struct Watched {
-        let descriptor: Int32
-        private let other: Int32
-
-        init() {
-            var ends: [Int32] = [0, 0]
-            #expect(pipe(&ends) == 0)
-            (other, descriptor) = (ends[0], ends[1])
-        }
-
-        var isOpen: Bool {
-            var entry = pollfd(fd: other, events: Int16(POLLIN), revents: 0)
-            return poll(&entry, 1, 0) == 0
-        }
-    }
-
     @Test func belongToTheLineThatReachesThem() {
         var received = ReceivedDescriptors()
-        let watched = Watched()
-        received.add([watched.descriptor], upTo: 20)
+        #expect(received.add([40], upTo: 20).isEmpty)
         received.begin(lineEndingAt: 10)
         #expect(received.count == 0)
         #expect(received.claim(0) == nil)
-        received.end()
-        #expect(watched.isOpen)
+        #expect(received.end().isEmpty)
         received.begin(lineEndingAt: 20)
         #expect(received.count == 1)
-        received.end()
-        #expect(!watched.isOpen)
+        #expect(received.end() == [40])
+        #expect(received.takeAll().isEmpty)
     }
 
     @Test func areGivenAwayOnce() {
         var received = ReceivedDescriptors()
-        let watched = [Watched(), Watched()]
-        received.add(watched.map(\.descriptor), upTo: 1)
+        #expect(received.add([40, 41], upTo: 1).isEmpty)
         received.begin(lineEndingAt: 1)
-        #expect(received.claim(1) == watched[1].descriptor)
+        #expect(received.claim(1) == 41)
         #expect(received.claim(1) == nil)
         #expect(received.claim(2) == nil)
         #expect(received.claim(-1) == nil)
-        received.end()
-        #expect(!watched[0].isOpen)
-        #expect(watched[1].isOpen)
-        close(watched[1].descriptor)
+        #expect(received.end() == [40])
+    }
+
+    @Test func whatIsTooMuchOrTooOldIsLeftToBeClosed() {
+        var received = ReceivedDescriptors()
+        #expect(received.add([40], upTo: 1).isEmpty)
+        #expect(received.add(Array(50..<70), upTo: 9) == [40, 66, 67, 68, 69])
+        received.begin(lineEndingAt: 9)
+        #expect(received.count == 16)
+        #expect(received.takeAll() == Array(50..<66))
     }
 }

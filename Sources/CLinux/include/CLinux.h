@@ -60,7 +60,7 @@ int CLinux_set_close_on_exec(int fd, int enabled);
 int CLinux_set_nonblocking(int fd);
 
 // CMSG_FIRSTHDR and friends are macros. Reads once from a Unix socket, without waiting, and with it the descriptors that came along
-// (SCM_RIGHTS, unix(7)), close-on-exec: up to `room` of them, `count` is how many; the kernel closes any more. The bytes, or -1 with errno.
+// (SCM_RIGHTS, unix(7)), close-on-exec: up to `room` of them, `count` is how many; any more are closed. The bytes, or -1 with errno.
 ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int room, int *count);
 
 // WIFEXITED and friends are function-like macros. The exit code of a wait status, or 128 and the signal's number.

@@ -72,7 +72,7 @@ extension Server {
     }
 
     /// Takes the descriptors that a call names; the others are closed when its line has been handled. Those that need a file system to be
-    /// looked at are left to the worker.
+    /// looked at are left to the worker, which closes all of them: also a socket may take its time.
     private func claim(
         _ indices: [Int], from client: any Client, _ access: WorkerAccess
     ) -> (found: CallFiles.Found, unknown: [Int: WorkerFile]) {
@@ -80,8 +80,7 @@ extension Server {
         var unknown: [Int: WorkerFile] = [:]
         for index in indices {
             guard let raw = client.claim(descriptor: index) else { continue }
-            let waits = !FileDescriptor.isPipe(raw) && !FileDescriptor.isSocket(raw) && !FileDescriptor.isInMemory(raw)
-            let file = WorkerFile(FileDescriptor(owning: raw), closer: waits ? access.closer : nil)
+            let file = WorkerFile(FileDescriptor(owning: raw), closer: access.closer)
             if let passed = CallFiles.lookAtOnce(file) { found.passed[index] = passed } else { unknown[index] = file }
         }
         return (found, unknown)

@@ -56,22 +56,25 @@ struct BodyHandlers {
             throw .tooManyInFlight(limit: server.limits.descriptorsPerConnection)
         }
         let body = try body(of: id, for: call.client)
-        let open: @Sendable () -> Result<Int32, SystemError> = {
-            Result { () throws(SystemError) in try body.open().release() }
+        // What the daemon has in memory itself is closed where it was made.
+        var closer: WorkerFile.Closer?
+        if case .file = body { closer = server.worker.access(for: call.client.identity.workerShare).closer }
+        let open: @Sendable () -> Result<WorkerFile, SystemError> = { [closer] in
+            Result { () throws(SystemError) in WorkerFile(try body.open(), closer: closer) }
         }
         run(open, of: body, for: call) { result in
-            guard case .success(let raw) = result else { return call.fail(.bodyGone(request: id)) }
-            pass(FileDescriptor(owning: raw), size: body.size, to: call)
+            guard case .success(let file) = result else { return call.fail(.bodyGone(request: id)) }
+            pass(file, size: body.size, to: call)
         }
         return .pending
     }
 
-    private func pass(_ file: consuming FileDescriptor, size: Int64, to call: Call) {
+    private func pass(_ file: WorkerFile, size: Int64, to call: Call) {
         // Others may have been passed since it was asked for.
         guard call.client.takesDescriptors else {
             return call.fail(.tooManyInFlight(limit: server.limits.descriptorsPerConnection))
         }
-        call.passedDescriptor = PassedDescriptor(file)
+        call.passedDescriptor = file
         call.answer { writer in
             writer.beginObject()
             writer.member("descriptor", 0)

@@ -1,0 +1,37 @@
+internal import CarpoolSystem
+internal import Glibc
+
+// The descriptors that a client passes. Closing one may block, whatever its mode: a file in FLUSH of its file system, a socket for its linger
+// time. So none of them is closed on the loop.
+extension Connection {
+    /// Unclaimed descriptors of so many reads may wait to be closed; beyond that nothing is read from the client. Each read has at most 253.
+    private static let closingAtOnce = 4
+
+    /// Whether more descriptors may come.
+    var takesDescriptorsIn: Bool { closing < Connection.closingAtOnce }
+
+    /// To be called when a line may have been handled: what it came with and no call has claimed is closed.
+    func endDescriptors() {
+        if work.isEmpty, awaitedBytes == 0 { closeInBackground(descriptors.end()) }
+    }
+
+    /// Closes descriptors by one job, so that those that block cost one thread.
+    func closeInBackground(_ raws: [Int32]) {
+        guard !raws.isEmpty else { return }
+        closing += 1
+        if !takesDescriptorsIn, !inputHasEnded { settle() }
+        let close: @Sendable () -> Void = { for raw in raws { _ = FileDescriptor(owning: raw) } }
+        server.worker.runAlways(for: identity.workerShare, close) { [weak self] in
+            self?.closing -= 1
+            self?.settle()
+        }
+    }
+
+    /// Closes the socket: on a thread if it may hold input, since descriptors that were passed with that are closed with it.
+    func closeSocket() {
+        guard let descriptor = descriptor.take(), !inputHasEnded else { return }
+        // The peer sees the end at once.
+        shutdown(descriptor.raw, Int32(SHUT_RDWR))
+        server.worker.close(descriptor, for: identity.workerShare)
+    }
+}
