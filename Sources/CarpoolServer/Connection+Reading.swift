@@ -41,6 +41,7 @@ extension Connection {
         case .request(let request, let call): handle(request, prepared: call, batch: batch)
         case .input(let input): handle(input, of: batch)
         }
+        endDescriptors()
         resumeInput()
     }
 

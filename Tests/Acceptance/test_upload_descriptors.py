@@ -272,6 +272,31 @@ def test_b1_a_descriptor_whose_close_waits_holds_no_turn(
     assert not data or data in origin.requests[-1].body
 
 
+def test_up_01_descriptors_end_with_a_line_that_a_thread_reads(
+    daemon: Daemon, wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path
+) -> None:
+    """They are closed when it has been handled, and the next line has none of them."""
+    (tmp_path / "file").write_bytes(b"former")
+    wire.call("daemon.ping")
+    before = open_descriptors(daemon)
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "daemon.ping",
+        "params": {"unknown": [[1, 2]] * 40_000},
+    }
+    with (tmp_path / "file").open("rb") as file:
+        line = json.dumps(message).encode() + b"\n"
+        sent = socket.send_fds(wire.socket, [line], [file.fileno()])
+        wire.socket.sendall(line[sent:])
+        wire.answer(1)
+        eventually(lambda: open_descriptors(daemon) <= before)
+    call = {"jsonrpc": "2.0", "id": 2, "method": "request.perform", "params": {"url": url, "body": {"fd": 0}}}
+    wire.send(call)
+    assert wire.answer(2)["error"]["data"]["path"] == "params.body.fd"
+    assert origin.requests == []
+
+
 REFUSED_USER = """
 import os, socket, sys
 connection = socket.socket(socket.AF_UNIX)
