@@ -221,11 +221,12 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         }
     }
 
-    /// The one line that queues what a client gets.
-    func send(message: UnsafeRawBufferPointer) {
+    /// The one line that queues what a client gets, and a descriptor with it if there is one.
+    func send(message: UnsafeRawBufferPointer, passing passed: WorkerFile? = nil) {
         guard !isClosed, !isHungUp else { return }
         // What has happened before it is told before it: no answer, question or piece overtakes an event.
         takeEvents()
+        if let passed { output.attach(passed) }
         output.append { framer.frame(message, into: &$0) }
         flushAfterTurn()
     }
@@ -299,10 +300,9 @@ extension Connection: Client {
         if let batch = call.batch {
             batch.complete { Reply.write(id: id, result, to: &$0) }
         } else {
-            if let passed = call.passedDescriptor, !isClosed { output.attach(passed) }
             server.withWriter { writer in
                 Reply.write(id: id, result, to: &writer)
-                writer.withBytes { send(message: $0) }
+                writer.withBytes { send(message: $0, passing: call.passedDescriptor) }
             }
         }
         settle()

@@ -123,6 +123,30 @@ def test_descriptors_come_with_their_own_lines(wire: Wire, receiver: socket.sock
     assert [len(content(descriptor)) for descriptor in found] == [13, 200]
 
 
+def test_a_descriptor_comes_with_its_answer_though_events_wait(
+    wire: Wire, receiver: socket.socket, nginx: Nginx
+) -> None:
+    request = wire.call("request.submit", url=f"{nginx.http}/hello.txt")["request"]
+    wire.call("request.wait", request=request)
+    ask(receiver, "events.subscribe")
+    # A call without an answer, whose events wait when the next call is answered.
+    submit = {"jsonrpc": "2.0", "method": "request.submit", "params": {"url": f"{nginx.http}/hello.txt"}}
+    opening = {"jsonrpc": "2.0", "id": "open", "method": "body.open", "params": {"request": request}}
+    receiver.sendall(b"".join(json.dumps(call).encode() + b"\n" for call in (submit, opening)))
+    data, found, place = b"", [], -1
+    while not (data.endswith(b"\n") and b'"open"' in data):
+        # A byte at a time: a descriptor comes with the first byte that it was sent with.
+        more, descriptors, _, _ = socket.recv_fds(receiver, 1, 16)
+        assert more
+        if descriptors:
+            place = len(data)
+        data += more
+        found += descriptors
+    assert [content(descriptor) for descriptor in found] == [b"hello, world\n"]
+    assert data.count(b"\n") > 1, "events came before the answer"
+    assert place == data[:-1].rindex(b"\n") + 1
+
+
 def test_who_does_not_read_gets_no_more_descriptors(
     wire: Wire, receiver: socket.socket, nginx: Nginx, daemon: Daemon
 ) -> None:
