@@ -37,6 +37,10 @@ public final class ResponseStream {
     /// Whether there are bytes that some reader has not been given, or that wait for the first one.
     public var holdsBytes: Bool { buffer.count > 0 }
     /// Whether what is left is of no interest: nobody who cancels a request wants more of it.
+    /// How many calls of ``wake()`` are under way, and whether a reader has moved on in them.
+    private var wakes = 0
+    private var hasTaken = false
+
     var isDropped: Bool { isDiscarded || request?.state == .cancelled }
 
     // MARK: Readers
@@ -63,7 +67,7 @@ public final class ResponseStream {
     }
 
     func readerIsGone() {
-        places.removeAll { $0.reader == nil }
+        if wakes == 0 { places.removeAll { $0.reader == nil } }
         readerHasTaken()
     }
 
@@ -91,6 +95,11 @@ public final class ResponseStream {
 
     /// A reader has moved on: what all of them have had can go, the origin may be read from again, and the end may be told.
     func readerHasTaken() {
+        // Once for all readers that are woken together: what it costs grows with their number.
+        guard wakes == 0 else {
+            hasTaken = true
+            return
+        }
         trim()
         guard let request else { return }
         if isPaused, backlog < memory.limit / 2 {
@@ -114,7 +123,13 @@ public final class ResponseStream {
     }
 
     private func wake() {
+        wakes += 1
         for reader in readers { reader.onReady() }
+        wakes -= 1
+        guard wakes == 0, hasTaken else { return }
+        hasTaken = false
+        places.removeAll { $0.reader == nil }
+        readerHasTaken()
     }
 
     private func finish(_ request: Request) {
