@@ -67,6 +67,7 @@ public final class HTTPURL: CustomStringConvertible {
             guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
                 throw TransportError(.badURL, "the URL has no host")
             }
+            if mayHaveName { try HTTPURL.checkZone(handle) }
             let port = HTTPURL.part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
             // Most URLs have none, and asking costs as much as the rest of the parsing.
             let found = survey.hasAt ? HTTPURL.takeUserInformation(handle) : nil
@@ -101,6 +102,14 @@ public final class HTTPURL: CustomStringConvertible {
                 .badURL, "a URL must have no backslash before its path: readers differ on which host it then names")
         }
         guard !authority.contains(0x20) else { throw TransportError(.badURL, "the host of a URL must have no blanks") }
+    }
+
+    /// Refuses a zone of an IPv6 address (RFC 6874) that is no name of an interface: no encoding reaches it.
+    private static func checkZone(_ handle: OpaquePointer) throws(TransportError) {
+        guard let zone = part(handle, CURLUPART_ZONEID), !zone.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            return
+        }
+        throw TransportError(.badURL, "the zone of an IPv6 address must be ASCII, without blanks")
     }
 
     deinit { curl_url_cleanup(handle) }

@@ -3,6 +3,11 @@ import Testing
 @testable import CarpoolHTTP
 
 struct HTTPURLTests {
+    @Test func aZoneIsASCII() throws {
+        #expect(try HTTPURL("http://[fe80::1%25eth0]/").origin.host.hasPrefix("[fe80::1"))
+        #expect(throws: TransportError.self) { try HTTPURL("http://[fe80::1%25et\u{FFFD}0]/") }
+    }
+
     @Test(arguments: [
         ("http://Example.COM", "http://example.com:80"), ("https://example.com/a?b", "https://example.com:443"),
         ("HTTP://127.0.0.1:8080/x", "http://127.0.0.1:8080"), ("https://[::1]:444/", "https://[::1]:444"),
