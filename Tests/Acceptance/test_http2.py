@@ -79,4 +79,5 @@ def test_one_that_is_cancelled_does_not_disturb_the_others(
     outcomes = [wire.call("request.wait", request=request)["outcome"]["ok"] for request in slow]
     assert outcomes[2:] == [True, True]
     pool = wire.call("pool.stats")["origins"]
-    assert [origin["connections"] <= most_connections for origin in pool] == [True]
+    # None, if what still came of the cancelled ones has ended the idle connection.
+    assert all(origin["connections"] <= most_connections for origin in pool)
