@@ -2,7 +2,7 @@
 ///
 /// Everything that comes from outside as JSON passes here first: what this refuses is refused, and what it accepts the parser of trees
 /// accepts too, once the parts are replaced that it cannot hold. A name that stands twice in an object is JSON (RFC 8259, section 4) and is
-/// noted, so that whoever takes the object apart can refuse it. The reader keeps its memory from text to text.
+/// noted, so that the code that reads the object can refuse it. The reader keeps its memory from text to text.
 public struct JSONTokenizer: Sendable {
     /// How deep arrays and objects may be nested unless something else is said: as deep as jansson goes.
     public static let maximumDepth = 2_048

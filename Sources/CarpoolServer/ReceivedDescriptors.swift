@@ -36,14 +36,14 @@ struct ReceivedDescriptors {
         return takeAll()
     }
 
-    /// Gives one away, once; the caller closes it.
+    /// Hands one over, once; the caller closes it.
     mutating func claim(_ index: Int) -> Int32? {
         guard isOpen, raws.indices.contains(index), raws[index] >= 0 else { return nil }
         defer { raws[index] = -1 }
         return raws[index]
     }
 
-    /// Gives all away that no call has claimed.
+    /// Hands over all that no call has claimed.
     mutating func takeAll() -> [Int32] {
         defer { raws = [] }
         return raws.isEmpty ? [] : raws.filter { $0 >= 0 }

@@ -4,7 +4,7 @@ public import CarpoolHTTP
 public final class CompositeEventMonitor: EventMonitor {
     /// Those who are told.
     public let monitors: [any EventMonitor]
-    /// The one monitor of a session. The monitors of a request are told too, behind it, of what the request itself does and not its tasks.
+    /// The one monitor of a session. The monitors of a request are called after it, for the events of the request itself and not for those of its tasks.
     private let session: (any EventMonitor)?
 
     /// Joins monitors.

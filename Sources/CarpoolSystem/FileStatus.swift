@@ -8,7 +8,7 @@ public struct FileStatus: Sendable {
         let number: UInt
     }
 
-    /// The kinds that are told apart.
+    /// The kinds that callers distinguish.
     public enum Kind: Sendable {
         /// Bytes.
         case regular

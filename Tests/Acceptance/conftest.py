@@ -209,7 +209,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def peer(authority: Authority) -> Iterator[StartPeer]:
-    """Start a peer; gives the parameters of `stream.open` that reach it."""
+    """Start a peer; returns the parameters of `stream.open` that reach it."""
     peers: list[Peer] = []
 
     def begin(talk: Talk = echo, *, tls: bool = False, receive_bytes: int = 0) -> dict[str, Any]:

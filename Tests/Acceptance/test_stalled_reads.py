@@ -66,15 +66,21 @@ def params(call: dict[str, Any], path: Path, url: str) -> dict[str, Any]:
     return {"url": url, **filled}
 
 
+@pytest.fixture
+def files(disk: StalledDisk) -> tuple[Path, Path]:
+    """A file on the disk that is to stall, and one elsewhere."""
+    path, good = disk.folder / "file.txt", disk.folder.parent / "good.txt"
+    path.write_bytes(b"content")
+    good.write_bytes(b"good")
+    return path, good
+
+
 @pytest.mark.parametrize("kind", CALLS)
 def test_b1_a_file_on_a_stalled_disk_holds_its_call_alone(
-    daemon: Daemon, disk: StalledDisk, origin: ScriptedOrigin, url: str, kind: str
+    daemon: Daemon, disk: StalledDisk, files: tuple[Path, Path], origin: ScriptedOrigin, url: str, kind: str
 ) -> None:
     """More calls than there are threads; another client reads, writes and sends files meanwhile."""
-    path = disk.folder / "file.txt"
-    path.write_bytes(b"content")
-    good = disk.folder.parent / "good.txt"
-    good.write_bytes(b"good")
+    path, good = files
     disk.stall()
     with daemon.wire() as stalled, daemon.wire() as other:
         other.call("client.hello", name="other")
@@ -97,13 +103,10 @@ def test_b1_a_file_on_a_stalled_disk_holds_its_call_alone(
 
 @pytest.mark.parametrize("count", [2, 20])
 def test_b1_large_messages_of_a_client_whose_disk_stalls_are_read(
-    daemon: Daemon, disk: StalledDisk, origin: ScriptedOrigin, url: str, count: int
+    daemon: Daemon, disk: StalledDisk, files: tuple[Path, Path], origin: ScriptedOrigin, url: str, count: int
 ) -> None:
     """Also with more calls than its user may have threads; and two stalled calls leave it the files of other disks."""
-    path = disk.folder / "file.txt"
-    path.write_bytes(b"content")
-    good = disk.folder.parent / "good.txt"
-    good.write_bytes(b"good")
+    path, good = files
     disk.stall()
     with daemon.wire() as wire:
         for _ in range(count):

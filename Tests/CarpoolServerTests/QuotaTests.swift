@@ -127,7 +127,7 @@ struct QuotaTests {
         #expect(tickets.isEmpty)
     }
 
-    @Test("One that has given everything back counts no more, and nobody waits for its share")
+    @Test("A holder that has given everything back no longer counts, and its share is free")
     func idle() {
         var quota = Quota()
         let bounds = Self.bounds(100, 100, 200)

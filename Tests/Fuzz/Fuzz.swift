@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One thing that is fed with bytes nobody checked. The environment variable `FUZZ_TARGET` names it; `Tests/Fuzz/run` sets it.
+/// One part that reads unchecked bytes. The environment variable `FUZZ_TARGET` names it; `Tests/Fuzz/run` sets it.
 enum Target: String, CaseIterable {
     case framer
     case tokenizer

@@ -25,7 +25,7 @@ public final class Params {
 
     private let form: Form
     private let found: [Found]
-    /// The lengths of the names in `found`, a bit for each: most names that a handler asks for are not there, and most of those are told by this.
+    /// The lengths of the names in `found`, a bit for each: most names that a handler asks for are not there, and their length alone shows that for most of them.
     private let lengths: UInt64
 
     private init(_ form: Form, _ found: [Found] = []) {

@@ -10,7 +10,7 @@ public struct PropertyListResponseSerializer: ResponseSerializer {
     /// A failure asks the retriers.
     public var isTyped: Bool { true }
 
-    /// Gives the value, which a thread makes; nothing for an empty body that is allowed. Fails with `response_serialization_failed.decoding_failed`.
+    /// Returns the value, which a thread makes; nothing for an empty body that is allowed. Fails with `response_serialization_failed.decoding_failed`.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         input.serialize(request, isCostly: true, completion: completion) { (bytes) throws(SessionError) in
             guard let bytes else { return .structured(.null) }
