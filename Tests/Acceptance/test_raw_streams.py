@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from harness.daemon import Daemon
 from harness.raw import read_all
+from harness.tcp import is_stopped, unsent
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
 from origins.peer import StartPeer
@@ -191,12 +192,6 @@ def test_writes_that_wait_are_answered_when_a_later_one_empties_the_buffer(
         other.close()
 
 
-def unsent(port: int) -> int:
-    """How many bytes wait in the kernel to be sent to a port."""
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return sum(int(row[4].partition(":")[0], 16) for row in rows if row[2].endswith(f":{port:04X}") and row[3] == "01")
-
-
 def test_what_was_sent_is_not_kept(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
     """Of a client that always has something more to send than the peer has taken."""
 
@@ -216,13 +211,6 @@ def test_what_was_sent_is_not_kept(daemon: Daemon, wire: Wire, peer: StartPeer) 
     for call in calls:
         assert "result" in wire.answer(call)
     assert daemon.memory_kib() - before < 20_000
-
-
-def is_stopped(port: int) -> bool:
-    """Whether the connection from a port has bytes to send and only asks from time to time whether it may."""
-    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    # Fields of proc(5): local address, state 01 (established), and which timer runs: 04 is that of a closed window.
-    return any(row[1].endswith(f":{port:04X}") and row[3] == "01" and row[5].startswith("04") for row in rows)
 
 
 @both

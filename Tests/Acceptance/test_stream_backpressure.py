@@ -11,6 +11,7 @@ import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.stream import PLENTY, Reader
+from harness.tcp import is_stopped
 from harness.waiting import PATIENCE_SECONDS, eventually, join
 from harness.wire import Wire
 from origins.authority import Authority
@@ -28,9 +29,11 @@ class Fountain:
         self.url = origin.on(path, self._serve)
         self.sent = 0
         self.over = threading.Event()
+        self._ports: tuple[int, int] | None = None
 
     def _serve(self, exchange: Exchange) -> None:
         exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        self._ports = exchange.ports
         try:
             while True:
                 exchange.send(PIECE)
@@ -41,11 +44,8 @@ class Fountain:
 
     def rest(self) -> int:
         """Wait until no more is taken, and return how much was."""
-        last = -1
-        while last != self.sent:
-            last = self.sent
-            time.sleep(0.2)
-        return last
+        eventually(lambda: self._ports is not None and is_stopped(*self._ports))
+        return self.sent
 
 
 def submit(wire: Wire, url: str, **params: object) -> str:

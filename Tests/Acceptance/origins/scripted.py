@@ -49,6 +49,11 @@ class Exchange:
         self._stream = stream
         self.request = request
 
+    @property
+    def ports(self) -> tuple[int, int]:
+        """The ports of the connection: the origin's and the peer's."""
+        return self._connection.getsockname()[1], self._connection.getpeername()[1]
+
     def send(self, data: bytes) -> None:
         try:
             self._connection.sendall(data)

@@ -1,0 +1,33 @@
+"""What the kernel says of TCP connections: /proc/net/tcp, see proc(5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def _established() -> list[tuple[int, int, int, str]]:
+    """Return local port, remote port, bytes to be sent, and timer of every established connection."""
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return [
+        (
+            int(row[1].partition(":")[2], 16),
+            int(row[2].partition(":")[2], 16),
+            int(row[4].partition(":")[0], 16),
+            row[5],
+        )
+        for row in rows
+        if row[3] == "01"
+    ]
+
+
+def unsent(port: int) -> int:
+    """How many bytes wait in the kernel to be sent to a port."""
+    return sum(count for _, remote, count, _ in _established() if remote == port)
+
+
+def is_stopped(port: int, to: int | None = None) -> bool:
+    """Whether a connection from a port has bytes to send, but its peer's window is closed."""
+    # Timer 04: the sender asks from time to time whether it may send.
+    return any(
+        local == port and to in {None, remote} and timer.startswith("04") for local, remote, _, timer in _established()
+    )
