@@ -43,6 +43,7 @@ struct ReuseTests {
     @Test(arguments: Moment.allCases, Framing.allCases) func a3BytesOnAnIdleConnectionAreNobodysResponse(
         moment: Moment, framing: Framing
     ) async throws {
+        let fetched = Counter()
         let origin = try ScriptedOrigin { peer in
             while peer.readHead() != nil {
                 guard peer.index == 0 else {
@@ -58,8 +59,7 @@ struct ReuseTests {
                             + body)
                 case .whileIdle, .whileIdleAndThenClosed:
                     peer.write(ReuseTests.good(framing))
-                    // The pool is told by the kernel; the test waits for the connection's end, not for a time.
-                    usleep(50_000)
+                    fetched.wait(for: 1)
                     peer.write(ReuseTests.forged)
                     if moment == .whileIdleAndThenClosed { return }
                 }
@@ -68,6 +68,7 @@ struct ReuseTests {
         let driver = try await Driver()
         let expected = framing == .empty ? "" : "good"
         #expect(try await driver.fetch(Ask(origin.url)).text == expected)
+        fetched.add()
         if moment == .whileIdle || moment == .whileIdleAndThenClosed { await driver.allConnectionsClosed() }
         for _ in 0..<3 {
             let outcome = try await driver.fetch(Ask(origin.url))

@@ -1,0 +1,50 @@
+"""Bodies as fast as the machine can carry them, or a byte at a time: no turn takes long, and small requests go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness.calls import line, send_and_read
+from harness.daemon import Daemon
+from harness.gauge import bounded_turns
+from origins.authority import Authority
+from origins.nginx import Nginx
+from origins.scripted import Exchange, ScriptedOrigin
+
+SIZE = 16 << 20
+CHUNKS = 200_000
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("count", [1, 5, 20, 100])
+def test_b9_downloads_from_a_fast_origin(
+    daemon: Daemon, nginx: Nginx, authority: Authority, tmp_path: Path, scheme: str, count: int
+) -> None:
+    """Small requests of another client are answered while the downloads run."""
+    origin = nginx.http if scheme == "http" else nginx.https
+    common = {"trust": {"ca_file": str(authority.ca_file)}}
+    files = [tmp_path / str(number) for number in range(count)]
+    large = common | {"url": origin + "/16m.bin", "kind": "download"}
+    calls = [line("request.submit", n, destination=str(file), **large) for n, file in enumerate(files)]
+    gets = 0
+    with daemon.wire() as greedy, daemon.wire() as small, bounded_turns(daemon):
+        greedy.call("client.hello", name="greedy")
+        send_and_read(greedy, b"".join(calls), count)
+        while daemon.stats()["requests"]["active"]:
+            assert small.call("request.perform", url=origin + "/hello.txt", **common)["outcome"]["ok"]
+            gets += 1
+    assert [file.stat().st_size for file in files] == [SIZE] * count
+    assert gets >= count // 10
+
+
+def test_b3_bodies_in_chunks_of_a_byte(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    def drip(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        exchange.send(b"1\r\nx\r\n" * CHUNKS + b"0\r\n\r\n")
+
+    url = origin.on("/drip", drip)
+    with daemon.wire() as wire, bounded_turns(daemon):
+        calls = [line("request.perform", n, url=url, response_body="file") for n in range(10)]
+        for answer in send_and_read(wire, b"".join(calls), len(calls)):
+            assert b'"ok":true' in answer
