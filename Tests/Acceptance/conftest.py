@@ -29,6 +29,7 @@ from origins.peer import Peer, StartPeer, Talk, echo
 from origins.scripted import ScriptedOrigin
 
 pytest_plugins = ["deadlines"]
+collect_ignore = [] if "JSON_SUITE" in os.environ else ["test_json_suite.py"]
 
 StartDaemon = Callable[..., Daemon]
 

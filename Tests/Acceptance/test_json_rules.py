@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 from harness.daemon import ROOT, Daemon
+from harness.jsontext import is_taken
 from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
 
 ROWS = [json.loads(line) for line in (ROOT / "Tests/Support/vectors/json.jsonl").read_text().splitlines()]
-SUITE = os.environ.get("JSON_SUITE")
 
 NUMBERS = ["12345678901234567.89", "1E2", "1.10", "-0", "-0.0", "7" * 400, "9999E9999", "1e-400", "9223372036854775808"]
 LIST = b"[" + ",".join(NUMBERS).encode() + b"]"
@@ -22,18 +20,6 @@ LIST = b"[" + ",".join(NUMBERS).encode() + b"]"
 
 def text_of(row: dict[str, Any]) -> bytes:
     return base64.b64decode(row["base64"]) if "base64" in row else row["text"].encode()
-
-
-def is_taken(wire: Wire, text: bytes) -> bool:
-    """Whether a text is JSON for the daemon: among the parameters of a call it is refused for another reason then."""
-    message = b'{"jsonrpc":"2.0","id":"c","method":"daemon.ping","params":{"x":' + text + b"}}"
-    wire.send_bytes(b"Content-Length: %d\r\n\r\n" % len(message) + message)
-    answer = wire.receive()
-    if answer["error"]["code"] == -32700:
-        assert answer["id"] is None
-        return False
-    assert (answer["id"], answer["error"]["code"]) == ("c", -32602) or "nested deeper" in str(answer)
-    return "nested deeper" not in str(answer)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['rule']} {row['note']}"[:60])
@@ -45,89 +31,6 @@ def test_f1_f2_f3_each_rule_of_the_rfc(daemon: Daemon, row: dict[str, Any]) -> N
     with Wire(daemon.socket, "content-length") as wire:
         assert is_taken(wire, text) == row["valid"]
         assert wire.call("daemon.ping")["pong"]
-
-
-def suite_files() -> list[Path]:
-    folder = Path(SUITE or "")
-    files = sorted((folder / "test_parsing" if (folder / "test_parsing").is_dir() else folder).glob("*.json"))
-    assert len(files) >= 318
-    return files
-
-
-def is_good(file: Path, taken: bool) -> bool:
-    """Whether a file of the suite was judged as its name says: y_ is JSON, n_ is none, i_ is left to the parser."""
-    return {"y": taken, "n": not taken, "i": True}[file.name[0]]
-
-
-def exact(text: bytes) -> Any:
-    """What a text says: members in their order, twice where they stand twice, and numbers in their spelling."""
-    return json.loads(
-        text,
-        object_pairs_hook=tuple,
-        parse_int=lambda text: ("number", text),
-        parse_float=lambda text: ("number", text),
-    )
-
-
-needs_suite = pytest.mark.skipif(SUITE is None, reason="JSON_SUITE names the folder of nst/JSONTestSuite")
-
-
-@needs_suite
-def test_json_test_suite_among_parameters(daemon: Daemon) -> None:
-    wrong = []
-    for file in suite_files():
-        with Wire(daemon.socket, "content-length") as wire:
-            taken = is_taken(wire, file.read_bytes())
-            assert wire.call("daemon.ping")["pong"], file.name
-        if not is_good(file, taken):
-            wrong.append(file.name)
-    assert wrong == []
-
-
-@needs_suite
-def test_json_test_suite_through_a_request(daemon: Daemon, origin: ScriptedOrigin) -> None:
-    """As the body of a request and of its response: what is JSON arrives as it is, what is none is refused."""
-    origin.on("/", lambda exchange: exchange.reply(body=exchange.request.body))
-    url = origin.url.encode()
-    wrong = []
-    with Wire(daemon.socket, "content-length") as wire:
-        for file in suite_files():
-            text = file.read_bytes()
-            message = (
-                b'{"jsonrpc":"2.0","id":"c","method":"request.perform","params":{"method":"POST","serialize":"json",'
-                b'"url":"%s","body":{"json":%s}}}' % (url, text)
-            )
-            wire.send_bytes(b"Content-Length: %d\r\n\r\n" % len(message) + message)
-            answer = wire.receive_bytes()
-            taken = b'"error"' not in answer.split(b'"outcome"')[0]
-            if not taken:
-                code = -32600 if b"nested deeper" in answer else -32700
-                assert json.loads(answer)["error"]["code"] == code, file.name
-            if not is_good(file, taken):
-                wrong.append(file.name)
-            if taken:
-                body = origin.requests[-1].body
-                members = dict(dict(dict(exact(answer))["result"])["outcome"])
-                assert exact(body) == exact(text) == members["value"], file.name
-        assert wire.call("daemon.ping")["pong"]
-    assert wrong == []
-
-
-@needs_suite
-def test_json_test_suite_as_messages(daemon: Daemon) -> None:
-    """No file is a message: what is JSON is an invalid request, what is none is a parse error."""
-    wrong = []
-    with Wire(daemon.socket, "content-length") as wire:
-        for file in suite_files():
-            text = file.read_bytes()
-            wire.send_bytes(b"Content-Length: %d\r\n\r\n" % len(text) + text)
-            answers = wire.receive()
-            codes = {answer["error"]["code"] for answer in (answers if isinstance(answers, list) else [answers])}
-            assert codes in ({-32700}, {-32600}), file.name
-            if not is_good(file, codes == {-32600} and "nested deeper" not in str(answers)):
-                wrong.append(file.name)
-            assert wire.call("daemon.ping")["pong"], file.name
-    assert wrong == []
 
 
 TWICE = b'{"a":1,"b":[{"c":1,"c":2.50}],"\\u0061":1}'
