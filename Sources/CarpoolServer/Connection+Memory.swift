@@ -13,12 +13,22 @@ extension Connection {
     var unreadBytes: Int { output.count + batchBytes }
 
     /// Whether more may be answered before the client has read: its own limit, and a smaller one while all connections hold too much.
+    ///
+    /// Answers of batches do not count, because the client cannot read them: the last one may depend on what it sends, such as the answer to a
+    /// callback or a piece of a body. They have a limit of their own (``batchRefusal``).
     var takesAnswers: Bool {
-        // A batch that is being handled goes on: it refuses its calls itself.
-        let unread = work.isEmpty ? unreadBytes : output.count
+        let unread = output.count
         guard unread > ConnectionMemory.shortOutputBytes else { return true }
         return unread <= server.limits.unreadBytes
             && !server.memory.output.isOver(server.limits.totalUnreadBytes, for: uid)
+    }
+
+    /// Why a further call of a batch is not carried out: the answers that wait take too much, of this connection or of all.
+    var batchRefusal: RPCError? {
+        guard batchBytes > ConnectionMemory.shortOutputBytes else { return nil }
+        if batchBytes >= server.limits.unreadBytes { return .answersTooLarge(limitBytes: server.limits.unreadBytes) }
+        let total = server.limits.totalUnreadBytes
+        return server.memory.output.isOver(total, for: uid) ? .answersTooLarge(limitBytes: total) : nil
     }
 
     /// Whether something that can wait elsewhere may be queued: at most so much, and less while all connections hold too much.
@@ -79,9 +89,12 @@ extension Server {
     func makeRoomForOutput() {
         let limit = limits.totalUnreadBytes + limits.totalUnreadBytes / 4
         while memory.output.total > limit, let uid = memory.output.culprit(limits.totalUnreadBytes) {
-            let stuck = connections.values.filter { $0.uid == uid && $0.held.output > 0 }
-                .min { $0.outputMoved < $1.outputMoved }
-            guard let stuck else { return }
+            let holders = connections.values.filter { $0.uid == uid && $0.held.output > 0 }
+            // One whose batches wait may well read: it comes last.
+            let unread = holders.filter { $0.output.count > ConnectionMemory.shortOutputBytes }
+            guard let stuck = (unread.isEmpty ? holders : unread).min(by: { $0.outputMoved < $1.outputMoved }) else {
+                return
+            }
             log.write(
                 .warning, "closed: it does not read", [("client", "c-\(stuck.number)"), ("uid", String(uid))])
             stuck.close()

@@ -77,10 +77,7 @@ extension Connection {
 
     private func handle(_ request: RPCRequest, prepared: PreparedCall?, batch: Batch?) {
         if let batch, let id = request.id {
-            guard batchBytes < server.limits.unreadBytes else {
-                let error = RPCError.answersTooLarge(limitBytes: server.limits.unreadBytes)
-                return batch.add { Reply.write(id: id, error: error, to: &$0) }
-            }
+            if let error = batchRefusal { return batch.add { Reply.write(id: id, error: error, to: &$0) } }
             batch.expect()
         }
         let isDuplicate = request.id.map { calls[$0] != nil } ?? false

@@ -87,7 +87,7 @@ extension RPCError {
 
     /// The answers of a batch take too much memory for more of them.
     public static func answersTooLarge(limitBytes: Int) -> RPCError {
-        RPCError(.answersTooLarge, "the answers of this batch have reached \(limitBytes) bytes").with(
+        RPCError(.answersTooLarge, "answers of batches that are not complete have reached \(limitBytes) bytes").with(
             "limit_bytes", .integer(limitBytes))
     }
 

@@ -112,11 +112,9 @@ extension RPCErrorKind {
     /// 1007
     public static let answersTooLarge = RPCErrorKind(
         1007, "answers_too_large",
-        "The answers of the batch take as much memory as one client's unread answers may. This call was not carried out.",
-        "Send it again, in another batch or alone.",
-        members: [
-            .required("limit_bytes", .integer, "What the answers of a batch may take before further calls are refused.")
-        ])
+        "Answers of batches that are not complete take as much memory as they may, of this connection or of all. This call was not carried out.",
+        "Send it alone, or again when the batches before it are answered.",
+        members: [.required("limit_bytes", .integer, "What such answers may take.")])
     /// 1008
     public static let memoryFull = RPCErrorKind(
         1008, "memory_full", isRetryable: true,

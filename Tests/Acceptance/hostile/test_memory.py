@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 
-import pytest
 from conftest import StartDaemon
 from harness.calls import line, ping
 from harness.daemon import Daemon
@@ -76,12 +75,30 @@ def test_b5_batches_that_wait_for_an_answer_count_as_unread(start: StartDaemon) 
     daemon = start(config={"limits": {"unread_bytes": 1_048_576}})
     waiting = {"jsonrpc": "2.0", "id": "w", "method": "events.next", "params": {"types": ["pool.*"]}}
     before = daemon.memory_kib()
-    with daemon.wire(timeout=1.0) as wire, contextlib.suppress(TimeoutError):
-        # It is not read from any more when so much waits.
+    with daemon.wire() as wire:
         for number in range(50):
             calls = [{"jsonrpc": "2.0", "id": f"{number}-{n}", "method": "rpc.discover"} for n in range(90)]
             wire.send([waiting | {"id": f"w{number}"}, *calls])
-        pytest.fail("everything was read")
+        # The first one waits; once so much does, further calls are refused, so that the other batches are complete.
+        for number in range(1, 50):
+            answers = wire.receive()
+            assert {answer["id"] for answer in answers} >= {f"w{number}", f"{number}-0"}
+            assert {answer["error"]["data"]["name"] for answer in answers} == {"answers_too_large"}
+        ping(wire)
+    assert daemon.memory_kib() - before < 30 * 1024
+
+
+def test_b5_the_answers_of_batches_of_many_connections_are_bounded(start: StartDaemon) -> None:
+    daemon = start(config={"limits": {"total_unread_bytes": 4 * MEBIBYTE}})
+    waiting = {"jsonrpc": "2.0", "id": "w", "method": "events.next", "params": {"types": ["pool.*"]}}
+    calls = [{"jsonrpc": "2.0", "id": n, "method": "rpc.discover"} for n in range(90)]
+    before = daemon.memory_kib()
+    with contextlib.ExitStack() as wires:
+        for _ in range(40):
+            wire = wires.enter_context(daemon.wire())
+            wire.send([waiting, *calls])
+            # It has been carried out, and the connection lives on.
+            ping(wire)
     assert daemon.memory_kib() - before < 30 * 1024
 
 
