@@ -35,20 +35,24 @@ extension Server {
     func connectionDidClose(_ connection: Connection) {
         connections[connection.number] = nil
         log.write(.debug, "disconnected", [("client", "c-\(connection.number)")])
-        releaseLeases(of: connection.identity)
+        releaseLeases(of: connection)
         endIfStopped()
         armIdleExit()
     }
 
     /// A connection that has closed has let go of all that was done for it alone.
-    func connectionLetGo(_ connection: Connection) { releaseLeases(of: connection.identity) }
+    func connectionLetGo(_ connection: Connection) { releaseLeases(of: connection) }
 
-    /// Bodies that were handed to a client are nobody's when its last connection has gone.
-    private func releaseLeases(of client: ClientIdentity) {
-        guard spool.hasLeases(of: client), !connections.values.contains(where: { $0.identity == client }) else {
-            return
+    /// Removes bodies on lease whose client has no connection any more. The connection that asked for a body holds it too: a client that takes
+    /// another name keeps what it was given under the first one.
+    private func releaseLeases(of gone: Connection) {
+        let leases = spool.leases(of: gone.identity, connection: gone.number, hasRenamed: gone.hasRenamed)
+        guard !leases.isEmpty else { return }
+        let present = Set(connections.values.map(\.identity))
+        for body in leases where connections[body.connection] == nil {
+            if let owner = body.owner, present.contains(owner) { continue }
+            spool.remove(body)
         }
-        spool.releaseLeases(of: client)
     }
 
     /// Peers that are being shown out at a time; more are closed at once, for a crowd of them must not cost the daemon its descriptors.

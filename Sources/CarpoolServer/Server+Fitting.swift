@@ -52,5 +52,6 @@ extension Server {
         else { return }
         body.expires = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
         body.goesWithClient = entry.cancelsOnDisconnect
+        body.connection = entry.connection
     }
 }

@@ -69,14 +69,11 @@ final class Spool: BodySpool {
         if let owner = body.owner { quota.giveBack(Int(body.count), for: owner) }
     }
 
-    /// Removes every body on lease to a client that has gone.
-    func releaseLeases(of client: ClientIdentity) {
-        for (request, body) in bodies where body.owner == client && body.goesWithClient { release(request) }
-    }
-
-    /// Whether a client has bodies on lease.
-    func hasLeases(of client: ClientIdentity) -> Bool {
-        quota.used(by: client) > 0 && bodies.values.contains { $0.owner == client && $0.goesWithClient }
+    /// Bodies on lease that go with a client that is gone, or with the connection that asked for them.
+    func leases(of client: ClientIdentity, connection: Int, hasRenamed: Bool) -> [SpooledBody] {
+        // Most clients have none, and most connections only one name.
+        guard hasRenamed || quota.used(by: client) > 0 else { return [] }
+        return bodies.values.filter { $0.goesWithClient && ($0.owner == client || $0.connection == connection) }
     }
 
     /// Removes every body whose lease is over.

@@ -13,6 +13,8 @@ final class SpooledBody: SpoolFile {
     var expires: Int64?
     /// Whether it goes when the last connection of its client does.
     var goesWithClient = false
+    /// The number of the connection that asked for it, which may have taken another name since.
+    var connection = 0
 
     /// Writes it until it is whole: descriptors are few, bodies may be many.
     private var writer: FileWriter?

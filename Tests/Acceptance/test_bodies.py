@@ -283,6 +283,36 @@ def test_a_lease_ends_with_its_client(daemon: Daemon, nginx: Nginx) -> None:
     eventually(lambda: not path.exists())
 
 
+def test_a_lease_lasts_as_long_as_its_connection_whatever_that_is_called_since(
+    daemon: Daemon, nginx: Nginx, wire: Wire
+) -> None:
+    """A connection that takes another name keeps its bodies, and they go with it."""
+    with daemon.wire() as renamed:
+        for name in ("first", "second", "third"):
+            renamed.call("client.hello", name=name)
+            renamed.call("request.perform", url=nginx.http + LARGE)
+        renamed.call("client.hello", name="last")
+        with daemon.wire() as namesake:
+            namesake.call("client.hello", name="first")
+        eventually(lambda: len(wire.call("client.list")["clients"]) == 2)
+        assert len(daemon.spooled()) == 3
+    eventually(lambda: daemon.spooled() == [])
+
+
+def test_a_lease_of_a_name_that_was_given_up_stays_while_another_connection_has_it(
+    daemon: Daemon, nginx: Nginx, wire: Wire
+) -> None:
+    with daemon.wire() as namesake:
+        namesake.call("client.hello", name="first")
+        with daemon.wire() as renamed:
+            renamed.call("client.hello", name="first")
+            renamed.call("request.perform", url=nginx.http + LARGE)
+            renamed.call("client.hello", name="second")
+        eventually(lambda: len(wire.call("client.list")["clients"]) == 2)
+        assert len(daemon.spooled()) == 1
+    eventually(lambda: daemon.spooled() == [])
+
+
 def test_a_detached_lease_outlives_its_client(daemon: Daemon, nginx: Nginx, wire: Wire) -> None:
     with daemon.wire() as gone:
         gone.call("client.hello", name="gone")
