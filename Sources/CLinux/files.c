@@ -13,12 +13,111 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+// As many symbolic links as the kernel follows in a path.
+enum { maximum_links = 40 };
+
+// Closes a descriptor and keeps errno.
+static int close_failed(int fd) {
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+// Whether a symbolic link may be followed: none of /proc, and in a folder such as /tmp as with fs.protected_symlinks (proc(5)).
+static int may_follow(int folder, int link, const struct stat *status) {
+    struct stat above;
+    if (CLinux_is_in_proc(link)) {
+        errno = ELOOP;
+        return 0;
+    }
+    if (fstat(folder, &above) != 0) return 0;
+    int is_shared = (above.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+    if (!is_shared || status->st_uid == geteuid() || status->st_uid == above.st_uid) return 1;
+    errno = EACCES;
+    return 0;
+}
+
+// Puts the target of a link before the rest of a path. 0 or -1 with errno.
+static int insert_target(int link, char *rest) {
+    char target[PATH_MAX];
+    ssize_t length = readlinkat(link, "", target, sizeof target);
+    if (length < 0) return -1;
+    size_t kept = strlen(rest) + 1;
+    if (length == 0) errno = ENOENT;
+    if ((size_t)length + kept > PATH_MAX) errno = ENAMETOOLONG;
+    if (length == 0 || (size_t)length + kept > PATH_MAX) return -1;
+    memmove(rest + length, rest, kept);
+    memcpy(rest, target, (size_t)length);
+    return 0;
+}
+
+// Opens one part of a path; is_last: nothing stands behind it, not even a slash.
+static int open_place(int folder, const char *name, int is_last) {
+    int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+    // A folder first, which also mounts what is mounted on demand.
+    int fd = is_last ? -1 : openat(folder, name, flags | O_DIRECTORY);
+    return fd >= 0 || (!is_last && errno != ENOTDIR) ? fd : openat(folder, name, flags);
+}
+
+// Takes the first part of what is left of a path and opens it; `folder` is closed. Where the part is a link, its target is put in its place,
+// and what is returned is where that begins.
+static int walk(int folder, char *rest, int *links) {
+    char name[NAME_MAX + 1];
+    size_t length = strcspn(rest, "/");
+    if (length > NAME_MAX) {
+        errno = ENAMETOOLONG;
+        return close_failed(folder);
+    }
+    memcpy(name, rest, length);
+    name[length] = 0;
+    memmove(rest, rest + length, strlen(rest + length) + 1);
+    int part = open_place(folder, length == 0 ? "." : name, *rest == 0);
+    struct stat status;
+    if (part < 0) return close_failed(folder);
+    if (fstat(part, &status) != 0 || !S_ISLNK(status.st_mode)) {
+        close_failed(folder);
+        return part;
+    }
+    if (++*links > maximum_links) errno = ELOOP;
+    int follows = *links <= maximum_links && may_follow(folder, part, &status) && insert_target(part, rest) == 0;
+    close_failed(part);
+    return follows ? folder : close_failed(folder);
+}
+
+// Opens a path part by part, so that each symbolic link is looked at before it is followed.
+static int open_by_parts(const char *path) {
+    char rest[PATH_MAX];
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof rest) {
+        errno = length == 0 ? ENOENT : ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(rest, path, length + 1);
+    int links = 0;
+    int place = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int is_first = 1;
+    while (place >= 0 && *rest != 0) {
+        // What a link leads to may begin at the root again; behind a part a slash only divides.
+        int before = links;
+        if (is_first && *rest == '/') {
+            close(place);
+            place = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        }
+        size_t slashes = strspn(rest, "/");
+        memmove(rest, rest + slashes, strlen(rest + slashes) + 1);
+        if (place >= 0) place = walk(place, rest, &links);
+        is_first = links != before;
+    }
+    return place;
+}
+
 int CLinux_open_path(const char *path) {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
     // Filters of containers answer EPERM to calls that they do not know.
     if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
-    return open(path, O_PATH | O_CLOEXEC);
+    return open_by_parts(path);
 }
 
 ssize_t CLinux_read_pipe(int fd, void *bytes, size_t size) {

@@ -17,7 +17,7 @@ from typing import Any
 import carpool
 import pytest
 from conftest import StartDaemon
-from harness.daemon import Daemon
+from harness.daemon import CARPOOLD, ROOT, Daemon
 from harness.users import NOBODY, as_root
 from harness.waiting import PATIENCE_SECONDS, eventually
 from harness.wire import RemoteError, Wire
@@ -61,6 +61,12 @@ def swapping(path: Path, first: Callable[[Path], None], second: Callable[[Path],
         thread.join(PATIENCE_SECONDS)
 
 
+@pytest.fixture
+def older(start_by: Callable[[str], Daemon]) -> Daemon:
+    """Start a daemon on a kernel that does not know openat2."""
+    return start_by(f'exec {ROOT}/Tests/Support/older-kernel openat2 {CARPOOLD} "$@"')
+
+
 # A7: paths that mean the daemon's own files
 
 
@@ -69,13 +75,23 @@ def swapping(path: Path, first: Callable[[Path], None], second: Callable[[Path],
     ["/dev/fd/3", "/dev/stdin", "/proc/self/fd/3", "/proc/{}/fd/3", "/proc/{}/environ", "/proc/{}/cwd/etc/passwd"],
 )
 @pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize("kernel", ["this", "older"])
 def test_a7_the_daemon_s_own_files_are_not_a_caller_s(
-    daemon: Daemon, wire: Wire, origin: ScriptedOrigin, url: str, folder: Path, path: str, is_link: bool
-) -> None:
+    request: pytest.FixtureRequest, origin: ScriptedOrigin, url: str, folder: Path, path: str, is_link: bool,
+    kernel: str,
+) -> None:  # fmt: skip
+    daemon: Daemon = request.getfixturevalue("daemon" if kernel == "this" else "older")
     path = path.format(daemon.pid)
     if is_link:
         (folder / "link").symlink_to(path)
         path = str(folder / "link")
+    with daemon.wire() as wire:
+        refuse_own_file(wire, url, path)
+    assert origin.requests == []
+
+
+def refuse_own_file(wire: Wire, url: str, path: str) -> None:
+    """Check that a path is refused wherever a file can be named."""
     for params in ({"body": {"file": path}}, {"trust": {"ca_file": path}}):
         error = wire.answer(wire.request("request.perform", {"url": url, **params}))["error"]["data"]
         assert (error["name"], error["path"]) == ("file.cannot_open", path)
@@ -83,7 +99,32 @@ def test_a7_the_daemon_s_own_files_are_not_a_caller_s(
     part = {"name": "f", "file": path, "file_name": "a.txt"}
     answer = wire.answer(wire.request("request.perform", {"url": url, "body": {"multipart": [part]}}))
     assert answer["result"]["outcome"]["error"]["name"].startswith("multipart_encoding_failed.")
-    assert origin.requests == []
+
+
+def test_a7_ordinary_links_are_followed_on_an_older_kernel_too(
+    older: Daemon, origin: ScriptedOrigin, url: str, folder: Path
+) -> None:
+    (folder / "a" / "b").mkdir(parents=True)
+    (folder / "a" / "file").write_text("content")
+    (folder / "up").symlink_to("a/b/..//./")
+    (folder / "a" / "b" / "again").symlink_to("../../up/file")
+    (folder / "whole").symlink_to(folder / "a" / "b" / "again")
+    (folder / "loop").symlink_to("loop")
+    for n in range(42):
+        (folder / f"chain{n}").symlink_to(f"chain{n + 1}" if n < 41 else "a/file")
+    with older.wire() as wire:
+        for path in ("a/file", "whole", "up/b/again", "chain2", "a/b/../file"):
+            answer = wire.answer(
+                wire.request("request.perform", {"url": url, "method": "PUT", "body": {"file": f"{folder}/{path}"}})
+            )
+            assert answer["result"]["outcome"]["ok"], path
+            assert origin.requests[-1].body == b"content"
+        for path in ("whole/", "loop", "chain1", "absent", "a/file/x", "a", "x" * 300):
+            answer = wire.answer(
+                wire.request("request.perform", {"url": url, "method": "PUT", "body": {"file": f"{folder}/{path}"}})
+            )
+            assert answer["error"]["data"]["name"].startswith("file."), path
+            assert "descriptor" not in answer["error"]["data"]["hint"] or path == "chain1", path
 
 
 # A7 and B1: the configuration

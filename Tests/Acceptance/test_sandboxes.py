@@ -57,7 +57,7 @@ def test_a4_no_path_is_opened_for_a_sandboxed_client(
 @pytest.fixture
 def older(start_by: Callable[[str], Daemon]) -> Daemon:
     """Start a daemon on a kernel that does not know SO_PEERPIDFD."""
-    return start_by(f'exec {ROOT}/Tests/Support/without-peerpidfd {CARPOOLD} "$@"')
+    return start_by(f'exec {ROOT}/Tests/Support/older-kernel peerpidfd {CARPOOLD} "$@"')
 
 
 @pytest.mark.parametrize("kind", ["none", *KINDS])

@@ -82,7 +82,8 @@ ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int
 int CLinux_is_in_proc(int fd);
 
 // openat2 has no function in the C library. Opens a path with O_PATH and close-on-exec, without following the magic links of /proc, which
-// would mean this process's own files (RESOLVE_NO_MAGICLINKS); on kernels without it, as open(2) does. -1 with errno.
+// would mean this process's own files (RESOLVE_NO_MAGICLINKS). On kernels without it, and where a filter forbids it, the path is walked part by part, and no link of /proc is
+// followed. -1 with errno: ELOOP for such a link.
 int CLinux_open_path(const char *path);
 
 // preadv2 needs _GNU_SOURCE. Reads from a pipe without waiting, whatever its mode, which belongs to whoever passed it. The bytes, 0 at the
