@@ -8,7 +8,7 @@ extension Connection {
     private static let closingAtOnce = 4
 
     /// Whether more descriptors may come.
-    var takesDescriptorsIn: Bool { closing < Connection.closingAtOnce }
+    var takesDescriptorsIn: Bool { closing < Connection.closingAtOnce && !server.worker.hasTooManyToClose(uid) }
 
     /// To be called when a line may have been handled: what it came with and no call has claimed is closed.
     func endDescriptors() {
@@ -20,8 +20,7 @@ extension Connection {
         guard !raws.isEmpty else { return }
         closing += 1
         if !takesDescriptorsIn, !inputHasEnded { settle() }
-        let close: @Sendable () -> Void = { for raw in raws { _ = FileDescriptor(owning: raw) } }
-        server.worker.runAlways(for: identity.workerShare, close) { [weak self] in
+        server.worker.close(raws, for: identity.workerShare) { [weak self] in
             self?.closing -= 1
             self?.settle()
         }

@@ -118,7 +118,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         repeat {
             if handleMessages(since: .read()) { return true }
             if isAwaiting { return false }
-        } while !isClosed && readInput()
+        } while !isClosed && !server.worker.hasTooManyToClose(uid) && readInput()
         close()
         return false
     }

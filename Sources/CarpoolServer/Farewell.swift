@@ -39,7 +39,7 @@ final class Farewell: ReadinessHandler {
         let result = buffer { Bytes.receive(fd, into: $0, descriptors: &came) }
         guard came.isEmpty else {
             // Once is enough: it may send more of them faster than they close.
-            worker.runAlways({ [came] in for raw in came { _ = FileDescriptor(owning: raw) } }, then: {})
+            worker.worker.close(came, for: worker.share, then: {})
             return end()
         }
         switch result {

@@ -14,6 +14,12 @@ extension RPCError {
         overQuota(.tooManyInFlight, refusal, "connections").with("limit", .integer(refusal.value))
     }
 
+    static func tooManyToClose() -> RPCError {
+        RPCError(
+            .tooManyInFlight,
+            "too many descriptors that this user has passed cannot be closed: a disk, or a socket with SO_LINGER, holds their close(2)")
+    }
+
     static func tooManySubscriptions(_ refusal: Quota.Refusal) -> RPCError {
         overQuota(.tooManyInFlight, refusal, "subscriptions").with("limit", .integer(refusal.value))
     }

@@ -15,6 +15,9 @@ extension Server {
                 .forbidden(
                     "uid \(credentials.uid) may not use this daemon; its configuration can list it under access.uids"))
         }
+        guard !worker.hasTooManyToClose(credentials.uid) else {
+            return refuse(fd, credentials, .tooManyToClose())
+        }
         let identity = ClientIdentity(unnamed: credentials)
         let ticket: QuotaLedger.Ticket
         do throws(Quota.Refusal) {
@@ -30,6 +33,11 @@ extension Server {
             .debug, "connected",
             [("client", "c-\(connection.number)"), ("uid", String(credentials.uid)), ("pid", String(credentials.pid))])
         armIdleExit()
+    }
+
+    /// Has the connections of a user read again, or not any more, when that has to do with descriptors that cannot be closed.
+    func closingDidChange(of uid: UInt32) {
+        for connection in connections.values where connection.uid == uid { connection.settle() }
     }
 
     func connectionDidClose(_ connection: Connection) {
@@ -68,10 +76,12 @@ extension Server {
         Reply.write(id: nil, error: error, to: &writer)
         writer.append(verbatim: [UInt8(ascii: "\n")])
         let worker = worker.access(for: WorkerShare(user: credentials.uid, client: "refused"))
-        guard farewells.count < Server.maximumFarewells else {
+        let takesDescriptors = !worker.worker.hasTooManyToClose(credentials.uid)
+        guard farewells.count < Server.maximumFarewells, takesDescriptors else {
             _ = writer.withBytes { Bytes.send(fd.raw, $0) }
-            UnixSocket.shutdownWriting(fd.raw)
-            return worker.worker.close(fd, for: worker.share)
+            // Nothing can come any more. Where nothing has come, no descriptor has either, and closing does not block.
+            if UnixSocket.shutDown(fd.raw) { worker.worker.close(fd, for: worker.share) }
+            return
         }
         let buffer = { [unowned self] (body: (UnsafeMutableRawBufferPointer) -> IOResult) in withReadBuffer(body) }
         let farewell = Farewell(fd, line: writer.bytes, worker: worker, loop: loop, buffer: buffer) {

@@ -124,6 +124,7 @@ final class Server {
         reachability.onChange = { [unowned self] in publish($0) }
         transport.connectionObserver = publisher
         spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }
+        worker.onClosingChange = { [unowned self] in closingDidChange(of: $0) }
         files.shareOfRequest = { Spool.share(of: ($0.context as? EventSubject)?.client) }
         dispatcher = makeDispatcher()
     }

@@ -104,6 +104,13 @@ public enum UnixSocket {
     /// Says that we shall write no more; the peer reads an end of file when it has read the rest.
     public static func shutdownWriting(_ fd: Int32) { shutdown(fd, Int32(SHUT_WR)) }
 
+    /// Shuts both directions down; what was sent before still arrives. Returns whether it holds input that was not read.
+    public static func shutDown(_ fd: Int32) -> Bool {
+        shutdown(fd, Int32(SHUT_RDWR))
+        var byte: UInt8 = 0
+        return recv(fd, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    }
+
     /// The path that a listening socket is bound to; `nil` if it is no Unix socket or has no path.
     public static func boundPath(of fd: Int32) -> String? {
         var address = sockaddr_un()

@@ -17,6 +17,9 @@ public final class Worker {
     private var jobs: [Int: Job] = [:]
     private var lastTicket = 0
     private var counters = WorkerStatistics()
+    private var closing = ClosingAccount()
+    /// Called when a user has come to have too many descriptors that wait to be closed, or has not any more.
+    public var onClosingChange: ((UInt32) -> Void)?
     private let link: WorkerLink
     private let stallTimer: Timer
     private let threadTimer: Timer
@@ -68,8 +71,31 @@ public final class Worker {
 
     /// Closes a descriptor on a thread, since close(2) waits for some file systems.
     public func close(_ descriptor: consuming FileDescriptor, for share: WorkerShare) {
-        let raw = descriptor.release()
-        runAlways(for: share, { _ = FileDescriptor(owning: raw) }, then: {})
+        close([descriptor.release()], for: share, then: {})
+    }
+
+    /// Closes descriptors by one job, so that those that block hold one thread.
+    public func close(_ raws: [Int32], for share: WorkerShare, then: @escaping () -> Void) {
+        runClosing(raws.count, for: share, { for raw in raws { _ = FileDescriptor(owning: raw) } }, then: then)
+    }
+
+    /// Runs a job that closes so many descriptors.
+    func runClosing(
+        _ count: Int, for share: WorkerShare, _ work: @escaping @Sendable () -> Void, then: @escaping () -> Void
+    ) {
+        runAlways(for: share, work) { [weak self] in
+            self?.countClosing(-count, for: share)
+            then()
+        }
+        countClosing(count, for: share)
+    }
+
+    /// Whether so many descriptors of a user wait to be closed that no more are to be taken from it.
+    public func hasTooManyToClose(_ user: UInt32) -> Bool { closing.isFull(user) }
+
+    private func countClosing(_ count: Int, for share: WorkerShare) {
+        guard let user = share.user, closing.change(user, by: count) else { return }
+        onClosingChange?(user)
     }
 
     /// The worker for the jobs of one share.

@@ -10,7 +10,7 @@ public struct WorkerCloser: Sendable {
         let pending = PendingClose(descriptor.release())
         loop.post { [link] in
             guard let worker = link.worker else { return }
-            worker.runAlways(for: share, { pending.close() }, then: {})
+            worker.runClosing(1, for: share, { pending.close() }, then: {})
         }
     }
 

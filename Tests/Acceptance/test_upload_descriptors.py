@@ -297,6 +297,30 @@ def test_up_01_descriptors_end_with_a_line_that_a_thread_reads(
     assert origin.requests == []
 
 
+def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon, wire: Wire, url: str) -> None:
+    wire.call("daemon.ping")
+    before = open_descriptors(daemon)
+    null = os.open("/dev/null", os.O_RDONLY)
+    with contextlib.ExitStack() as peers, bounded_turns(daemon):
+        for _ in range(20):
+            near, far = lingering(b"")
+            peers.enter_context(far)
+            with near, daemon.wire() as other, contextlib.suppress(BrokenPipeError):
+                socket.send_fds(other.socket, [b"[]\n"], [near.fileno(), *[null] * 252])
+        with daemon.wire() as other:
+            error = other.receive()["error"]["data"]
+        assert (error["name"], error["retryable"]) == ("too_many_in_flight", True)
+        assert open_descriptors(daemon) - before < 1_600
+        # It is not read either, until they are closed.
+        call = wire.request("daemon.ping")
+        peers.close()
+        assert wire.result(call)["pong"]
+    os.close(null)
+    eventually(lambda: open_descriptors(daemon) <= before)
+    with daemon.wire() as other:
+        assert other.call("request.perform", url=url)["outcome"]["ok"]
+
+
 REFUSED_USER = """
 import os, socket, sys
 connection = socket.socket(socket.AF_UNIX)
