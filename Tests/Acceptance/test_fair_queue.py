@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import socket
 import threading
@@ -178,10 +179,9 @@ def test_b7_idle_connections_do_not_keep_clients_out(few_files: Daemon) -> None:
         with few_files.wire() as wire:
             for number in range(240):
                 wire.call("request.perform", url=f"http://127.2.0.{number + 1}:{port}/")
-            with_clients = [few_files.wire() for _ in range(120)]
-            for other in with_clients:
-                other.call("daemon.ping")
-                other.close()
+            with contextlib.ExitStack() as stack:
+                for other in [stack.enter_context(few_files.wire()) for _ in range(120)]:
+                    other.call("daemon.ping")
     finally:
         answering.set()
         listener.shutdown(socket.SHUT_RDWR)
