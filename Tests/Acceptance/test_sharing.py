@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from harness.process import begin
 from harness.waiting import PATIENCE_SECONDS
 from origins.authority import Authority
 from origins.nginx import Nginx
+from origins.peer import StartPeer
 from origins.scripted import ScriptedOrigin
 
 REQUESTS = 50
@@ -128,3 +131,24 @@ def test_a_hundred_cold_requests_wait_for_the_first_connection(
         profile = wire.call("daemon.info")["libcurl"]["profile"]
     connections = {line.connection for line in nginx.log(100, lambda line: line.agent == agent)}
     assert len(connections) <= (1 if profile == "multiplex" else 6)
+
+
+def test_a3_what_comes_on_an_idle_connection_is_no_client_s_response(daemon: Daemon, peer: StartPeer) -> None:
+    """An origin that answers a question before it is asked would answer another client's."""
+    read, forged = threading.Event(), threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        while connection.recv(65_536):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+            if not forged.is_set():
+                read.wait(PATIENCE_SECONDS)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged")
+                forged.set()
+
+    url = f"http://127.0.0.1:{peer(talk)['port']}/"
+    with daemon.wire() as first, daemon.wire() as second:
+        assert first.call("request.perform", url=url)["body"]["text"] == "good"
+        read.set()
+        assert forged.wait(PATIENCE_SECONDS)
+        for _ in range(3):
+            assert second.call("request.perform", url=url)["body"]["text"] == "good"
