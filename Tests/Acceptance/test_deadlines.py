@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from harness.daemon import ROOT
-from harness.waiting import eventually
+from harness.waiting import SLOWNESS, eventually
 
 SUITE = """
 import signal, socket, subprocess, threading, time
@@ -87,8 +87,11 @@ STUBBORN = """
 """
 
 
-def outcome(directory: Path, suite: str, *arguments: str) -> tuple[str, int]:
-    """Run a suite with deadlines of a second, as a script in the background would, and return what it printed."""
+def outcome(directory: Path, suite: str, *arguments: str, grace: int = 60) -> tuple[str, int]:
+    """Run a suite with deadlines of a second, as a script in the background would, and return what it printed.
+
+    The deadlines grow on a slow machine, as those of all tests do.
+    """
     lines = suite.strip("\n").splitlines()
     margin = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
     (directory / "test_blocking.py").write_text("\n".join(line[margin:] for line in lines))
@@ -96,11 +99,11 @@ def outcome(directory: Path, suite: str, *arguments: str) -> tuple[str, int]:
     (directory / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT}/Tests/Support/python\ntimeout = 1\n")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, str(directory)],
-        env={**os.environ, "CARPOOL_TEST_GRACE": "1", "CARPOOL_TEST_SLOWNESS": "1"},
+        env={**os.environ, "CARPOOL_TEST_GRACE": str(grace)},
         cwd=directory,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=100 * SLOWNESS,
         check=False,
         preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGHUP)],
     )
@@ -117,7 +120,7 @@ def test_a_test_that_blocks_fails_and_the_run_goes_on(tmp_path: Path, workers: l
 
 
 def test_what_no_alarm_interrupts_ends_with_its_worker(tmp_path: Path) -> None:
-    told, code = outcome(tmp_path, STUBBORN, "-n", "1")
+    told, code = outcome(tmp_path, STUBBORN, "-n", "1", grace=1)
     assert code == 1, told
     assert "2 passed" in told, told
     assert "crashed while running 'test_blocking.py::test_hears_no_alarm'" in told, told
