@@ -6,6 +6,7 @@ import threading
 import time
 from typing import Any
 
+import carpool
 import pytest
 from conftest import StartDaemon
 from harness.story import BEGINNING, Story
@@ -328,3 +329,25 @@ def test_f16_a_key_is_forgotten_with_its_daemon(start: StartDaemon, origin: Scri
     with start().wire() as wire:
         assert wire.result(wire.request("request.perform", params))["outcome"]["ok"]
     assert len(origin.received(2, "/pay")) == 2
+
+
+def test_a_client_of_a_restarted_daemon_goes_on(start: StartDaemon) -> None:
+    """What was surely not handled is sent to the next daemon."""
+    daemon = start()
+    with daemon.client() as client:
+        first = client.call("daemon.info")["server"]["epoch"]
+        daemon.stop()
+        start()
+        second = client.call("daemon.info")["server"]["epoch"]
+        assert second != first
+
+
+def test_a_client_with_a_subscription_learns_that_its_daemon_has_gone(start: StartDaemon) -> None:
+    daemon = start()
+    with daemon.client() as client:
+        client.call("events.subscribe", types=["pool.*"])
+        daemon.stop()
+        start()
+        with pytest.raises(carpool.ConnectionLostError):
+            client.call("daemon.ping")
+        assert client.call("daemon.ping")["pong"]

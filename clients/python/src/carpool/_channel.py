@@ -26,6 +26,8 @@ READ_BYTES: Final = 65_536
 # A handler that makes a call may be handed the next question while it waits. So many are inside one another before the
 # next question waits for one of them: deeper, handlers that cause each other's questions would exhaust the stack.
 MAX_NESTED: Final = 8
+# What these bring ends with their connection. A program that has made one of them is told that it was lost.
+BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
 
 
 def keep(queue: deque[Notification], notification: Notification) -> None:
@@ -48,6 +50,18 @@ class _Link:
         self.questions: deque[Question] = deque()
         self.nested = 0
         self.told: list[str] = []
+        self.is_bound = False
+        self.is_unsent = False
+
+    def can_be_replaced(self) -> bool:
+        """Whether another connection may take its place without anybody missing something."""
+        return not self.waiting and not self.is_bound
+
+    def has_ended(self) -> bool:
+        """Whether the daemon has closed it, as a daemon that is restarted does."""
+        state = select.poll()
+        state.register(self.socket, 0)
+        return bool(state.poll(0))
 
     def receive(self, deadline: float | None) -> bool:
         """Take what comes; False when nothing came before the deadline."""
@@ -83,7 +97,20 @@ class Channel:
         self._callbacks = Callbacks(allow_async=False)
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
-        """Make a call and give its result; raises RPCError or DaemonUnreachableError."""
+        """Make a call and give its result; raises RPCError or DaemonUnreachableError.
+
+        A call that the daemon has surely not had, because it was gone before, is made to the next one.
+        """
+        link = self._link
+        if link is None or not link.can_be_replaced():
+            return self._ask(self._connected(), method, params)
+        if not link.has_ended():
+            try:
+                return self._ask(link, method, params)
+            except ConnectionLostError:
+                if not link.is_unsent:
+                    raise
+        self._drop(link)
         return self._ask(self._connected(), method, params)
 
     def notification(self, timeout: float | None) -> Notification | None:
@@ -170,7 +197,10 @@ class Channel:
         call, data = link.rpc.send_request(method, params)
         with self._in_step(link, f" during {method}"):
             link.waiting.add(call)
+            link.is_bound = link.is_bound or method in BOUND
+            link.is_unsent = True
             link.socket.sendall(data)
+            link.is_unsent = False
             while call not in link.answers:
                 self._advance(link, None)
             link.waiting.remove(call)
