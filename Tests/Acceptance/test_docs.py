@@ -87,3 +87,11 @@ def test_the_tests_that_compatibility_names_exist() -> None:
 def test_every_id_of_compatibility_stands_once() -> None:
     ids = re.findall(r"^\| ([A-Z]{2}-\d\d) \|", (ROOT / "docs/compatibility.md").read_text(), re.MULTILINE)
     assert len(ids) == len(set(ids)) > 0
+
+
+def test_the_page_of_limits_has_every_range() -> None:
+    source = (ROOT / "Sources/CarpoolServer/Limits.swift").read_text()
+    fields = re.findall(r'"([a-z_]+)", \\\.\w+, ([\d_]+)\.\.\.([\d_]+)', source)
+    assert len(fields) > 50
+    rows = {f"| `{name}` | {int(least):,} | {int(most):,} |" for name, least, most in fields}
+    assert rows <= set((ROOT / "docs/limits.md").read_text().splitlines())
