@@ -19,7 +19,8 @@ extension AdmissionQueue {
         for _ in 0..<min(count, AdmissionQueue.longestSearch) {
             guard let (rank, flow) = parked.popFirst() else { break }
             let lane = flows[flow].lane
-            if !unpark(flow) { continue }
+            guard leaveRing(flow, rank), flows[flow].isParked else { continue }
+            unpark(flow)
             if flows[flow].lines[rank].isEmpty || isAtLimit(flow) || isFull(lane) || !mayTakeStream(flow) {
                 enlist(flow)
                 list(lane)
@@ -27,7 +28,7 @@ extension AdmissionQueue {
             } else if !needsConnection(lane) || mayConnect(flow) {
                 return admit(flow, rank)
             } else {
-                park(flow, rank)
+                park(flow)
             }
         }
         hasRoom = count > AdmissionQueue.longestSearch
@@ -51,7 +52,7 @@ extension AdmissionQueue {
                 searched += 1
                 enlist(flow)
             } else if needsConnection(lane), !mayConnect(flow) {
-                park(flow, rank)
+                park(flow)
             } else {
                 return admit(flow, rank)
             }
@@ -72,22 +73,34 @@ extension AdmissionQueue {
 
     // MARK: The parked
 
-    private mutating func park(_ flow: Int, _ rank: Int) {
+    private mutating func park(_ flow: Int) {
         flows[flow].isParked = true
         lanes[flows[flow].lane].parked += 1
-        parked.append(
-            flow, rank: rank, key: flows[flow].share.user, isFresh: parties[flows[flow].party].connections == 0)
+        standByRank(flow)
     }
 
-    /// A flow has left the ring of the parked. Returns false if it was released meanwhile.
-    private mutating func unpark(_ flow: Int) -> Bool {
-        flows[flow].isParked = false
-        if flows[flow].isDead {
-            freeFlows.append(flow)
-            return false
+    /// Has a parked flow stand in the ring once for each priority of what waits in it, also of what came later.
+    private mutating func standByRank(_ flow: Int) {
+        for rank in 0..<3 where flows[flow].parkedRanks & (1 << rank) == 0 && !flows[flow].lines[rank].isEmpty {
+            flows[flow].parkedRanks |= 1 << rank
+            parked.append(
+                flow, rank: rank, key: flows[flow].share.user, isFresh: parties[flows[flow].party].connections == 0)
         }
+    }
+
+    /// An entry of a flow has left the ring of the parked. Returns false if the flow was released meanwhile; its number is free with the last
+    /// entry.
+    private mutating func leaveRing(_ flow: Int, _ rank: Int) -> Bool {
+        flows[flow].parkedRanks &= ~(1 << rank)
+        guard flows[flow].isDead else { return true }
+        if flows[flow].parkedRanks == 0 { freeFlows.append(flow) }
+        return false
+    }
+
+    /// A flow does not wait for a connection any more. Other entries of it may stay in the ring, and mean nothing until it is parked again.
+    private mutating func unpark(_ flow: Int) {
+        flows[flow].isParked = false
         lanes[flows[flow].lane].parked -= 1
-        return true
     }
 
     /// Whether a flow may not go before there is a connection for it: one that is parked need not wait while its origin has one to share.
@@ -215,6 +228,7 @@ extension AdmissionQueue {
 
     /// Has a flow stand in the rings of its lane if it may send what waits in it.
     mutating func enlist(_ flow: Int, isFresh: Bool = false) {
+        if flows[flow].isParked { standByRank(flow) }
         guard flows[flow].waiting > 0, !waitsForConnection(flow), !isAtLimit(flow) else { return }
         for rank in 0..<3 where flows[flow].ringed & (1 << rank) == 0 && !flows[flow].lines[rank].isEmpty {
             flows[flow].ringed |= 1 << rank
@@ -298,13 +312,17 @@ extension AdmissionQueue {
     private mutating func sweepParked() {
         var (ring, idle) = (parked, [Int]())
         parked = PriorityRing()
-        ring.removeAll { _, flow in
-            guard flows[flow].isDead || flows[flow].waiting == 0 else { return false }
-            idle.append(flow)
+        ring.removeAll { rank, flow in
+            let isWanted = flows[flow].isParked && !flows[flow].lines[rank].isEmpty
+            guard flows[flow].isDead || !isWanted else { return false }
+            if leaveRing(flow, rank), flows[flow].isParked, flows[flow].parkedRanks == 0 { idle.append(flow) }
             return true
         }
         parked = ring
-        for flow in idle where unpark(flow) { dropIfIdle(flow) }
+        for flow in idle {
+            unpark(flow)
+            dropIfIdle(flow)
+        }
     }
 
     /// Gives a flow's number back, and the account of its client with its last flow.
@@ -322,9 +340,8 @@ extension AdmissionQueue {
                 freeUsers.append(user)
             }
         }
+        if flows[flow].isParked { unpark(flow) }
         // Its number may still stand in the ring of the parked.
-        guard flows[flow].isParked else { return freeFlows.append(flow) }
-        flows[flow].isDead = true
-        lanes[flows[flow].lane].parked -= 1
+        if flows[flow].parkedRanks == 0 { freeFlows.append(flow) } else { flows[flow].isDead = true }
     }
 }

@@ -94,8 +94,10 @@ struct AdmissionQueue<Element> {
         var debt = 0
         /// In which rings of its lane it stands, a bit for each.
         var ringed: UInt8 = 0
-        /// Whether it stands in the ring of those that wait for a connection, of the total or of their part of it.
+        /// Whether it waits for a connection, of the total or of its part of it.
         var isParked = false
+        /// In which rings of those that do it stands, a bit for each priority.
+        var parkedRanks: UInt8 = 0
         /// Whether its lane has gone.
         var isDead = false
     }

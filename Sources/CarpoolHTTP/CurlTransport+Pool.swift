@@ -200,9 +200,10 @@ extension CurlTransport {
 
     private func dropEmptyPools() {
         for pool in connections.emptied {
-            guard pool.connections.isEmpty else { continue }
+            // The lane of one that is not registered any more may be another origin's by now.
+            guard pool.connections.isEmpty, pools[pool.key] === pool else { continue }
             queue.forget(pool.lane)
-            guard pools[pool.key] === pool, queue.removeLane(pool.lane) else { continue }
+            guard queue.removeLane(pool.lane) else { continue }
             if let gate = pool.gate { loop.cancel(gate) }
             pools[pool.key] = nil
         }

@@ -161,6 +161,51 @@ struct AccountFairnessTests {
         #expect(run.queue.active(in: lane) == active)
     }
 
+    @Test func b8WhatIsUrgentDoesNotWaitWithWhatIsNot() {
+        var run = Run(connections: 1)
+        let busy = run.queue.addLane(mayMultiplex: false, connections: 1)
+        run.enqueue(1, of: 0, in: busy)
+        run.admit()
+        let lanes = (0..<3).map { _ in run.queue.addLane(mayMultiplex: false, connections: 1) }
+        // A client's unimportant transfer waits for a connection, and those of others that are not.
+        run.enqueue(1, of: 1, in: lanes[0], priority: .low, from: 10)
+        run.enqueue(5, of: 2, in: lanes[1], from: 20)
+        run.admit()
+        run.enqueue(1, of: 1, in: lanes[0], priority: .high, from: 11)
+        run.enqueue(1, of: 3, in: lanes[2], priority: .low, from: 30)
+        run.admit()
+        if let place = run.places[Element(client: 3, number: 30)] {
+            run.places[Element(client: 3, number: 30)] = run.queue.move(place, to: .high)
+        }
+        run.serve(9)
+        #expect(run.served.dropFirst().prefix(2).map(\.number) == [11, 30])
+        while !run.active.isEmpty { run.finishFirst() }
+        #expect(run.queue.connections == 0)
+    }
+
+    @Test func b8FlowsThatChangeTheirPriorityWhileTheyWaitLeaveNothingBehind() {
+        var run = Run(connections: 1)
+        let busy = run.queue.addLane(mayMultiplex: false, connections: 1)
+        run.enqueue(1, of: 0, in: busy)
+        run.admit()
+        let lane = run.queue.addLane(mayMultiplex: false, connections: 1)
+        for client in 1...20 { run.enqueue(1, of: client, in: lane, priority: .low) }
+        run.admit()
+        for turn in 0..<2_000 {
+            let element = Element(client: turn % 20 + 1, number: 0)
+            guard let place = run.places[element] else { continue }
+            run.places[element] = run.queue.move(place, to: [.high, .normal, .low][turn % 3])
+            run.admit()
+        }
+        #expect(run.queue.parked.count <= 60)
+        run.serve(21)
+        #expect(run.served.count == 21 && run.places.count <= 1)
+        while !run.active.isEmpty { run.finishFirst() }
+        let isGone = run.queue.removeLane(lane)
+        #expect(isGone)
+        #expect(run.queue.connections == 0)
+    }
+
     // MARK: Room
 
     @Test func b8ClientsThatGiveUpAtABusyOriginLeaveNothingBehind() {

@@ -89,6 +89,9 @@ actor Driver {
         return transport
     }
 
+    /// Looks at the transport, on its loop.
+    func look<Value: Sendable>(_ body: @Sendable (CurlTransport) -> Value) -> Value? { transport.map(body) }
+
     /// Lets the transport go; no transfer may be under way.
     func dropTransport() {
         transport = nil
