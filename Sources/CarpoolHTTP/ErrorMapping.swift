@@ -74,10 +74,12 @@ struct ErrorMapping {
         }
     }
 
-    /// Whether libcurl gave up on a head for its size. The older library has no number of its own for that.
+    /// Whether libcurl gave up on a head for its size. The older library has no number of its own for that, and over HTTP/2 it is that of a
+    /// connection that cannot be read.
     private var isHeadTooLarge: Bool {
         guard isRequestSent, !hasHead else { return false }
         return code == CURLE_TOO_LARGE || code == CURLE_OUT_OF_MEMORY || text.contains("Too large")
+            || text.contains("Too many response headers")
     }
 
     /// The kind, and whether the same request may find things otherwise another time.
@@ -90,6 +92,8 @@ struct ErrorMapping {
         case CURLE_COULDNT_CONNECT:
             isOffline ? (.notConnectedToInternet, true) : (.cannotConnectToHost, true)
         case CURLE_OPERATION_TIMEDOUT: (.timedOut, true)
+        case CURLE_HTTP2 where isHeadTooLarge, CURLE_HTTP2_STREAM where isHeadTooLarge:
+            (.dataLengthExceedsMaximum, false)
         case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
             (.networkConnectionLost, true)
         case CURLE_RECV_ERROR: receiveFailure

@@ -102,7 +102,8 @@ extension Transfer {
     var bombError: TransportError {
         TransportError(
             .dataLengthExceedsMaximum,
-            "the decoded body is more than \(request.maximumDecodingRatio) times as long as what was sent")
+            "the decoded body is more than \(request.maximumDecodingRatio) times as long as what was sent",
+            isDecodedTooLarge: true)
     }
 
     /// A connection stands and the request goes out next. Gives false if it must not.

@@ -65,13 +65,16 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
     public let timeout: String?
     /// For ``Code/timedOut`` of a transfer that was still in the queue, of which nothing was sent: what it waited for.
     public let wait: Wait?
+    /// For ``Code/dataLengthExceedsMaximum``: whether the body grew too much in decoding, and not the head of the response.
+    public let isDecodedTooLarge: Bool
     /// Whether the same request may succeed if sent again, and may be sent again without harm.
     public let isRetryable: Bool
 
     /// Makes an error from its parts.
     public init(
         _ code: Code, _ message: String, curlCode: Int32? = nil, curlText: String? = nil, systemCode: Int32? = nil,
-        timeout: String? = nil, wait: Wait? = nil, isRetryable: Bool = false
+        timeout: String? = nil, wait: Wait? = nil, isDecodedTooLarge: Bool = false,
+        isRetryable: Bool = false
     ) {
         self.wait = wait
         self.code = code
@@ -80,6 +83,7 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.curlText = curlText
         self.systemCode = systemCode
         self.timeout = timeout
+        self.isDecodedTooLarge = isDecodedTooLarge
         self.isRetryable = isRetryable
     }
 

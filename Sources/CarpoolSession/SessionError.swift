@@ -142,7 +142,9 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         case .clientCertificateRejected: "the server wants a client certificate, which requests cannot give"
         case .requestBodyStreamExhausted:
             "give the body as a file, or by a callback, where it may have to be sent more than once"
-        case .dataLengthExceedsMaximum where error.curlCode == nil: "raise max_ratio if you trust the origin"
+        case .dataLengthExceedsMaximum where error.isDecodedTooLarge: "raise max_ratio if you trust the origin"
+        case .dataLengthExceedsMaximum:
+            "have the origin send less: a head may have 300,000 bytes and 5,000 fields, one of them 100 KiB, and nothing raises that"
         default: nil
         }
     }

@@ -14,6 +14,7 @@ from harness.daemon import Daemon
 from harness.waiting import eventually
 from harness.wire import Wire
 from origins.authority import Authority
+from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -254,6 +255,31 @@ def test_f8_a_head_that_is_too_large_has_a_name(wire: Wire, origin: ScriptedOrig
     error = wire.call("request.perform", url=url)["outcome"]["error"]
     assert (error["name"], error["retryable"]) == ("session_task_failed.data_length_exceeds_maximum", False)
     assert "head" in error["message"] and "max_ratio" not in error.get("hint", "")
+
+
+@pytest.mark.parametrize("version", ["1.1", "2"])
+@pytest.mark.parametrize("path", ["fields", "more-fields"])
+def test_f8_a_head_of_too_many_fields_has_one_name(
+    wire: Wire, nginx: Nginx, authority: Authority, version: str, path: str
+) -> None:
+    if wire.call("daemon.info")["libcurl"]["profile"] != "multiplex":
+        pytest.skip("this libcurl counts no fields")
+    params = {"trust": {"ca_file": str(authority.ca_file)}, "http_version": version}
+    record = wire.call("request.perform", url=f"{nginx.https}/{path}", **params)
+    error = record["outcome"]["error"]
+    assert (error["name"], error["retryable"]) == ("session_task_failed.data_length_exceeds_maximum", False)
+    assert "head" in error["message"] and "max_ratio" not in error["hint"]
+    assert wire.call("request.perform", url=f"{nginx.https}/hello.txt", **params)["outcome"]["ok"]
+
+
+@pytest.mark.parametrize("is_folded", [False, True])
+def test_f8_a_head_of_too_many_bytes_has_a_hint_of_its_own(wire: Wire, origin: ScriptedOrigin, is_folded: bool) -> None:
+    """Many lines, none of which is too long."""
+    line = (b" " if is_folded else b"X: ") + b"v" * 1_000 + b"\r\n"
+    url = origin.on("/fault", lambda exchange: exchange.send(HEAD + b"X: v\r\n" + line * 400 + b"\r\n"))
+    error = wire.call("request.perform", url=url)["outcome"]["error"]
+    assert (error["name"], error["retryable"]) == ("session_task_failed.data_length_exceeds_maximum", False)
+    assert "head" in error["hint"] and "max_ratio" not in error["hint"]
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])

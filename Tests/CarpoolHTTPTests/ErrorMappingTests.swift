@@ -75,6 +75,14 @@ struct ErrorMappingTests {
     }
 
     @Test(
+        "F8: too many fields have one name over both versions",
+        arguments: [CURLE_TOO_LARGE, CURLE_RECV_ERROR, CURLE_HTTP2])
+    func f8ManyFields(code: CURLcode) {
+        let error = ErrorMapping(code: code, text: "Too many response headers, 5000 is max", isRequestSent: true).error
+        #expect(error.code == .dataLengthExceedsMaximum && !error.isRetryable && error.message.contains("head"))
+    }
+
+    @Test(
         "F8: a connection that ends unanswered after the server asked for a certificate was refused",
         arguments: [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2])
     func f8Certificate(code: CURLcode) {

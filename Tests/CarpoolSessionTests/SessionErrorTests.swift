@@ -11,7 +11,8 @@ struct SessionErrorTests {
         (TransportError(.serverCertificateUntrusted, ""), "trust.ca_file"),
         (TransportError(.serverCertificateHasUnknownRoot, ""), "trust.ca_file"),
         (TransportError(.serverCertificateHasBadDate, ""), "trust.ca_file"),
-        (TransportError(.dataLengthExceedsMaximum, ""), "max_ratio"),
+        (TransportError(.dataLengthExceedsMaximum, "", isDecodedTooLarge: true), "max_ratio"),
+        (TransportError(.dataLengthExceedsMaximum, ""), "head"),
     ]
 
     @Test("Failures that have a remedy name it", arguments: hints)

@@ -58,6 +58,8 @@ http {{
         location /moved {{ return 302 /hello.txt; }}
         location /gzip/ {{ alias {directory}/files/; gzip on; gzip_types *; gzip_min_length 1; }}
         location /put/ {{ alias {directory}/put/; dav_methods PUT DELETE; create_full_put_path on; }}
+        location /fields {{ include {directory}/fields.conf; return 204; }}
+        location /more-fields {{ include {directory}/more-fields.conf; return 204; }}
         location /held/ {{ proxy_pass http://127.0.0.1:{held}; proxy_read_timeout 120s; }}
     }}
 }}
@@ -93,6 +95,10 @@ class Nginx:
         # connection while nginx starts.
         sockets = [_listener(address) for _ in range(3)]
         http, https, https1 = (listener.getsockname()[1] for listener in sockets)
+        # More fields than libcurl takes, and more than nghttp2 does.
+        for name, count in (("fields", 5_001), ("more-fields", 25_000)):
+            lines = (f"add_header x-{number} v;\n" for number in range(count))
+            (directory / f"{name}.conf").write_text("".join(lines))
         certificate = authority.issue(f"nginx-{address}", f"DNS:localhost,IP:127.0.0.1,IP:::1,IP:{address}")
         (directory / "nginx.conf").write_text(
             _CONFIGURATION.format(
