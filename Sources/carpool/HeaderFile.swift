@@ -35,7 +35,12 @@ enum HeaderFile {
         var fields: [RequestInvocation.Field] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (number, line) in lines.enumerated() {
-            let text = String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+            guard let text = String(validating: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+            else {
+                throw Failure(
+                    .usage, "line \(number + 1) of \(name) is not UTF-8",
+                    hint: "write the value as UTF-8, or encode it in ASCII")
+            }
             guard !text.isEmpty, !text.hasPrefix("#") else { continue }
             guard let field = RequestInvocation.Field(line: text) else {
                 throw Failure(

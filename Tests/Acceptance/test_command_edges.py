@@ -123,3 +123,14 @@ def test_a_state_directory_of_somebody_else_is_refused(shell: Shell, variables: 
     assert diagnosis.returncode == 1
     assert f"fail  permissions  {state} is not ours" in diagnosis.stdout
     os.chown(state, 0, 0)
+
+
+def test_header_fields_of_a_file_that_is_not_utf_8_are_refused(
+    variables: dict[str, str], origin: ScriptedOrigin, tmp_path: Path
+) -> None:
+    (tmp_path / "fields").write_bytes(b"X-Good: \xc3\xa9\nX-Bad: \xe9\n")
+    command = [CARPOOL, "get", "-H", f"@{tmp_path / 'fields'}", f"{origin.url}/"]
+    done = subprocess.run(command, env=variables, check=False, capture_output=True, timeout=PATIENCE_SECONDS)
+    assert done.returncode == 2
+    assert b"line 2 of " in done.stderr and b"is not UTF-8" in done.stderr
+    assert origin.requests == []
