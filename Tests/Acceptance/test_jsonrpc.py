@@ -178,3 +178,10 @@ def test_positional_parameters_are_taken_in_the_documented_order(daemon: Daemon,
         record = wire.result(wire.request("request.perform", [origin.url, "PUT", {"X-A": "1"}]))
         assert record["outcome"]["ok"]
     assert (origin.requests[0].method, origin.requests[0].values("X-A")) == ("PUT", ["1"])
+
+
+def test_an_empty_name_is_refused(daemon: Daemon) -> None:
+    with daemon.wire() as wire:
+        error = wire.answer(wire.request("client.hello", name="", version="1"))["error"]
+        assert (error["code"], error["data"]["path"]) == (-32602, "params.name")
+        assert "version" not in wire.call("client.list")["clients"][0]

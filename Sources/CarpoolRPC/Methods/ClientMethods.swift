@@ -15,7 +15,8 @@ enum ClientMethods {
         params: [
             .optional(
                 "name", .string(maxBytes: 64),
-                "What the client is called. Absent: quotas go by its session, and people see its executable's name."),
+                "What the client is called, 1 byte at least. Absent: quotas go by its session, and people see its executable's name."
+            ),
             .optional("version", .string(maxBytes: 64), "Its version, for `client.list`."),
             .optional("protocol", .array(of: .integer, count: 1...16), "The versions that it speaks.", absent: "[1]"),
             .optional(

@@ -19,6 +19,10 @@ struct ClientHandlers {
         }
         let missing = strings(call.params["required"]).filter { !ClientHandlers.capabilities.contains($0) }
         guard missing.isEmpty else { throw .capabilityMissing(missing) }
+        guard call.params["name"]?.string != "" else {
+            throw .invalidParams(
+                path: "params.name", message: "is empty: leave it out for none", expected: "1 to 64 bytes")
+        }
         let callbacks = try call.params["callbacks"].map(callbackNames)
         call.client.introduce(
             name: call.params["name"]?.string, version: call.params["version"]?.string,
