@@ -141,6 +141,8 @@ protocol Client: AnyObject, EventSink {
     func carryOut(_ work: any SlicedWork)
     /// Writes the answer of a call, or nothing if the call was a notification.
     func deliver(_ result: CallResult, of call: Call)
+    /// Carries out a body that answers a call with a request's record: now, or when the client has read what was sent before.
+    func answer(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void)
     /// A call of this client that is under way.
     func callUnderWay(_ id: RPCID) -> Call?
 }

@@ -25,6 +25,7 @@ extension Connection {
     /// Lets go of all that was done for this client alone.
     private func abandonWork() {
         isAbandoning = true
+        dropDueAnswers()
         guard !isScheduled, abandonSlice() else { return }
         isScheduled = true
         server.loop.runInSlices(self)

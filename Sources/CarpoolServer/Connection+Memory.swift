@@ -108,6 +108,7 @@ extension Server {
         for connection in connections.values { connection.shrink() }
         requests.shrink()
         forgetWriter()
+        recordCache.removeAll()
         Heap.giveBack()
     }
 

@@ -41,7 +41,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var calls: [RPCID: Call] = [:]
     var inputHasEnded = false
     /// Both halves of the socket are gone: what the client wrote before is still handled, and nothing is sent any more.
-    private var isHungUp = false
+    private(set) var isHungUp = false
     /// Long work of its messages, the innermost last. No further message is handled before it is done.
     var work: [any SlicedWork] = []
     /// Whether the loop has it among the work that is done in slices.
@@ -49,6 +49,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// Whether what was done for this client alone is being let go of.
     var isAbandoning = false
     private var isFlushDue = false
+    /// Answers that wait until the client has read more.
+    var due = NumberedQueue<DueAnswer>()
     /// The size of a message that a thread reads; 0 if there is none.
     var awaitedBytes = 0
     private var isAwaiting: Bool { awaitedBytes > 0 }
@@ -110,6 +112,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         // The kernel would report it in every turn.
         server.loop.forget(fd)
         output = OutputQueue()
+        dropDueAnswers()
         if !isScheduled, handleLastInput() { schedule() }
     }
 
@@ -162,7 +165,12 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// calls whose answers are large. Gives whether the slice was over; where the client has to read, ``flush()`` goes on.
     private func handleMessages(since start: MonotonicTime) -> Bool {
         var slice = InputSlice(since: start)
-        while !isClosed, !isShownOut, !isAwaiting, takesAnswers {
+        while !isClosed, !isShownOut {
+            if writeDueAnswer() {
+                if slice.isOver() { return true }
+                continue
+            }
+            guard !isAwaiting, takesAnswers else { return false }
             if let item = work.last {
                 if !item.runSlice() { work.removeAll { $0 === item } }
             } else if let event = framer.next() {

@@ -30,6 +30,13 @@ final class RequestEntry {
     var finished: Int64?
     /// Reads the stream for those who ask for one piece after the other.
     var pull: StreamPull?
+    /// The calls that wait for its end.
+    private(set) var waits: RequestWaits?
+    /// Answers about it that wait until their clients have read more, and the memory that is counted for them.
+    var dueAnswers = 0
+    var dueBytes = 0
+    /// Whether its record is asked for by several calls at a time.
+    private(set) var isAwaitedByMany = false
     /// Whether a client has seen the outcome.
     var isRead = false
     /// The list of its client's requests, while it is known.
@@ -53,6 +60,18 @@ final class RequestEntry {
         self.fingerprint = fingerprint
         self.tags = tags
         self.created = created
+    }
+
+    /// Calls the body, which answers a call, when the request is over. Returns what takes it back.
+    func wait(on server: Server, _ body: @escaping () -> Void) -> () -> Void {
+        let waits = waits ?? RequestWaits(server: server)
+        if self.waits == nil {
+            self.waits = waits
+            request.whenFinished { _ in waits.requestDidFinish() }
+        }
+        let number = waits.add(body)
+        if waits.count > 1 { isAwaitedByMany = true }
+        return { waits.remove(number) }
     }
 }
 

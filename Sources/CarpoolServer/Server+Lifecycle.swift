@@ -41,9 +41,16 @@ extension Server {
         case .close:
             log.write(.info, "stopping")
             options.supervisor.notify(.stopping)
-            // In the next turn, so that the answers of this one are queued before the connections close.
-            loop.arm(Timer { [unowned self] in closeConnections() }, afterMilliseconds: 1)
+            closeConnections(afterMilliseconds: 1)
         }
+    }
+
+    /// Closes them in a later turn, so that the answers of this one are queued before, and those of a crowd that is being answered.
+    private func closeConnections(afterMilliseconds milliseconds: Int) {
+        let timer = Timer { [unowned self] in
+            if crowds == 0 { closeConnections() } else { closeConnections(afterMilliseconds: milliseconds) }
+        }
+        loop.arm(timer, afterMilliseconds: milliseconds)
     }
 
     private func closeConnections() {

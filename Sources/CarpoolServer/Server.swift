@@ -50,6 +50,9 @@ final class Server {
     /// What the connections hold of the memory.
     var memory = ConnectionMemory()
     var turnsAtLastTrim = 0
+    var recordCache = RecordCache()
+    /// Requests that are over, of whose many callers some are not answered yet.
+    var crowds = 0
 
     /// The files of a call that names none.
     let noFiles = CallFiles.none
@@ -281,16 +284,12 @@ final class Server {
     /// Forgets a request. The body of one that was performed stays for a while, since its answer may name the file.
     func dismiss(_ entry: RequestEntry, keepingBody: Bool) {
         requests.remove(entry)
+        if entry.dueAnswers > 0 { noteMemory(of: entry) }
         if !keepingBody { spool.release(entry.request.id) }
     }
 
     /// Whether a client may use and read what a client of the same or another user has made. No role opens what is another user's.
     func mayRead(_ owner: ClientIdentity, _ client: any Client) -> Bool { owner.uid == client.uid }
-
-    /// The writer of a request's record for a client: secrets are for the client that made the request.
-    func record(of entry: RequestEntry, for client: any Client) -> RecordWriter {
-        entry.client == client.identity ? record : record.forOthers
-    }
 
     /// The request that a call names, if the caller may use it.
     func entry(of call: Call) throws(RPCError) -> RequestEntry {

@@ -128,7 +128,7 @@ public struct ResponseBody {
 // MARK: The end
 extension ResponseBody {
     /// Whether all of its bytes are in memory.
-    var isKeptInMemory: Bool {
+    public var isKeptInMemory: Bool {
         if case .memory(let bytes) = storage { return bytes.count == count }
         return false
     }

@@ -9,14 +9,14 @@ extension RequestHandlers {
     func get(_ call: Call) throws(RPCError) -> Answer {
         let entry = try server.entry(of: call)
         if entry.request.isFinished { entry.isRead = true }
-        answer(call, with: entry, results: nil)
+        answer(call, with: entry)
         return .pending
     }
 
     func wait(_ call: Call) throws(RPCError) -> Answer {
         let entry = try server.entry(of: call)
         guard !entry.request.isFinished else { return try get(call) }
-        return waitForEnd(of: entry, call) { answer(call, with: $0, results: nil) }
+        return waitForEnd(of: entry, call) { answer(call, with: $0) }
     }
 
     /// The whole record, whose values are made anew where the call says how.
@@ -25,25 +25,40 @@ extension RequestHandlers {
         let serializers = try server.reader(for: call.client, files: server.noFiles).serializers(
             call.params["serialize"])
         return waitForEnd(of: entry, call) { entry in
-            guard !serializers.isEmpty else { return answer(call, with: entry, results: nil, isFull: true) }
-            entry.request.serialize(by: serializers) { answer(call, with: entry, results: $0, isFull: true) }
+            guard !serializers.isEmpty else { return answer(call, with: entry, isFull: true) }
+            // What they make is held for this call alone: not before its client takes it.
+            call.client.answer(call, about: entry) {
+                entry.request.serialize(by: serializers) { answer(call, with: entry, results: $0) }
+            }
         }
     }
 
-    private func answer(
-        _ call: Call, with entry: RequestEntry, results: [SerializedResponse]?, isFull: Bool = false
-    ) {
-        guard server.mustSpill(entry, for: call.client, results: results, isFull: isFull) else {
-            return write(entry, results, isFull, to: call)
+    /// Answers with the record of a request, as soon as the client has room for it.
+    func answer(_ call: Call, with entry: RequestEntry, isFull: Bool = false, subscription: String? = nil) {
+        let write = {
+            server.lease(entry)
+            call.client.answer(call, about: entry) {
+                server.lease(entry)
+                if entry.request.isFinished { entry.isRead = true }
+                call.answer { writer in
+                    server.writeRecord(of: entry, for: call.client, isFull: isFull, to: &writer)
+                    RequestHandlers.add(subscription, to: &writer)
+                }
+            }
         }
-        server.spill(entry) { write(entry, results, isFull, to: call) }
+        if server.mustSpill(entry, for: call.client, isFull: isFull) { server.spill(entry, then: write) } else { write() }
     }
 
-    private func write(_ entry: RequestEntry, _ results: [SerializedResponse]?, _ isFull: Bool, to call: Call) {
-        server.lease(entry)
-        if entry.request.isFinished { entry.isRead = true }
-        let (record, limit) = (server.record(of: entry, for: call.client), call.client.recordBytes)
-        call.answer { record.write(entry.request, results: results, isFull: isFull, atMost: limit, to: &$0) }
+    /// Answers with the whole record and what serializers have made of it for this call.
+    private func answer(_ call: Call, with entry: RequestEntry, results: [SerializedResponse]) {
+        let write = {
+            server.lease(entry)
+            entry.isRead = true
+            let (record, limit) = (server.record(of: entry, for: call.client), call.client.recordBytes)
+            call.answer { record.write(entry.request, results: results, isFull: true, atMost: limit, to: &$0) }
+        }
+        guard server.mustSpill(entry, for: call.client, results: results, isFull: true) else { return write() }
+        server.spill(entry, then: write)
     }
 
     /// Carries out the body when the request is over; if that takes too long, the call is answered with what there is.
@@ -58,22 +73,21 @@ extension RequestHandlers {
         let milliseconds = min(call.params["timeout_ms"]?.int ?? limit, limit)
         // A notification is not answered, so that it waits for nothing, and no number of them makes the daemon remember anything.
         guard call.id != nil else { return .pending }
-        let server = server
-        var completion = 0
+        let loop = server.loop
+        var forget = {}
         let timer = Timer {
-            entry.request.forget(completion: completion)
-            let record = server.record(of: entry, for: call.client)
-            call.answer { record.write(entry.request, atMost: call.client.recordBytes, to: &$0) }
+            forget()
+            answer(call, with: entry)
         }
-        completion = entry.request.whenFinished { _ in
-            server.loop.cancel(timer)
+        forget = entry.wait(on: server) {
+            loop.cancel(timer)
             body(entry)
         }
-        call.onCancel = {
-            server.loop.cancel(timer)
-            entry.request.forget(completion: completion)
+        call.onCancel = { [forget] in
+            loop.cancel(timer)
+            forget()
         }
-        server.loop.arm(timer, afterMilliseconds: milliseconds)
+        loop.arm(timer, afterMilliseconds: milliseconds)
         return .pending
     }
 

@@ -61,7 +61,7 @@ struct RequestHandlers {
         let events = try InlineEvents(call, server: server)
         if let known = try entry(forKeyOf: call) {
             let subscription = follow(known, events, call, waitsForAnswer: false)
-            return answer(call, whenFinished: known, subscription, dismissing: false)
+            return waitForEnd(ofKeyed: known, call, subscription)
         }
         let holds = call.params["hold_for_headers"]?.bool == true
         let hasKey = call.params["key"] != nil
@@ -72,9 +72,9 @@ struct RequestHandlers {
             start(entry.request, call)
             return .pending
         }
-        let answer = answer(call, whenFinished: entry, subscription, dismissing: !entry.isKept)
+        answer(call, whenFinished: entry, subscription, dismissing: !entry.isKept)
         start(entry.request, call)
-        return answer
+        return .pending
     }
 
     /// Has the request set up and sent, unless it waits for somebody to resume it (SE-09, SE-10).
@@ -98,7 +98,7 @@ struct RequestHandlers {
     }
 
     /// Adds the name of a subscription to the record that was just written.
-    private static func add(_ subscription: String?, to writer: inout JSONWriter) {
+    static func add(_ subscription: String?, to writer: inout JSONWriter) {
         guard let subscription else { return }
         writer.rewind(to: writer.count - 1)
         writer.member("sub", subscription)
@@ -107,7 +107,7 @@ struct RequestHandlers {
 
     private func answer(
         _ call: Call, whenFinished entry: RequestEntry, _ subscription: String?, dismissing: Bool
-    ) -> Answer {
+    ) {
         let server = server
         let completion = entry.request.whenFinished { _ in
             guard server.mustSpill(entry, for: call.client) else {
@@ -120,6 +120,15 @@ struct RequestHandlers {
             // The call is given up, the request goes on: its record is there for whoever asks for it.
             entry.isKept = true
         }
+    }
+
+    /// Answers with the record of a request that another call has made under the same key.
+    private func waitForEnd(ofKeyed entry: RequestEntry, _ call: Call, _ subscription: String?) -> Answer {
+        guard entry.request.isFinished else {
+            call.onCancel = entry.wait(on: server) { answer(call, with: entry, subscription: subscription) }
+            return .pending
+        }
+        answer(call, with: entry, subscription: subscription)
         return .pending
     }
 

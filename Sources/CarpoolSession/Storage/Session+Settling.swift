@@ -167,7 +167,7 @@ extension Request {
                 if failure == nil, isStillThere { body.adopt(file) } else { file.discard() }
                 let waiting = spilling ?? []
                 spilling = nil
-                for completion in waiting { completion(failure) }
+                session.scheduler.forEach(of: waiting) { [failure] in $0(failure) }
             }
         } catch {
             completion(error)

@@ -77,6 +77,8 @@ final class FakeClient: Client {
 
     func forget(_ feed: StreamFeed) { feeds[feed.name] = nil }
 
+    func answer(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void) { body() }
+
     func carryOut(_ work: any SlicedWork) { while work.runSlice() {} }
 
     func callUnderWay(_ id: RPCID) -> Call? { calls[id] }

@@ -18,6 +18,8 @@ final class ManualScheduler: Scheduler {
 
     func post(_ block: @escaping @Sendable () -> Void) { block() }
 
+    func runInSlices(_ work: any SlicedWork) { while work.runSlice() {} }
+
     /// Lets time go by, and what is due happen in its order.
     func advance(milliseconds: Int) {
         let end = now.advanced(milliseconds: milliseconds)

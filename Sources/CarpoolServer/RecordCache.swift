@@ -1,0 +1,61 @@
+internal import CarpoolJSON
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// The record that was written last, for calls that ask for the same one in the same turn of the loop.
+struct RecordCache {
+    /// What a record's text depends on within a turn.
+    struct Key: Equatable {
+        let turn: Int
+        let request: Int
+        let isForOthers: Bool
+        let isFull: Bool
+        let limit: Int
+        let isFinished: Bool
+        let keepsBodyInMemory: Bool
+    }
+
+    private var key: Key?
+    private var text: [UInt8] = []
+
+    /// Longer texts are not kept.
+    private static let maximumBytes = 262_144
+
+    /// The text for a key, if it is the one that was written last.
+    subscript(key: Key) -> [UInt8]? { self.key == key ? text : nil }
+
+    /// Keeps a text in place of the last one.
+    mutating func keep(_ text: UnsafeRawBufferPointer, for key: Key) {
+        guard text.count <= RecordCache.maximumBytes else { return }
+        self.key = key
+        self.text = [UInt8](text)
+    }
+
+    /// Gives the memory back.
+    mutating func removeAll() { self = RecordCache() }
+}
+
+extension Server {
+    /// The writer of a request's record for a client: secrets are for the client that made the request.
+    func record(of entry: RequestEntry, for client: any Client) -> RecordWriter {
+        entry.client == client.identity ? record : record.forOthers
+    }
+
+    /// Writes the record of a request for a client, once a turn for all calls that ask for the same.
+    func writeRecord(
+        of entry: RequestEntry, for client: any Client, isFull: Bool = false, to writer: inout JSONWriter
+    ) {
+        let (record, limit) = (record(of: entry, for: client), client.recordBytes)
+        guard entry.isAwaitedByMany else {
+            return record.write(entry.request, isFull: isFull, atMost: limit, to: &writer)
+        }
+        let key = RecordCache.Key(
+            turn: loop.turns, request: entry.sequence, isForOthers: record.disclosure != nil, isFull: isFull,
+            limit: limit, isFinished: entry.request.isFinished,
+            keepsBodyInMemory: entry.request.body.isKeptInMemory)
+        if let text = recordCache[key] { return writer.raw(text) }
+        let start = writer.count
+        record.write(entry.request, isFull: isFull, atMost: limit, to: &writer)
+        writer.withBytes { recordCache.keep(UnsafeRawBufferPointer(rebasing: $0[start...]), for: key) }
+    }
+}

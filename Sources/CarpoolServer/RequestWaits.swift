@@ -1,0 +1,42 @@
+internal import CarpoolSystem
+
+/// The calls that wait for the end of one request. When it is over they are answered in the order in which they came: a few at once, many in
+/// slices, so that a crowd that waits for one request does not hold up the loop.
+final class RequestWaits: SlicedWork {
+    private unowned let server: Server
+    private var queue = NumberedQueue<() -> Void>()
+
+    /// So many are answered in the turn in which the request ends.
+    private static let answeredAtOnce = 4
+
+    init(server: Server) { self.server = server }
+
+    /// How many wait.
+    var count: Int { queue.count }
+
+    /// Adds a call; the body answers it. Returns a number for ``remove(_:)``.
+    func add(_ body: @escaping () -> Void) -> Int { queue.append(body) }
+
+    /// Takes back a call that waits no longer.
+    func remove(_ number: Int) { queue.remove(number) }
+
+    /// Answers all that wait.
+    func requestDidFinish() {
+        guard count > RequestWaits.answeredAtOnce else {
+            while let body = queue.popFirst() { body() }
+            return
+        }
+        server.crowds += 1
+        server.loop.runInSlices(self)
+    }
+
+    func runSlice() -> Bool {
+        let slice = TimeSlice(microseconds: 500)
+        for _ in 0..<64 {
+            queue.popFirst()?()
+            if queue.isEmpty || slice.isOver { break }
+        }
+        if queue.isEmpty { server.crowds -= 1 }
+        return !queue.isEmpty
+    }
+}
