@@ -31,6 +31,12 @@ extension Limits {
             user: ("subscriptions_per_user", subscriptionsPerUser), all: ("subscriptions", subscriptions))
     }
 
+    var callbackBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("callbacks_per_client", callbacksPerClient), user: ("callbacks_per_user", callbacksPerUser),
+            all: ("callbacks", callbacks))
+    }
+
     var rawStreamBounds: Quota.Bounds {
         Quota.Bounds(
             client: ("raw_streams_per_client", rawStreamsPerClient), user: ("raw_streams_per_user", rawStreamsPerUser),

@@ -12,7 +12,11 @@ public struct Limits: Equatable, Sendable {
     public var callsPerConnection = 256
     /// Callbacks that one client has not answered.
     public var callbacksPerConnection = 256
-    /// Callbacks that no client has answered, of all.
+    /// Callbacks of one client that are not answered.
+    public var callbacksPerClient = 2_500
+    /// Callbacks of one user that are not answered.
+    public var callbacksPerUser = 5_000
+    /// Callbacks of all users that are not answered.
     public var callbacks = 10_000
     /// Descriptors on their way to one client that does not read.
     public var descriptorsPerConnection = 16
@@ -134,8 +138,10 @@ public struct Limits: Equatable, Sendable {
             "callbacks_per_connection", \.callbacksPerConnection, 1...65_536,
             "callbacks that a client has not answered: one that is slow must not pile up questions"),
         Field(
-            "callbacks", \.callbacks, 1...1_000_000,
-            "callbacks that are not answered, of all clients: each holds a request and its body"),
+            "callbacks_per_client", \.callbacksPerClient, 1...1_000_000,
+            "callbacks of a client's requests and sessions that are not answered: each holds a request and its body"),
+        Field("callbacks_per_user", \.callbacksPerUser, 1...1_000_000, "callbacks of a user that are not answered"),
+        Field("callbacks", \.callbacks, 1...1_000_000, "callbacks of all users that are not answered"),
         Field(
             "descriptors_per_connection", \.descriptorsPerConnection, 1...250,
             "descriptors that a client has not read: each is an open file of the daemon's"),

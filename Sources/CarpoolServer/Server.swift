@@ -239,7 +239,8 @@ final class Server {
         return RequestReader(
             client: client, owner: access.owner, files: files, worker: worker,
             callbacks: ClientCallbacks(
-                broker: callbacks, origin: isOfSession ? nil : client.number, uid: client.uid, worker: worker),
+                broker: callbacks, origin: isOfSession ? nil : client.number, client: client.identity,
+                worker: worker),
             languages: languages, scheduler: loop, connectivity: connectivity,
             makeRequestID: makeRequestID, partials: partials, fileStore: self.files)
     }

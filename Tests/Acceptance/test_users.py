@@ -152,6 +152,34 @@ def test_a2_a_callback_is_answered_by_its_own_user_alone(start: StartDaemon, ori
 
 
 @as_root
+def test_b6_open_callbacks_of_one_user_leave_room_for_others(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    limits = {"callbacks": 6, "callbacks_per_user": 4, "callbacks_per_client": 2}
+    daemon = shared(start, limits=limits)
+    question = {"callback": {"name": "c", "deadline_ms": 60_000}}
+
+    def ask(wire: Wire) -> int:
+        return wire.request("request.perform", url=origin.url, validate=[question])
+
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        held: list[int] = []
+        for number in range(4):
+            # Open questions are on the account of the client that made the request, as it was called then.
+            other.call("client.hello", name=f"made-up-{number // 2}")
+            held.append(ask(other))
+            other.question("validate")
+        for name, limit, holder in (("made-up-1", "per_client", "client"), ("made-up-9", "per_user", "user")):
+            other.call("client.hello", name=name)
+            error = other.result(ask(other))["outcome"]["error"]["details"]
+            assert error["reason"] == "too_many"
+            assert (error["limit_name"], error["holder"]) == (f"callbacks_{limit}", holder)
+        call = ask(owner)
+        owner.reply(owner.question("validate"), valid=True)
+        assert owner.result(call)["outcome"]["ok"]
+        for call in held:
+            other.call("rpc.cancel", id=call)
+
+
+@as_root
 def test_a2_a_key_is_its_own_user_s(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:

@@ -72,17 +72,18 @@ final class CallbackBroker {
     /// Asks.
     /// - Parameters:
     ///   - origin: the connection that made the call, unless the question is a session's.
-    ///   - uid: the user whose connections may be asked.
+    ///   - client: on whose account the question is open; its user's connections may be asked.
     ///   - read: makes what is wanted of an answer that has passed its schema; throws if it is none.
     ///   - completion: called once, now or later, unless the request that it is about ends before.
     func ask<Value>(
-        _ question: CallbackQuestion, origin: Int?, uid: UInt32, read: @escaping (JSON) throws(JSONError) -> Value,
+        _ question: CallbackQuestion, origin: Int?, client: ClientIdentity,
+        read: @escaping (JSON) throws(JSONError) -> Value,
         completion: @escaping (Result<Value, SessionError>) -> Void
     ) {
         statistics.asked &+= 1
-        let audience = CallbackTable.Audience(origin: origin, uid: uid, name: question.specification.name)
+        let audience = CallbackTable.Audience(origin: origin, client: client, name: question.specification.name)
         let (number, action) = table.ask(
-            audience, perConnection: server.limits.callbacksPerConnection, inAll: server.limits.callbacks,
+            audience, perConnection: server.limits.callbacksPerConnection, server.limits.callbackBounds,
             isReachable: isReachable)
         let timer = Timer { [weak self] in self?.expire(number) }
         let deadline = server.loop.now.advanced(milliseconds: question.specification.deadlineMilliseconds)
@@ -148,9 +149,9 @@ final class CallbackBroker {
             guard let asked = pending[number] else { return }
             let milliseconds = asked.deadline.microseconds(since: server.loop.now) / 1_000
             server.connections[connection]?.send(asked.question, number: number, deadlineMilliseconds: milliseconds)
-        case .fail(let number, let reason):
+        case .fail(let number, let reason, let limit):
             guard let failed = take(number) else { return }
-            fail(failed, reason, nil)
+            fail(failed, reason, nil, limit)
         }
     }
 
@@ -164,9 +165,12 @@ final class CallbackBroker {
         return taken
     }
 
-    private func fail(_ failed: Pending, _ reason: CallbackFailure, _ message: String?) {
+    private func fail(
+        _ failed: Pending, _ reason: CallbackFailure, _ message: String?, _ limit: CallbackTable.ReachedLimit? = nil
+    ) {
         statistics.failed &+= 1
-        let error = SessionError.callbackFailed(failed.question.specification.name, reason, message: message)
+        let error = SessionError.callbackFailed(
+            failed.question.specification.name, reason, message: message, limit: limit)
         server.log.write(
             .debug, "callback failed",
             [

@@ -7,10 +7,18 @@ struct CallbackTable {
     struct Audience {
         /// The connection of the call that wants to know, if a call does. It need not have declared the name.
         var origin: Int?
-        /// Only this user's connections are asked.
-        var uid: UInt32
+        /// On whose account the question is open. Only its user's connections are asked.
+        var client: ClientIdentity
         /// The callback's name.
         var name: String
+    }
+
+    /// The limit that leaves no room for a question.
+    struct ReachedLimit: Equatable {
+        let name: String
+        let value: Int
+        /// Whose limit it is; nil for a connection's.
+        var holder: Quota.Holder?
     }
 
     /// What the broker has to do.
@@ -18,7 +26,7 @@ struct CallbackTable {
         /// Send the question to a connection.
         case send(Int, to: Int)
         /// Tell who asks that there is no answer; the question is over.
-        case fail(Int, CallbackFailure)
+        case fail(Int, CallbackFailure, ReachedLimit? = nil)
     }
 
     private struct Declaration: Hashable {
@@ -34,6 +42,8 @@ struct CallbackTable {
     }
 
     private var questions: [Int: Question] = [:]
+    /// How many questions each client and user has open.
+    private var quota = Quota()
     private var lastQuestion = 0
     /// The questions of each connection.
     private var asked: [Int: Set<Int>] = [:]
@@ -78,17 +88,23 @@ struct CallbackTable {
 
     /// Opens a question: to its origin if that can be reached, else to the newest connection of the same user that has declared the name.
     mutating func ask(
-        _ audience: Audience, perConnection: Int, inAll: Int, isReachable: (Int) -> Bool
+        _ audience: Audience, perConnection: Int, _ bounds: Quota.Bounds, isReachable: (Int) -> Bool
     ) -> (question: Int, action: Action) {
         lastQuestion &+= 1
         let number = lastQuestion
-        guard questions.count < inAll else { return (number, .fail(number, .tooMany)) }
+        if let refusal = quota.refusal(of: 1, for: audience.client, bounds) {
+            let limit = ReachedLimit(name: refusal.limit, value: refusal.value, holder: refusal.holder)
+            return (number, .fail(number, .tooMany, limit))
+        }
         switch choose(audience, perConnection, isReachable) {
         case .success(let connection):
             questions[number] = Question(audience: audience, connection: connection)
+            quota.take(1, for: audience.client)
             asked[connection, default: []].insert(number)
             return (number, .send(number, to: connection))
-        case .failure(let reason): return (number, .fail(number, reason))
+        case .failure(let reason):
+            let limit = ReachedLimit(name: "callbacks_per_connection", value: perConnection)
+            return (number, .fail(number, reason, reason == .tooMany ? limit : nil))
         }
     }
 
@@ -105,7 +121,7 @@ struct CallbackTable {
             return count(of: connection) < perConnection
         }
         if let origin = audience.origin, hasRoom(origin) { return .success(origin) }
-        let others = listeners[Declaration(uid: audience.uid, name: audience.name)] ?? []
+        let others = listeners[Declaration(uid: audience.client.uid, name: audience.name)] ?? []
         if let other = others.last(where: hasRoom) { return .success(other) }
         return .failure(isAnyoneThere ? .tooMany : .nobody)
     }
@@ -118,10 +134,16 @@ struct CallbackTable {
 
     /// Closes a question because nobody wants to know any more, or its deadline has passed. False if it was not open.
     @discardableResult mutating func close(_ question: Int) -> Bool {
-        guard let closed = questions.removeValue(forKey: question) else { return false }
+        guard let closed = end(question) else { return false }
         asked[closed.connection]?.remove(question)
         if asked[closed.connection]?.isEmpty == true { asked[closed.connection] = nil }
         return true
+    }
+
+    @discardableResult private mutating func end(_ question: Int) -> Question? {
+        guard let ended = questions.removeValue(forKey: question) else { return nil }
+        quota.giveBack(1, for: ended.audience.client)
+        return ended
     }
 
     /// A connection can answer no more. What it was asked goes to another one that has declared the name, once.
@@ -129,14 +151,15 @@ struct CallbackTable {
         withdraw(connection)
         let orphans = asked.removeValue(forKey: connection) ?? []
         return orphans.sorted().map { number in
-            guard var question = questions.removeValue(forKey: number), !question.hasMoved else {
+            guard let question = questions[number], !question.hasMoved,
+                case .success(let next) = choose(
+                    question.audience, perConnection, { $0 != connection && isReachable($0) })
+            else {
+                end(number)
                 return .fail(number, .disconnected)
             }
-            let choice = choose(question.audience, perConnection) { $0 != connection && isReachable($0) }
-            guard case .success(let next) = choice else { return .fail(number, .disconnected) }
-            question.hasMoved = true
-            question.connection = next
-            questions[number] = question
+            questions[number]?.hasMoved = true
+            questions[number]?.connection = next
             asked[next, default: []].insert(number)
             return .send(number, to: next)
         }

@@ -9,7 +9,7 @@ struct ClientCallback {
     /// The connection that made the call, unless a session asks.
     let origin: Int?
     /// The user whose connections may be asked.
-    let uid: UInt32
+    let client: ClientIdentity
 
     /// Asks about a request.
     func ask<Value>(
@@ -19,7 +19,7 @@ struct ClientCallback {
         completion: @escaping (Result<Value, SessionError>) -> Void
     ) {
         let question = CallbackQuestion(method, specification, about: request, members: members)
-        broker.ask(question, origin: origin, uid: uid, read: read, completion: completion)
+        broker.ask(question, origin: origin, client: client, read: read, completion: completion)
     }
 
     /// Asks about a session.
@@ -30,7 +30,7 @@ struct ClientCallback {
         completion: @escaping (Result<Value, SessionError>) -> Void
     ) {
         let question = CallbackQuestion(method, specification, about: session, members: members)
-        broker.ask(question, origin: origin, uid: uid, read: read, completion: completion)
+        broker.ask(question, origin: origin, client: client, read: read, completion: completion)
     }
 
     /// What the client says when it fails what it was asked about.

@@ -9,8 +9,8 @@ struct ClientCallbacks: CallbackParts {
     let broker: CallbackBroker
     /// The connection of the call; `nil` for a session's callbacks, which outlive it.
     let origin: Int?
-    /// The caller's user: only its connections are asked.
-    let uid: UInt32
+    /// The caller: only its user's connections are asked, and open questions are on its account.
+    let client: ClientIdentity
     /// Opens the files that the client names in its answers.
     let worker: WorkerAccess
 
@@ -52,6 +52,6 @@ struct ClientCallbacks: CallbackParts {
         _ json: JSON, _ standard: CallbackSpecification.Fallback, _ path: String
     ) throws(RPCError) -> ClientCallback {
         let specification = try CallbackSpecification(json, standard: standard, path: path)
-        return ClientCallback(broker: broker, specification: specification, origin: origin, uid: uid)
+        return ClientCallback(broker: broker, specification: specification, origin: origin, client: client)
     }
 }

@@ -5,13 +5,21 @@ extension SessionError {
     /// A client's own words are kept up to this length: several of them may stand in one record.
     private static let messageBytes = 1_024
 
-    /// A client that was asked has not answered. Details: `callback`, `reason`, and the client's `message` if it has answered with an error.
-    static func callbackFailed(_ name: String, _ reason: CallbackFailure, message: String? = nil) -> SessionError {
+    /// A client that was asked has not answered. Details: `callback`, `reason`, the client's `message` if it has answered with an error, and
+    /// the limit that was reached if that is why.
+    static func callbackFailed(
+        _ name: String, _ reason: CallbackFailure, message: String? = nil, limit: CallbackTable.ReachedLimit? = nil
+    ) -> SessionError {
         let message = message.map { BoundedText.of($0, bytes: messageBytes) }
         var details = [Detail("callback", .string(name)), Detail("reason", .string(reason.rawValue))]
         if let message, reason == .error { details.append(Detail("message", .string(message))) }
+        if let limit {
+            details.append(Detail("limit_name", .string(limit.name)))
+            details.append(Detail("limit", .integer(limit.value)))
+            if let holder = limit.holder { details.append(Detail("holder", .string(holder.rawValue))) }
+        }
         let words = "the callback \(name) \(description(of: reason))\(message.map { ": \($0)" } ?? "")"
-        return SessionError("callback_failed", words, hint: hint(for: reason), details: details)
+        return SessionError("callback_failed", words, hint: hint(for: reason, limit), details: details)
     }
 
     /// A client has answered that what it was asked about is not to go on.
@@ -37,13 +45,14 @@ extension SessionError {
         }
     }
 
-    private static func hint(for reason: CallbackFailure) -> String? {
+    private static func hint(for reason: CallbackFailure, _ limit: CallbackTable.ReachedLimit?) -> String? {
         switch reason {
         case .nobody: "keep the calling connection open both ways, or give the name to client.hello on one that stays"
         case .late: "raise deadline_ms, or answer sooner"
         case .disconnected, .error: nil
         case .rubbish: "see the page of this callback for the answers that it may have"
-        case .tooMany: "answer sooner, have fewer requests under way, or raise limits.callbacks_per_connection"
+        case .tooMany:
+            "answer sooner, have fewer requests under way, or raise limits.\(limit?.name ?? "callbacks_per_connection")"
         }
     }
 }

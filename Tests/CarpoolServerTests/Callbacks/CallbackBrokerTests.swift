@@ -83,7 +83,7 @@ struct CallbackBrokerTests {
         framed.write("Content-Length: \(ping.utf8.count)\r\n\r\n\(ping)")
         let third = Verdict()
         try ClientCallbacks(
-            broker: broker, origin: framed.connection.number, uid: 1_000,
+            broker: broker, origin: framed.connection.number, client: FakeClient().identity,
             worker: stage.server.worker.access(for: .process)
         )
         .validator(CallbackStage.callback(), path: "v").validate(scene.request) { third.errors.append($0) }
@@ -252,7 +252,7 @@ struct CallbackBrokerTests {
             let asked = try Peer(stage)
             let entry = try stage.submit(FakeClient(98))
             try ClientCallbacks(
-                broker: broker, origin: asked.connection.number, uid: 1_000,
+                broker: broker, origin: asked.connection.number, client: FakeClient().identity,
                 worker: stage.server.worker.access(for: .process)
             )
             .validator(CallbackStage.callback(), path: "v").validate(entry.request) { _ in }

@@ -24,7 +24,7 @@ final class CallbackStage {
     /// The handlers of a call of the peer's, or of its session.
     func parts(ofSession: Bool = false) -> ClientCallbacks {
         ClientCallbacks(
-            broker: broker, origin: ofSession ? nil : peer.connection.number, uid: 1_000,
+            broker: broker, origin: ofSession ? nil : peer.connection.number, client: FakeClient().identity,
             worker: stage.server.worker.access(for: .process))
     }
 

@@ -6,11 +6,14 @@ final class CallbackTableTests {
     private var live: Set<Int> = [1, 2, 3, 4]
 
     private func ask(
-        origin: Int? = nil, uid: UInt32 = 1_000, _ name: String = "sign", perConnection: Int = 256, inAll: Int = 10_000
+        origin: Int? = nil, uid: UInt32 = 1_000, _ name: String = "sign", perConnection: Int = 256,
+        perClient: Int = 10_000, perUser: Int = 10_000, inAll: Int = 10_000, client: String = "tester"
     ) -> (question: Int, action: CallbackTable.Action) {
         let live = live
         return table.ask(
-            CallbackTable.Audience(origin: origin, uid: uid, name: name), perConnection: perConnection, inAll: inAll,
+            CallbackTable.Audience(origin: origin, client: ClientIdentity(uid: uid, name: client), name: name),
+            perConnection: perConnection,
+            Quota.Bounds(client: ("client", perClient), user: ("user", perUser), all: ("all", inAll)),
             isReachable: live.contains)
     }
 
@@ -92,10 +95,26 @@ final class CallbackTableTests {
         table.declare(["sign"], by: 2, uid: 1_000)
         #expect(ask(origin: 1, perConnection: 1).action == .send(1, to: 1))
         #expect(ask(origin: 1, perConnection: 1).action == .send(2, to: 2))
-        #expect(ask(origin: 1, perConnection: 1).action == .fail(3, .tooMany))
-        #expect(ask(origin: 1, inAll: 2).action == .fail(4, .tooMany))
+        let ofConnection = CallbackTable.ReachedLimit(name: "callbacks_per_connection", value: 1)
+        #expect(ask(origin: 1, perConnection: 1).action == .fail(3, .tooMany, ofConnection))
+        let ofAll = CallbackTable.ReachedLimit(name: "all", value: 2, holder: .everyone)
+        #expect(ask(origin: 1, inAll: 2).action == .fail(4, .tooMany, ofAll))
         table.close(1)
         #expect(ask(origin: 1, perConnection: 1).action == .send(5, to: 1))
+    }
+
+    @Test("B6: a client and a user have bounds of their own, which end with the questions")
+    func b6_bounds_of_clients_and_users() {
+        let reached = { CallbackTable.ReachedLimit(name: $0, value: $1, holder: $2) }
+        _ = ask(origin: 1, perClient: 1)
+        #expect(ask(origin: 1, perClient: 1).action == .fail(2, .tooMany, reached("client", 1, .client)))
+        #expect(ask(origin: 1, perClient: 1, client: "other").action == .send(3, to: 1))
+        #expect(ask(origin: 1, perUser: 2, client: "third").action == .fail(4, .tooMany, reached("user", 1, .client)))
+        #expect(ask(origin: 2, uid: 7, perUser: 2).action == .send(5, to: 2))
+        #expect(lose(1) == [.fail(1, .disconnected), .fail(3, .disconnected)])
+        #expect(ask(origin: 2, perClient: 1).action == .send(6, to: 2))
+        table.close(6)
+        #expect(ask(origin: 2, perClient: 1).action == .send(7, to: 2))
     }
 
     /// Every question that was asked, and how often it has ended.
@@ -104,7 +123,7 @@ final class CallbackTableTests {
         var open: Set<Int> { Set(ends.filter { $0.value == 0 }.keys) }
 
         mutating func note(_ actions: [CallbackTable.Action]) {
-            for case .fail(let question, _) in actions { ends[question, default: 0] += 1 }
+            for case .fail(let question, _, _) in actions { ends[question, default: 0] += 1 }
         }
     }
 
@@ -145,7 +164,7 @@ final class CallbackTableTests {
 }
 
 /// The same numbers for the same seed (Steele, Lea and Flood's SplitMix64).
-private struct SplitMix: RandomNumberGenerator {
+struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {
