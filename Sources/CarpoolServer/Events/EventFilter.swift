@@ -20,6 +20,16 @@ struct EventFilter {
     /// The types that the patterns stand for.
     let types: EventTypeSet
 
+    /// Whose events it may want.
+    var readers: EventJournal.Readership {
+        switch scope {
+        case .everyone: .everyone
+        case .mine(let identity): .user(identity.uid)
+        case .session(_, let uid), .user(let uid): .user(uid)
+        case .request(let subject): .user(subject.uid)
+        }
+    }
+
     init(patterns: [String], scope: Scope) {
         self.patterns = patterns
         self.scope = scope

@@ -1,71 +1,57 @@
-/// The events of the recent past, encoded, in the order in which they happened: a ring bounded by its bytes. Every subscriber reads its
-/// events here, so that none has a queue of its own, and whoever comes back finds what it has missed.
+/// The events of the recent past, encoded, in the order in which they happened. Every subscriber reads its events here, so that none has a queue
+/// of its own, and a client that comes back finds what it has missed.
+///
+/// Each user's events are in a ring of their own, and so are those that are nobody's. All rings share one bound: when it is reached, the longest
+/// one loses its oldest events, so that a user with many events pushes out its own.
 struct EventJournal {
     /// What a filter has to know of an event, and where its text lies.
     struct Entry {
+        /// Its number among the events of all users.
+        let sequence: Int
         /// The row of its type.
         let type: Int
         let subject: EventSubject?
         /// Where the text for everybody begins in its segment.
-        fileprivate let offset: Int
+        let offset: Int
         /// Its length.
-        fileprivate let openCount: Int
+        let openCount: Int
         /// The length of the text with the secrets, behind the other one; 0 if the event has none.
-        fileprivate let fullCount: Int
+        let fullCount: Int
     }
 
-    /// Memory of some hundred events, given back whole.
-    fileprivate final class Segment {
-        let first: Int
-        var entries: [Entry] = []
-        private var used = 0
-        private let capacity: Int
-        private let memory: UnsafeMutableRawBufferPointer
+    /// Whose events are read.
+    enum Readership: Equatable {
+        /// Those of one user, and those that are nobody's.
+        case user(UInt32)
+        /// All events.
+        case everyone
 
-        init(first: Int, capacity: Int) {
-            self.first = first
-            self.capacity = Segment.entryCount(capacity)
-            memory = .allocate(byteCount: capacity, alignment: 1)
-            entries.reserveCapacity(self.capacity)
+        /// Whether events of an owner are among them; `nil` stands for nobody.
+        func includes(_ owner: UInt32?) -> Bool {
+            guard let owner, case .user(let user) = self else { return true }
+            return owner == user
         }
+    }
 
-        private static func entryCount(_ bytes: Int) -> Int { max(1, bytes / EventJournal.usualBytes) }
-
-        deinit { memory.deallocate() }
-
-        var last: Int { first &+ entries.count &- 1 }
-
-        /// What one for so many bytes of text takes of the ring's bound, its table included.
-        static func size(_ bytes: Int) -> Int { bytes &+ entryCount(bytes) &* MemoryLayout<Entry>.stride }
-
-        var size: Int { Segment.size(memory.count) }
-
-        func hasRoom(for count: Int) -> Bool { memory.count &- used >= count && entries.count < capacity }
-
-        /// Copies a text in; gives where it lies.
-        func append(_ text: UnsafeRawBufferPointer) -> Int {
-            let offset = used
-            UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: text)
-            used &+= text.count
-            return offset
-        }
-
-        func text(_ offset: Int, _ count: Int) -> UnsafeRawBufferPointer {
-            UnsafeRawBufferPointer(rebasing: memory[offset..<offset &+ count])
-        }
+    /// The events of one owner.
+    private struct Ring {
+        var segments: [JournalSegment] = []
+        var size = 0
+        /// The number of the last event that has gone.
+        var floor: Int
     }
 
     /// One event as a reader sees it; valid until the reader gives the turn back.
     struct Event {
-        let sequence: Int
         let entry: Entry
-        private let segment: Segment
+        private let segment: JournalSegment
 
-        fileprivate init(_ sequence: Int, _ entry: Entry, _ segment: Segment) {
-            self.sequence = sequence
+        fileprivate init(_ entry: Entry, _ segment: JournalSegment) {
             self.entry = entry
             self.segment = segment
         }
+
+        var sequence: Int { entry.sequence }
 
         /// Its text, with the secrets only for the client whose request it is about.
         func text(for reader: ClientIdentity) -> UnsafeRawBufferPointer {
@@ -79,104 +65,166 @@ struct EventJournal {
         var size: Int { entry.openCount }
     }
 
+    /// Events that have to go before another one has room.
+    struct Surplus: Equatable {
+        /// Whose they are; `nil` for nobody.
+        let owner: UInt32?
+        /// The number of the last of them.
+        let last: Int
+    }
+
     /// The most bytes that it holds.
     var limitBytes: Int
     /// The number of the last event.
     private(set) var last: Int
-    /// The number before that of the oldest event that is there.
-    private(set) var floor: Int
+    /// The length of the last event.
+    private(set) var lastSize = 0
     /// How many bytes it holds now.
     private(set) var size = 0
-    private var segments: [Segment] = []
+    /// How many events there are.
+    private(set) var count = 0
+    /// The number of the last event before the first one that was recorded.
+    private let start: Int
+    private var rings: [UInt32?: Ring] = [:]
 
     /// Segments of 128 KiB: few enough to find an event at once, small enough that an idle daemon holds little.
     private static let segmentBytes = 131_072
-    /// What events take at least, on the average; a segment with so many of shorter ones is full too.
-    private static let usualBytes = 256
 
     /// An empty one, whose first event has the number after this one.
     init(after sequence: Int, limitBytes: Int) {
         last = sequence
-        floor = sequence
+        start = sequence
         self.limitBytes = limitBytes
     }
 
-    /// The length of the last event.
-    var lastSize: Int { segments.last?.entries.last?.openCount ?? 0 }
-
-    /// How many events there are.
-    var count: Int { last &- floor }
-
-    /// Whether everything that has happened after this event is there.
-    func reaches(backTo sequence: Int) -> Bool { (floor...last).contains(sequence) }
-
-    /// The number of the last event that will go if so many bytes are added; `nil` if all have room.
-    func lastToGo(adding count: Int) -> Int? {
-        let wanted = Segment.size(capacity(for: count))
-        guard let segment = segments.last, !segment.hasRoom(for: count), size &+ wanted > limitBytes else { return nil }
-        var freed = 0
-        var last: Int?
-        for segment in segments.dropLast() where size &- freed &+ wanted > limitBytes {
-            freed &+= segment.size
-            last = segment.last
-        }
-        return last
+    /// The number of the last event that is gone for a reader.
+    func floor(for readers: Readership) -> Int {
+        var floor = start
+        for (owner, ring) in rings where readers.includes(owner) { floor = max(floor, ring.floor) }
+        return floor
     }
 
-    /// Adds the next event; the oldest ones go if there is no room.
+    /// Whether everything that has happened after this event is there for a reader.
+    func reaches(backTo sequence: Int, for readers: Readership) -> Bool {
+        sequence <= last && sequence >= floor(for: readers)
+    }
+
+    // MARK: Writing
+
+    /// What has to go next before so many bytes of an owner are added; `nil` if there is room for them.
+    func surplus(adding count: Int, of owner: UInt32?) -> Surplus? {
+        if let segment = rings[owner]?.segments.last, segment.hasRoom(for: count) { return nil }
+        let wanted = JournalSegment.size(capacity(for: count))
+        guard size &+ wanted > limitBytes else { return nil }
+        let longest = rings.filter { !$0.value.segments.isEmpty }.max { one, other in
+            // The new events count too, so that of two equal users the one that adds them gives way.
+            one.value.size &+ (one.key == owner ? wanted : 0) < other.value.size &+ (other.key == owner ? wanted : 0)
+        }
+        guard let longest, let oldest = longest.value.segments.first else { return nil }
+        return Surplus(owner: longest.key, last: oldest.last)
+    }
+
+    /// Forgets the oldest events of an owner.
+    mutating func forget(_ surplus: Surplus) {
+        guard let oldest = rings[surplus.owner]?.segments.first else { return }
+        rings[surplus.owner]?.segments.removeFirst()
+        rings[surplus.owner]?.size &-= oldest.size
+        rings[surplus.owner]?.floor = oldest.last
+        size &-= oldest.size
+        count &-= oldest.entries.count
+    }
+
+    /// Adds the next event, for which room was made.
     mutating func append(
         _ open: UnsafeRawBufferPointer, full: UnsafeRawBufferPointer?, type: Int, subject: EventSubject?
     ) {
         last &+= 1
-        let segment = segment(for: open.count &+ (full?.count ?? 0))
-        let offset = segment.append(open)
-        if let full { _ = segment.append(full) }
-        segment.entries.append(
-            Entry(
-                type: type, subject: subject, offset: offset, openCount: open.count, fullCount: full?.count ?? 0))
+        lastSize = open.count
+        count &+= 1
+        segment(for: open.count &+ (full?.count ?? 0), of: subject?.uid)
+            .append(last, open, full: full, type: type, subject: subject)
     }
 
     private func capacity(for count: Int) -> Int {
         max(count, min(EventJournal.segmentBytes, limitBytes / 8))
     }
 
-    private mutating func segment(for count: Int) -> Segment {
-        if let segment = segments.last, segment.hasRoom(for: count) { return segment }
-        let capacity = capacity(for: count)
-        while segments.count > 1, size &+ Segment.size(capacity) > limitBytes {
-            let oldest = segments.removeFirst()
-            size &-= oldest.size
-            floor = oldest.last
-        }
-        let segment = Segment(first: last, capacity: capacity)
-        segments.append(segment)
+    private mutating func segment(for count: Int, of owner: UInt32?) -> JournalSegment {
+        if let segment = rings[owner]?.segments.last, segment.hasRoom(for: count) { return segment }
+        let segment = JournalSegment(capacity: capacity(for: count))
+        rings[owner, default: Ring(floor: start)].segments.append(segment)
+        rings[owner]?.size &+= segment.size
         size &+= segment.size
         return segment
     }
 
-    /// Reads the events after a number, oldest first, until the body has enough and gives false.
-    func read(after sequence: Int, _ body: (borrowing Event) -> Bool) {
-        var number = max(sequence, floor) &+ 1
-        guard number <= last else { return }
-        var index = index(ofSegmentWith: number)
-        while index < segments.count {
-            let segment = segments[index]
-            while number <= segment.last {
-                guard body(Event(number, segment.entries[number &- segment.first], segment)) else { return }
-                number &+= 1
+    // MARK: Reading
+
+    /// Where a reader is in one ring.
+    private struct Place {
+        let segments: [JournalSegment]
+        var segment: Int
+        var entry: Int
+
+        /// The first event after a number; `nil` if there is none.
+        init?(after sequence: Int, in segments: [JournalSegment]) {
+            guard let last = segments.last, last.last > sequence else { return nil }
+            self.segments = segments
+            segment = Place.index(after: sequence, in: segments)
+            entry = segments[segment].index(after: sequence)
+        }
+
+        /// The first segment with an event after a number. Most readers want what has just come.
+        private static func index(after sequence: Int, in segments: [JournalSegment]) -> Int {
+            var (low, high) = (0, segments.count &- 1)
+            if segments[high].first <= sequence { return high }
+            while low < high {
+                let middle = (low &+ high) / 2
+                if segments[middle].last <= sequence { low = middle &+ 1 } else { high = middle }
             }
-            index &+= 1
+            return low
+        }
+
+        var sequence: Int { segments[segment].entries[entry].sequence }
+
+        var event: Event { Event(segments[segment].entries[entry], segments[segment]) }
+
+        /// Goes on to the next event. Returns whether there is one.
+        mutating func advance() -> Bool {
+            entry &+= 1
+            guard entry == segments[segment].entries.count else { return true }
+            entry = 0
+            segment &+= 1
+            return segment < segments.count
         }
     }
 
-    /// Most readers want what has just come.
-    private func index(ofSegmentWith number: Int) -> Int {
-        if let last = segments.last, last.first <= number { return segments.count &- 1 }
-        var (low, high) = (0, segments.count &- 1)
-        while low < high {
-            let middle = (low &+ high &+ 1) / 2
-            if segments[middle].first <= number { low = middle } else { high = middle &- 1 }
+    /// Reads the events after a number, oldest first, until the body has enough and returns false. Returns whether it has read all.
+    @discardableResult
+    func read(after sequence: Int, for readers: Readership, _ body: (borrowing Event) -> Bool) -> Bool {
+        var places: [Place] = []
+        for (owner, ring) in rings where readers.includes(owner) {
+            if let place = Place(after: sequence, in: ring.segments) { places.append(place) }
         }
-        return low
+        while !places.isEmpty {
+            // The ring with the oldest event is read up to the oldest event of the others.
+            var (oldest, bound) = (0, Int.max)
+            for index in places.indices.dropFirst() {
+                if places[index].sequence < places[oldest].sequence {
+                    bound = places[oldest].sequence
+                    oldest = index
+                } else {
+                    bound = min(bound, places[index].sequence)
+                }
+            }
+            repeat {
+                guard body(places[oldest].event) else { return false }
+                guard places[oldest].advance() else {
+                    places.remove(at: oldest)
+                    break
+                }
+            } while places[oldest].sequence < bound
+        }
+        return true
     }
 }

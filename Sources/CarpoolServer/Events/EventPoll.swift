@@ -49,18 +49,19 @@ final class EventPoll: TurnObserver, SlicedWork {
     func runSlice() -> Bool {
         guard !call.isAnswered else { return false }
         // What was forgotten in the meantime is for the next call to be told of, by the cursor of this one.
-        guard position >= publisher.journal.floor else {
+        guard position >= publisher.journal.floor(for: filter.readers) else {
             answer(upTo: position)
             return false
         }
         var (isThere, looked) = (false, 0)
-        publisher.journal.read(after: position) { event in
+        let isWhole = publisher.journal.read(after: position, for: filter.readers) { event in
             looked &+= 1
             isThere = filter.wants(event.entry.type, about: event.entry.subject)
             if !isThere { position = event.sequence }
             return !isThere && looked < EventPoll.eventsPerSlice
         }
-        if !isThere, position < publisher.journal.last { return true }
+        if !isThere, !isWhole { return true }
+        if !isThere { position = publisher.journal.last }
         isSearching = false
         if isThere || timeoutMilliseconds == 0 {
             answer()
@@ -111,7 +112,7 @@ final class EventPoll: TurnObserver, SlicedWork {
         let room = call.client.recordBytes &- EventPoll.surroundingBytes
         var last = publisher.journal.last
         var (count, looked) = (0, 0)
-        publisher.journal.read(after: position) { event in
+        publisher.journal.read(after: position, for: filter.readers) { event in
             looked &+= 1
             guard looked <= EventPoll.eventsPerSlice else {
                 last = event.sequence &- 1

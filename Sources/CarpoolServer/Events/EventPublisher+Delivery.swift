@@ -38,11 +38,13 @@ extension EventPublisher {
     }
 
     /// The journal is about to forget these events: a subscription that still waits for one of them has lost it, and what comes behind it.
-    func overtake(upTo last: Int) {
+    func overtake(_ surplus: EventJournal.Surplus) {
         var looks = EventPublisher.eventsPerStep
         for subscription in subscriptions {
             let queue = subscription.queue
-            guard queue.isReplaying || queue.waiting > 0, queue.position < last else { continue }
+            guard queue.isReplaying || queue.waiting > 0, queue.position < surplus.last,
+                subscription.filter.readers.includes(surplus.owner)
+            else { continue }
             let count = queue.isReplaying ? unread(by: subscription, &looks) : queue.waiting
             subscription.queue.drop(count)
             dropped &+= count
@@ -56,14 +58,14 @@ extension EventPublisher {
     private func unread(by subscription: Subscription, _ looks: inout Int) -> Int {
         var count = 0
         var position = subscription.queue.position
-        journal.read(after: position) { event in
+        let isWhole = journal.read(after: position, for: subscription.filter.readers) { event in
             guard looks > 0 else { return false }
             looks &-= 1
             position = event.sequence
             if subscription.filter.wants(event.entry.type, about: event.entry.subject) { count &+= 1 }
             return true
         }
-        return count &+ max(0, journal.last &- position)
+        return isWhole ? count : count &+ max(0, journal.last &- position)
     }
 
     private func closeThoseThatLag() {
@@ -104,16 +106,12 @@ extension EventPublisher {
         }
         if subscription.pace != nil { sendDueProgress(to: subscription) }
         guard subscription.queue.hasMore else { return }
-        var isWhole = true
         var looked = 0
         let limit =
             subscription.queue.isReplaying ? EventPublisher.eventsPerReplayStep : EventPublisher.eventsPerStep
-        journal.read(after: subscription.queue.position) { event in
+        let isWhole = journal.read(after: subscription.queue.position, for: subscription.filter.readers) { event in
             looked &+= 1
-            guard sink.takesEvents, looked <= limit else {
-                isWhole = false
-                return false
-            }
+            guard sink.takesEvents, looked <= limit else { return false }
             guard subscription.heard.contains(event.entry.type), subscription.filter.follows(event.entry.subject) else {
                 subscription.queue.pass(event.sequence)
                 return true

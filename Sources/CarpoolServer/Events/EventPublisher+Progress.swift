@@ -28,7 +28,7 @@ extension EventPublisher {
     /// Sends an event later than others: with the cursor at which the subscriber has arrived, since that of the event would take it back.
     private func sendLate(_ sequence: Int, to subscription: Subscription) {
         guard subscription.filter.types.intersects(ProgressTypes.steps) else { return }
-        journal.read(after: sequence &- 1) { event in
+        journal.read(after: sequence &- 1, for: subscription.filter.readers) { event in
             guard event.sequence == sequence else { return false }
             let text = event.text(for: subscription.reader)
             guard let comma = text.firstIndex(of: UInt8(ascii: ",")) else { return false }

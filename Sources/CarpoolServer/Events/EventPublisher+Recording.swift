@@ -34,10 +34,12 @@ extension EventPublisher {
         journal = EventJournal(after: journal.last, limitBytes: 0)
     }
 
-    /// Whether everything of these types is there that has happened since a cursor.
-    func past(since cursor: EventCursor, of types: EventTypeSet) -> Past {
-        guard cursor.epoch == epoch, isRecording, journal.reaches(backTo: cursor.sequence) else { return .gone }
-        if types.intersects(.notifications), cursor.sequence < notificationsFloor ?? .max { return .gone }
+    /// Whether everything is there that a filter may want of what has happened since a cursor.
+    func past(since cursor: EventCursor, for filter: EventFilter) -> Past {
+        guard cursor.epoch == epoch, isRecording, journal.reaches(backTo: cursor.sequence, for: filter.readers) else {
+            return .gone
+        }
+        if filter.types.intersects(.notifications), cursor.sequence < notificationsFloor ?? .max { return .gone }
         return .known(after: cursor.sequence)
     }
 

@@ -165,7 +165,11 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     private func append(
         _ open: UnsafeRawBufferPointer, _ full: UnsafeRawBufferPointer?, _ type: Int, _ subject: EventSubject?
     ) {
-        if let last = journal.lastToGo(adding: open.count &+ (full?.count ?? 0)) { overtake(upTo: last) }
+        let bytes = open.count &+ (full?.count ?? 0)
+        while let surplus = journal.surplus(adding: bytes, of: subject?.uid) {
+            overtake(surplus)
+            journal.forget(surplus)
+        }
         journal.append(open, full: full, type: type, subject: subject)
     }
 }

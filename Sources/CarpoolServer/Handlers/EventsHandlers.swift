@@ -19,7 +19,7 @@ struct EventsHandlers {
         let cursor = try EventFilterReader.cursor(call)
         let ticket = try server.takeSubscription(for: client)
         publisher.startRecording(filter.types)
-        let past = cursor.map { publisher.past(since: $0, of: filter.types) }
+        let past = cursor.map { publisher.past(since: $0, for: filter) }
         let last = publisher.journal.last
         var position = last
         if case .known(let sequence) = past { position = sequence }
@@ -62,7 +62,7 @@ struct EventsHandlers {
         let cursor = try EventFilterReader.cursor(call)
         publisher.startRecording(filter.types)
         let last = publisher.journal.last
-        switch cursor.map({ publisher.past(since: $0, of: filter.types) }) ?? .known(after: last) {
+        switch cursor.map({ publisher.past(since: $0, for: filter) }) ?? .known(after: last) {
         case .gone:
             publisher.lingerIfNobodyListens()
             let snapshot = EventSnapshot(

@@ -5,17 +5,25 @@ struct EventJournalTests {
     private let me = ClientIdentity(uid: 1, name: "me")
     private let other = ClientIdentity(uid: 1, name: "other")
 
-    private func append(_ text: String, full: String? = nil, type: Int = 0, to journal: inout EventJournal) {
-        let subject = EventSubject(session: "s", uid: 1, request: "r", client: me)
+    private func append(
+        _ text: String, full: String? = nil, type: Int = 0, uid: UInt32 = 1, to journal: inout EventJournal
+    ) {
+        let subject = EventSubject(session: "s", uid: uid, request: "r", client: uid == 1 ? me : nil)
+        while let surplus = journal.surplus(adding: text.utf8.count + (full?.utf8.count ?? 0), of: uid) {
+            journal.forget(surplus)
+        }
         Array(text.utf8).withUnsafeBytes { open in
             guard let full else { return journal.append(open, full: nil, type: type, subject: subject) }
             Array(full.utf8).withUnsafeBytes { journal.append(open, full: $0, type: type, subject: subject) }
         }
     }
 
-    private func texts(_ journal: EventJournal, after sequence: Int, for reader: ClientIdentity? = nil) -> [String] {
+    private func texts(
+        _ journal: EventJournal, after sequence: Int, for reader: ClientIdentity? = nil,
+        _ readers: EventJournal.Readership = .user(1)
+    ) -> [String] {
         var texts: [String] = []
-        journal.read(after: sequence) { event in
+        journal.read(after: sequence, for: readers) { event in
             texts.append(String(decoding: event.text(for: reader ?? other), as: UTF8.self))
             return true
         }
@@ -27,13 +35,13 @@ struct EventJournalTests {
         var journal = EventJournal(after: 5, limitBytes: 1 << 20)
         #expect(texts(journal, after: 0).isEmpty)
         for number in 6...9 { append("event \(number)", to: &journal) }
-        #expect((journal.floor, journal.last, journal.count, journal.lastSize) == (5, 9, 4, 7))
+        #expect((journal.floor(for: .user(1)), journal.last, journal.count, journal.lastSize) == (5, 9, 4, 7))
         #expect(texts(journal, after: 5) == ["event 6", "event 7", "event 8", "event 9"])
         #expect(texts(journal, after: 8) == ["event 9"])
         #expect(texts(journal, after: 9).isEmpty)
-        #expect((4...10).map { journal.reaches(backTo: $0) } == [false, true, true, true, true, true, false])
+        #expect((4...10).map { journal.reaches(backTo: $0, for: .user(1)) } == [false, true, true, true, true, true, false])
         var seen: [Int] = []
-        journal.read(after: 5) { event in
+        journal.read(after: 5, for: .user(1)) { event in
             seen.append(event.sequence)
             return event.sequence < 7
         }
@@ -55,24 +63,56 @@ struct EventJournalTests {
         var journal = EventJournal(after: 0, limitBytes: limit)
         let text = String(repeating: "x", count: size)
         for number in 1...3_000 {
-            let goes = journal.lastToGo(adding: size)
-            let before = journal.floor
+            let goes = journal.surplus(adding: size, of: 1)
+            let before = journal.floor(for: .user(1))
             append(text, to: &journal)
-            #expect(journal.floor == goes ?? before)
+            #expect(size > limit / 8 || journal.floor(for: .user(1)) == goes?.last ?? before)
             #expect(journal.last == number)
             if size < limit { #expect(journal.size <= limit) }
             #expect(journal.count >= 1)
         }
-        #expect(texts(journal, after: journal.floor).count == journal.count)
-        #expect(!journal.reaches(backTo: 0))
+        #expect(texts(journal, after: journal.floor(for: .user(1))).count == journal.count)
+        #expect(!journal.reaches(backTo: 0, for: .user(1)))
     }
 
     @Test("Every place is found, whatever segment it lies in")
     func places() {
         var journal = EventJournal(after: 100, limitBytes: 65_536)
         for number in 101...2_000 { append("\(number)", to: &journal) }
-        for sequence in stride(from: journal.floor, to: journal.last, by: 7) {
+        for sequence in stride(from: journal.floor(for: .user(1)), to: journal.last, by: 7) {
             #expect(texts(journal, after: sequence).first == "\(sequence + 1)")
+        }
+    }
+
+    @Test("B6: a user with many events pushes out its own, and each reader's gap is that of the events it may read")
+    func b6_users() {
+        var journal = EventJournal(after: 0, limitBytes: 65_536)
+        for number in 1...3 { append("mine \(number)", to: &journal) }
+        for number in 4...3_000 { append("\(number)", uid: 2, to: &journal) }
+        append("mine again", to: &journal)
+        #expect(texts(journal, after: 0) == ["mine 1", "mine 2", "mine 3", "mine again"])
+        #expect(journal.reaches(backTo: 0, for: .user(1)))
+        #expect(journal.reaches(backTo: 0, for: .user(3)))
+        #expect(!journal.reaches(backTo: 0, for: .user(2)))
+        #expect(!journal.reaches(backTo: 0, for: .everyone))
+        let floor = journal.floor(for: .user(2))
+        #expect(texts(journal, after: floor, .user(2)) == (floor + 1...3_000).map { "\($0)" })
+        #expect(texts(journal, after: 2_999, .everyone) == ["3000", "mine again"])
+        #expect(journal.size <= 65_536)
+    }
+
+    @Test("Events of several users are read in the order in which they happened, from any place", arguments: 0..<8)
+    func b6_order(_ seed: UInt64) {
+        var random = SplitMix(state: seed)
+        var journal = EventJournal(after: 0, limitBytes: 1 << 20)
+        var all: [(text: String, uid: UInt32)] = []
+        for number in 1...2_000 {
+            all.append(("\(number)", UInt32.random(in: 1...4, using: &random)))
+            append("\(number)", uid: all[number - 1].uid, to: &journal)
+        }
+        for start in stride(from: 0, to: 2_000, by: 97) {
+            #expect(texts(journal, after: start, .everyone) == all[start...].map(\.text))
+            #expect(texts(journal, after: start, .user(3)) == all[start...].filter { $0.uid == 3 }.map(\.text))
         }
     }
 }

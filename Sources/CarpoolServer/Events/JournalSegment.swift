@@ -1,0 +1,66 @@
+/// A piece of the journal: memory of some hundred events of one owner, given back whole.
+final class JournalSegment {
+    private(set) var entries: [EventJournal.Entry] = []
+    private var used = 0
+    private let capacity: Int
+    private let memory: UnsafeMutableRawBufferPointer
+
+    /// What events take at least, on the average; a segment with so many of shorter ones is full too.
+    private static let usualBytes = 256
+
+    init(capacity: Int) {
+        self.capacity = JournalSegment.entryCount(capacity)
+        memory = .allocate(byteCount: capacity, alignment: 1)
+        entries.reserveCapacity(self.capacity)
+    }
+
+    private static func entryCount(_ bytes: Int) -> Int { max(1, bytes / usualBytes) }
+
+    deinit { memory.deallocate() }
+
+    /// The numbers of its first and its last event.
+    var first: Int { entries.first?.sequence ?? 0 }
+    var last: Int { entries.last?.sequence ?? 0 }
+
+    /// What one for so many bytes of text takes of the journal's bound, its table included.
+    static func size(_ bytes: Int) -> Int { bytes &+ entryCount(bytes) &* MemoryLayout<EventJournal.Entry>.stride }
+
+    var size: Int { JournalSegment.size(memory.count) }
+
+    func hasRoom(for count: Int) -> Bool { memory.count &- used >= count && entries.count < capacity }
+
+    /// Adds an event.
+    func append(
+        _ sequence: Int, _ open: UnsafeRawBufferPointer, full: UnsafeRawBufferPointer?, type: Int,
+        subject: EventSubject?
+    ) {
+        let offset = copy(open)
+        if let full { _ = copy(full) }
+        entries.append(
+            EventJournal.Entry(
+                sequence: sequence, type: type, subject: subject, offset: offset, openCount: open.count,
+                fullCount: full?.count ?? 0))
+    }
+
+    /// Copies a text in; returns where it lies.
+    private func copy(_ text: UnsafeRawBufferPointer) -> Int {
+        let offset = used
+        UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyMemory(from: text)
+        used &+= text.count
+        return offset
+    }
+
+    func text(_ offset: Int, _ count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: memory[offset..<offset &+ count])
+    }
+
+    /// The place of the first event after a number.
+    func index(after sequence: Int) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low &+ high) / 2
+            if entries[middle].sequence <= sequence { low = middle &+ 1 } else { high = middle }
+        }
+        return low
+    }
+}
