@@ -46,7 +46,8 @@ extension RequestHandlers {
                 }
             }
         }
-        if server.mustSpill(entry, for: call.client, isFull: isFull) { server.spill(entry, then: write) } else { write() }
+        guard server.mustSpill(entry, for: call.client, isFull: isFull) else { return write() }
+        server.spill(entry, then: write)
     }
 
     /// Answers with the whole record and what serializers have made of it for this call.
