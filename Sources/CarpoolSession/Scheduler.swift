@@ -20,7 +20,7 @@ extension Scheduler {
 
     /// Carries out a step for each element: at once if they are few, else in slices, so that a crowd that waits for one thing does not hold up
     /// the loop.
-    func forEach<Element>(of elements: [Element], _ step: @escaping (Element) -> Void) {
+    public func forEach<Element>(of elements: [Element], _ step: @escaping (Element) -> Void) {
         guard elements.count > Self.stepsAtOnce else {
             for element in elements { step(element) }
             return

@@ -99,7 +99,7 @@ final class NetworkConnectivity: Connectivity {
         guard hasNews || messages != messagesTold else { return }
         hasNews = false
         messagesTold = messages
-        for number in observers.numbers { observers[number]?() }
+        loop.forEach(of: observers.numbers) { [weak self] in self?.observers[$0]?() }
     }
 
     private func tellTransport(_ snapshot: ReachabilitySnapshot) {

@@ -94,14 +94,20 @@ public final class AuthenticationInterceptor: RequestInterceptor {
 
     /// Whoever is answered may ask again from inside: the state has made up its mind before the first action.
     private func perform(_ actions: [AuthenticationState.Action]) {
-        for action in actions {
-            switch action {
-            case .apply(let ticket, let credential): apply(credential, ticket)
-            case .refuse(let ticket, let error): answer(ticket, .failure(error))
-            case .retry(let ticket): answer(ticket, .retry)
-            case .giveUp(let ticket, let error): answer(ticket, .doNotRetryWithError(error))
-            case .refresh(let number, let credential, let ticket): refresh(number, credential, for: ticket)
-            }
+        guard let scheduler = scheduler ?? waiters.first?.value.session.scheduler else {
+            for action in actions { perform(action) }
+            return
+        }
+        scheduler.forEach(of: actions) { [self] in perform($0) }
+    }
+
+    private func perform(_ action: AuthenticationState.Action) {
+        switch action {
+        case .apply(let ticket, let credential): apply(credential, ticket)
+        case .refuse(let ticket, let error): answer(ticket, .failure(error))
+        case .retry(let ticket): answer(ticket, .retry)
+        case .giveUp(let ticket, let error): answer(ticket, .doNotRetryWithError(error))
+        case .refresh(let number, let credential, let ticket): refresh(number, credential, for: ticket)
         }
     }
 
