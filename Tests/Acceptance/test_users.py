@@ -180,6 +180,22 @@ def test_b6_open_callbacks_of_one_user_leave_room_for_others(start: StartDaemon,
 
 
 @as_root
+def test_b6_events_of_one_user_leave_the_journal_to_others(start: StartDaemon) -> None:
+    daemon = shared(start, limits={"journal_bytes": 65_536})
+    with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
+        # The owner is an administrator, whose scope "all" would be the events of all users.
+        cursors = [wire.call("events.next", scope="mine", timeout_ms=0)["cursor"] for wire in (owner, other)]
+        request = owner.call("request.perform", url="http://127.0.0.1:1/")["request"]
+        for number in range(200):
+            other.call("request.perform", url=f"http://127.0.0.1:1/{number}")
+        mine = owner.call("events.next", since=cursors[0], scope="mine", timeout_ms=0)
+        assert "gap" not in mine
+        assert {event["request"] for event in mine["events"] if "request" in event} == {request}
+        assert other.call("events.next", since=cursors[1], scope="mine", timeout_ms=0)["gap"] is True
+        assert daemon.stats()["events"]["journal_bytes"] <= 65_536
+
+
+@as_root
 def test_a2_a_key_is_its_own_user_s(start: StartDaemon, origin: ScriptedOrigin) -> None:
     daemon = shared(start)
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
