@@ -153,9 +153,7 @@ extension AdmissionQueue {
         // Most often there is room for everybody.
         guard lanes[lane].active >= 3 * free else { return true }
         guard flows[flow].active < 3 * free else { return false }
-        let user = flows[flow].share.user
-        let ofUser = lanes[lane].flows.values.reduce(0) { flows[$1].share.user == user ? $0 + flows[$1].active : $0 }
-        return ofUser < 7 * free
+        return lanes[lane].activeOfUser[flows[flow].share.user, default: 0] < 7 * free
     }
 
     func cost(of lane: Lane) -> Int {
@@ -170,6 +168,7 @@ extension AdmissionQueue {
         let before = cost(of: lane)
         lanes[lane].active += change
         flows[flow].active += change
+        if lanes[lane].mayMultiplex { noteBusy(flow, change) }
         let difference = cost(of: lane) - before
         connections += difference
         if lanes[lane].speech != .http2 {
@@ -188,6 +187,35 @@ extension AdmissionQueue {
         list(lane)
     }
 
+    /// Keeps the flows of an origin that have something under way together, and counts for users what they have: questions about those are
+    /// answered without a look at the flows that only wait, which may be thousands.
+    private mutating func noteBusy(_ flow: Int, _ change: Int) {
+        let lane = flows[flow].lane
+        if lanes[lane].speech == .http2 { count(change, of: flows[flow].share.user, in: lane) }
+        let place = flows[flow].busyPlace
+        if flows[flow].active > 0, place < 0 {
+            flows[flow].busyPlace = lanes[lane].busy.count
+            lanes[lane].busy.append(flow)
+        } else if flows[flow].active == 0, place >= 0 {
+            flows[flow].busyPlace = -1
+            guard let last = lanes[lane].busy.popLast(), last != flow else { return }
+            lanes[lane].busy[place] = last
+            flows[last].busyPlace = place
+        }
+    }
+
+    private mutating func count(_ change: Int, of user: UInt32, in lane: Lane) {
+        let sum = lanes[lane].activeOfUser[user, default: 0] + change
+        lanes[lane].activeOfUser[user] = sum > 0 ? sum : nil
+    }
+
+    /// Counts anew what each user has under way, once the origin speaks something else.
+    mutating func countUsers(of lane: Lane) {
+        lanes[lane].activeOfUser = [:]
+        guard lanes[lane].speech == .http2 else { return }
+        for flow in lanes[lane].busy { count(flows[flow].active, of: flows[flow].share.user, in: lane) }
+    }
+
     /// The client that pays for the connection of an HTTP/2 origin has no stream left: one that has does so from now on.
     private mutating func passOn(_ lane: Lane) {
         charge(lanes[lane].holder, -1)
@@ -197,7 +225,7 @@ extension AdmissionQueue {
 
     /// The party of a flow that uses the connection of an origin.
     func payer(of lane: Lane) -> Int {
-        lanes[lane].flows.values.first { flows[$0].active > 0 }.map { flows[$0].party } ?? -1
+        lanes[lane].busy.first.map { flows[$0].party } ?? -1
     }
 
     private mutating func charge(_ party: Int, _ count: Int) {
@@ -211,7 +239,7 @@ extension AdmissionQueue {
         if lanes[lane].speech == .http2 {
             charge(lanes[lane].holder, sign * cost(of: lane))
         } else {
-            for flow in lanes[lane].flows.values { charge(flows[flow].party, sign * flows[flow].active) }
+            for flow in lanes[lane].busy { charge(flows[flow].party, sign * flows[flow].active) }
         }
     }
 

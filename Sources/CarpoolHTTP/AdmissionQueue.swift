@@ -69,6 +69,10 @@ struct AdmissionQueue<Element> {
         var waiting = 0
         /// How many of its flows are parked.
         var parked = 0
+        /// Its flows that have something under way.
+        var busy: [Int] = []
+        /// What is under way for each user.
+        var activeOfUser: [UInt32: Int] = [:]
         /// What each client wants of this origin, and the one that was asked for last.
         var flows: [TransferShare: Int] = [:]
         var lastFlow = -1
@@ -90,6 +94,8 @@ struct AdmissionQueue<Element> {
         var waiting = 0
         var active = 0
         var heldUp = 0
+        /// Where it stands among the flows of its lane that have something under way; -1 if it has nothing.
+        var busyPlace = -1
         /// Turns that it has to let pass, because its last transfers took as much as so many others.
         var debt = 0
         /// In which rings of its lane it stands, a bit for each.
@@ -244,10 +250,13 @@ struct AdmissionQueue<Element> {
     /// A connection to the origin was made, and this is what it speaks.
     mutating func learn(isHTTP2: Bool, in lane: Lane) {
         guard lanes[lane].mayMultiplex else { return }
+        // One more connection that speaks what the others do changes nothing.
+        guard lanes[lane].speech != (isHTTP2 ? .http2 : .http1) else { return list(lane) }
         chargeAll(of: lane, -1)
         let before = cost(of: lane)
         lanes[lane].speech = isHTTP2 ? .http2 : .http1
         lanes[lane].holder = payer(of: lane)
+        countUsers(of: lane)
         connections += cost(of: lane) - before
         chargeAll(of: lane, 1)
         for flow in lanes[lane].flows.values { enlist(flow) }

@@ -223,6 +223,45 @@ struct AdmissionQueueTests {
         #expect(waiting.isEmpty)
     }
 
+    /// Random events of many clients of a few users; what is kept about those that are busy must agree with what a slow count finds.
+    @Test(arguments: 0..<20) func b2_countsWhatEachUserHasUnderWay(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var queue = queue(total: 7, streams: 40, waiting: 500, heldUp: 5)
+        let lane = queue.addLane(mayMultiplex: true, connections: 6)
+        var places: [Int: Queue.Place] = [:]
+        var (active, heldUp): ([Queue.Place], [Queue.Place]) = ([], [])
+        for element in 0..<3_000 {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0...3:
+                let share = TransferShare(
+                    user: .random(in: 0..<4, using: &random), client: .random(in: 0..<50, using: &random))
+                places[element] = queue.enqueue(element, in: lane, share: share)
+            case 4, 5:
+                if !active.isEmpty { queue.finish(active.remove(at: .random(in: 0..<active.count, using: &random))) }
+            case 6:
+                if let place = active.first, queue.holdUp(place) { heldUp.append(active.removeFirst()) }
+            default:
+                if let place = heldUp.popLast() {
+                    queue.goOn(place)
+                    active.append(place)
+                }
+                queue.learn(isHTTP2: element % 500 < 400, in: lane)
+            }
+            while let admission = queue.next() {
+                if let place = places.removeValue(forKey: admission.element) { active.append(place) }
+            }
+            let state = queue.lanes[lane]
+            let busy = state.flows.values.filter { queue.flows[$0].active > 0 }
+            #expect(Set(state.busy) == Set(busy) && state.busy.count == busy.count)
+            var ofUser: [UInt32: Int] = [:]
+            for flow in busy where state.speech == .http2 {
+                ofUser[queue.flows[flow].share.user, default: 0] += queue.flows[flow].active
+            }
+            #expect(state.activeOfUser == ofUser)
+            #expect(active.count == state.active)
+        }
+    }
+
     @Test func whatIsHeldUpMakesRoomForOthers() {
         var queue = queue()
         let lane = queue.addLane(mayMultiplex: false, connections: 2)
