@@ -8,10 +8,14 @@ struct HeadReader {
         case head(ResponseHead)
         /// The lines outgrew ``HeadReader/maximumBytes``.
         case tooLong
+        /// There are more than ``HeadReader/maximumLines``.
+        case tooMany
     }
 
     /// The most bytes of all heads of a transfer: a little less than libcurl's own limit, so that the error is ours.
     static let maximumBytes = 300_000
+    /// The most lines of all heads of a transfer. Each costs a microsecond or more, however short it is; those of a folded field count as well.
+    static let maximumLines = 2_000
 
     /// The status of the last block that began; 0 before the first.
     private(set) var status = 0
@@ -20,13 +24,16 @@ struct HeadReader {
     private var fields = FieldBlock()
     /// Bytes of all lines so far.
     private(set) var byteCount = 0
+    private var lineCount = 0
     /// Whether the final head has been given out; what follows are trailers.
     private(set) var isComplete = false
 
     /// Reads one line, its end included.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Event {
         byteCount &+= line.count
+        lineCount &+= 1
         guard byteCount <= HeadReader.maximumBytes else { return .tooLong }
+        guard lineCount <= HeadReader.maximumLines else { return .tooMany }
         guard !isComplete else { return .none }
         let text = HeadReader.withoutEnd(line)
         if text.isEmpty { return endOfBlock() }

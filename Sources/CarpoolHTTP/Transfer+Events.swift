@@ -34,6 +34,10 @@ extension Transfer {
             verdict = TransportError(
                 .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumBytes) bytes")
             return Transfer.refusal
+        case .tooMany:
+            verdict = TransportError(
+                .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumLines) lines")
+            return Transfer.refusal
         }
         return line.count
     }

@@ -98,4 +98,16 @@ struct HeadReaderTests {
         }
         #expect(isTooLong)
     }
+
+    @Test(arguments: ["A: b\r\n", " b\r\n", "\r\n", "nonsense\r\n", "HTTP/1.1 100 Continue\r\n"])
+    func b2_hasAMaximumOfLines(_ text: String) {
+        var reader = HeadReader()
+        var lines = 0
+        _ = heads(["HTTP/1.1 103 Early Hints\r\n", "A: b\r\n"], &reader)
+        for _ in 0..<10_000 {
+            if case .tooMany = Array(text.utf8).withUnsafeBytes({ reader.read($0) }) { break }
+            lines += 1
+        }
+        #expect(lines == HeadReader.maximumLines - 2)
+    }
 }

@@ -8,11 +8,13 @@ public struct MIMEType: Hashable, Sendable, CustomStringConvertible {
     /// Reads `type/subtype`; what follows a `;` is ignored, and so are blanks around it. `nil` for anything else: a lone `text` is no type
     /// (VA-10).
     public init?(_ text: String) {
-        let bytes = text.utf8.prefix { $0 != UInt8(ascii: ";") }
-        let parts = MIMEType.trimmed(bytes).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(MIMEType.isVisible) }) else {
-            return nil
-        }
+        let bytes = Array(text.utf8)
+        let range = MIMEType.trimmed(bytes[..<(bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count)])
+        guard let slash = range.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let parts = [range[..<slash], range[(slash + 1)...]]
+        guard parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(MIMEType.isVisible) }),
+            !parts[1].contains(UInt8(ascii: "/"))
+        else { return nil }
         type = MIMEType.lowered(parts[0])
         subtype = MIMEType.lowered(parts[1])
     }
@@ -31,29 +33,30 @@ public struct MIMEType: Hashable, Sendable, CustomStringConvertible {
 
     /// The parameter `charset` of a `Content-Type`, without its quotes (RFC 9110, section 5.6.6).
     static func charset(of contentType: String) -> String? {
-        var rest = Substring(contentType).utf8[...]
+        // An array: to step through the bytes of a text that long takes a hundred times as long.
+        var rest = Array(contentType.utf8)[...]
         while let semicolon = endOfParameter(in: rest) {
-            rest = rest[rest.index(after: semicolon)...]
+            rest = rest[(semicolon + 1)...]
             let parameter = rest[..<(endOfParameter(in: rest) ?? rest.endIndex)]
             guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")),
                 lowered(trimmed(parameter[..<equals])) == "charset"
             else { continue }
-            let value = trimmed(parameter[parameter.index(after: equals)...])
+            let value = trimmed(parameter[(equals + 1)...])
             return String(decoding: value.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
         }
         return nil
     }
 
     /// The first semicolon that is not inside quotes.
-    private static func endOfParameter(in text: Substring.UTF8View) -> Substring.UTF8View.Index? {
+    private static func endOfParameter(in text: ArraySlice<UInt8>) -> Int? {
         var isQuoted = false
-        return text.indices.first { index in
-            if text[index] == UInt8(ascii: "\"") { isQuoted.toggle() }
-            return text[index] == UInt8(ascii: ";") && !isQuoted
+        return text.firstIndex { byte in
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            return byte == UInt8(ascii: ";") && !isQuoted
         }
     }
 
-    private static func trimmed(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard let first = bytes.firstIndex(where: isVisible), let last = bytes.lastIndex(where: isVisible) else {
             return bytes[bytes.endIndex...]
         }
@@ -62,7 +65,7 @@ public struct MIMEType: Hashable, Sendable, CustomStringConvertible {
 
     private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
 
-    private static func lowered(_ bytes: Substring.UTF8View) -> String {
+    private static func lowered(_ bytes: ArraySlice<UInt8>) -> String {
         let isUpper = UInt8(ascii: "A")...UInt8(ascii: "Z")
         return String(decoding: bytes.map { isUpper.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
