@@ -43,6 +43,12 @@ extension Limits {
             all: ("raw_streams", rawStreams))
     }
 
+    var streamReaderBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("stream_readers_per_client", streamReadersPerClient),
+            user: ("stream_readers_per_user", streamReadersPerUser), all: ("stream_readers", streamReaders))
+    }
+
     var connectionBounds: Quota.Bounds {
         Quota.Bounds(
             client: ("connections_per_client", connectionsPerClient),

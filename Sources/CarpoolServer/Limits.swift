@@ -92,6 +92,14 @@ public struct Limits: Equatable, Sendable {
     public var rawStreamsPerUser = 192
     /// Raw streams of all users.
     public var rawStreams = 256
+    /// Readers of streams that send on one connection.
+    public var streamReadersPerConnection = 32
+    /// Readers of streams of one client.
+    public var streamReadersPerClient = 960
+    /// Readers of streams of one user.
+    public var streamReadersPerUser = 1_024
+    /// Readers of streams of all users.
+    public var streamReaders = 2_048
     /// What is held of one stream for its readers.
     public var streamBytes = 1_048_576
     /// What is held of all streams.
@@ -232,6 +240,16 @@ public struct Limits: Equatable, Sendable {
         Field(
             "raw_streams", \.rawStreams, 0...65_536,
             "raw streams of all: each costs a descriptor and up to 512 KiB"),
+        Field(
+            "stream_readers_per_connection", \.streamReadersPerConnection, 1...1_024,
+            "readers of streams (request.attach) of a connection"),
+        Field(
+            "stream_readers_per_client", \.streamReadersPerClient, 1...100_000,
+            "readers of streams of one client: it leaves some to its user's others"),
+        Field("stream_readers_per_user", \.streamReadersPerUser, 1...100_000, "readers of streams of one user"),
+        Field(
+            "stream_readers", \.streamReaders, 1...100_000,
+            "readers of streams of all users: every piece of a stream is written once for each of its readers"),
         Field(
             "stream_bytes", \.streamBytes, 65_536...268_435_456,
             "what is held of a stream for its slowest reader; beyond that its origin waits"),

@@ -28,6 +28,18 @@ extension RPCError {
         overQuota(.tooManyInFlight, refusal, "raw streams").with("limit", .integer(refusal.value))
     }
 
+    static func tooManyStreamReaders(ofConnection limit: Int) -> RPCError {
+        RPCError(
+            .tooManyInFlight,
+            "your connection has as many as may be, \(limit) (limits.stream_readers_per_connection): readers of streams"
+        )
+        .with("limit_name", "stream_readers_per_connection").with("limit", .integer(limit))
+    }
+
+    static func tooManyStreamReaders(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.tooManyInFlight, refusal, "readers of streams").with("limit", .integer(refusal.value))
+    }
+
     static func tooManyRequests(_ refusal: Quota.Refusal) -> RPCError {
         overQuota(.queueFull, refusal, "requests that are not over").with("limit", .integer(refusal.value))
     }

@@ -43,6 +43,7 @@ final class Server {
     let connectionQuota = QuotaLedger()
     let subscriptionQuota = QuotaLedger()
     let rawStreamQuota = QuotaLedger()
+    let streamReaderQuota = QuotaLedger()
     let sessionQuota = QuotaLedger()
     /// Peers that were refused and have not gone yet.
     var farewells: [ObjectIdentifier: Farewell] = [:]
@@ -58,6 +59,8 @@ final class Server {
     let noFiles = CallFiles.none
     /// For `Accept-Language`, where neither session nor request says otherwise: the same for everybody, whoever started the daemon.
     let languages = ["en"]
+    /// What readers of streams send at once in a turn.
+    private(set) lazy var deliveryBudget = DeliveryBudget(loop: loop)
     /// What is asked of clients.
     private(set) lazy var callbacks = CallbackBroker(server: self)
     /// The OpenRPC document, written once: it takes a millisecond and is large.

@@ -95,8 +95,8 @@ extension RPCErrorKind {
     public static let tooManyInFlight = RPCErrorKind(
         1004, "too_many_in_flight", isRetryable: true,
         """
-        The connection has as many calls under way, or the client, its user or all users as many connections, subscriptions \
-        or raw streams, as they may have.
+        The connection has as many calls under way, or the client, its user or all users as many connections, subscriptions, \
+        raw streams or readers of streams, as they may have.
         """,
         "Wait for answers, or end what is not needed; the message says which limit it was.",
         members: [.optional("limit", .integer, "How many there may be.")] + quota)

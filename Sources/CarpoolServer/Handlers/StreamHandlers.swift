@@ -73,14 +73,12 @@ struct StreamHandlers {
         let client = call.client
         let entry = try server.entry(of: call)
         let stream = try stream(of: entry)
-        guard client.feeds.count < server.limits.subscriptionsPerConnection else {
-            throw .tooManySubscriptions(limit: server.limits.subscriptionsPerConnection)
-        }
+        let ticket = try ticket(for: client)
         let reader = stream.attach(serializer(call), messageBytes: messageBytes(for: client))
         reader.grant(call.params["credit_bytes"]?.int ?? 0)
         let feed = StreamFeed(
             name: "d\(server.nextFeed())", request: entry.request.id, reader: reader, record: server.record,
-            client: client)
+            client: client, budget: server.deliveryBudget, ticket: ticket)
         client.feeds[feed.name] = feed
         call.answer { writer in
             writer.beginObject()
@@ -92,6 +90,16 @@ struct StreamHandlers {
         // Behind the answer, so that the reader's name is known before its data comes.
         feed.send()
         return .pending
+    }
+
+    private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {
+        let limit = server.limits.streamReadersPerConnection
+        guard client.feeds.count < limit else { throw .tooManyStreamReaders(ofConnection: limit) }
+        do throws(Quota.Refusal) {
+            return try server.streamReaderQuota.take(for: client.identity, server.limits.streamReaderBounds)
+        } catch {
+            throw .tooManyStreamReaders(error)
+        }
     }
 
     private func credit(_ call: Call) throws(RPCError) -> Answer {

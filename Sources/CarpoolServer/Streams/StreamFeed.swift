@@ -1,7 +1,8 @@
 internal import CarpoolJSON
 internal import CarpoolSession
+internal import CarpoolSystem
 
-/// One reader of a stream that has it sent on its connection.
+/// One reader of a stream that has it sent on its connection: at once as far as the turn's ``DeliveryBudget`` goes, the rest in slices.
 final class StreamFeed {
     /// The name that its notifications carry.
     let name: String
@@ -9,23 +10,70 @@ final class StreamFeed {
     let request: String
     let reader: StreamReader
     private let record: RecordWriter
-    private unowned let client: any Client
+    private let budget: DeliveryBudget
+    /// Its share of the readers that there may be.
+    private let ticket: QuotaLedger.Ticket
+    private weak var client: (any Client)?
+    /// Whether the loop has it among the work that is done in slices.
+    private var isScheduled = false
+    private var isSending = false
+    /// Whether there may be more to send since it began to look.
+    private var hasMore = false
 
-    init(name: String, request: String, reader: StreamReader, record: RecordWriter, client: any Client) {
+    init(
+        name: String, request: String, reader: StreamReader, record: RecordWriter, client: any Client,
+        budget: DeliveryBudget, ticket: QuotaLedger.Ticket
+    ) {
         self.name = name
         self.request = request
         self.reader = reader
         self.record = record
         self.client = client
+        self.budget = budget
+        self.ticket = ticket
         reader.onReady = { [weak self] in self?.send() }
     }
 
     /// Sends what there is credit for, as long as the client reads what it is sent: what it does not take from its socket is not taken from
     /// the origin either.
     func send() {
-        // To give a message may end the request, which calls here again and sends the end; then there is nothing left for this loop.
-        while client.takesStreams, reader.give(to: { client.deliver($0, of: self) }) {}
+        hasMore = true
+        // The end is told before the request's record, whatever the turn has taken.
+        if reader.isAtEnd { return sendEnd() }
+        guard !isScheduled, !isSending else { return }
+        if let slice = budget.rest(), !sends(until: slice) { return }
+        isScheduled = true
+        // Not kept by the loop: a reader leaves the stream with its connection.
+        budget.runLater { [weak self] in self?.sendSlice() ?? false }
+    }
+
+    private func sendEnd() {
+        guard let client, client.takesStreams else { return }
+        reader.give { client.deliver($0, of: self) }
         if reader.isOver { client.forget(self) }
+    }
+
+    private func sendSlice() -> Bool {
+        isScheduled = sends(until: budget.nextSlice())
+        return isScheduled
+    }
+
+    /// Sends until nothing is left or the time is over. Returns whether there may be more.
+    private func sends(until slice: TimeSlice) -> Bool {
+        isSending = true
+        defer { isSending = false }
+        // To give a message may end the request, or let more of it come, which calls ``send()`` again.
+        while hasMore, !reader.isOver, let client, client.takesStreams {
+            hasMore = false
+            let step = reader.give { client.deliver($0, of: self) }
+            if reader.isOver {
+                client.forget(self)
+                return false
+            }
+            if step != .nothing { hasMore = true }
+            if hasMore, slice.isOver { return true }
+        }
+        return false
     }
 
     /// The notification's parameters.

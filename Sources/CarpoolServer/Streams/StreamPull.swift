@@ -2,13 +2,17 @@ internal import CarpoolSession
 internal import CarpoolSystem
 
 /// The one reader of a stream that is asked for one message at a time.
-final class StreamPull {
+final class StreamPull: SlicedWork {
     let reader: StreamReader
     private let request: String
     private let record: RecordWriter
     private var attempt = 1
     private var waiting: (call: Call, timer: Timer)?
     private let loop: EventLoop
+    /// Whether the loop has it among the work that is done in slices: only what makes no record was read so far, and there is more.
+    private var isScheduled = false
+    /// Up to where the stream is read although the call's time is over: it had come before.
+    private var lastPlace: Int64?
 
     init(request: String, reader: StreamReader, record: RecordWriter, loop: EventLoop) {
         self.request = request
@@ -16,17 +20,17 @@ final class StreamPull {
         self.record = record
         self.loop = loop
         reader.onReady = { [weak self] in
-            if let self, let call = waiting?.call { _ = answer(call) }
+            if let self, !isScheduled, let call = waiting?.call { _ = answer(call) }
         }
     }
 
     /// Whether a call waits for the next message.
     var isWaiting: Bool { waiting != nil }
 
-    /// Answers a call with the next message. Gives false if there is none.
+    /// Answers a call with the next message. Returns false if there is none, or if it is still looked for.
     func answer(_ call: Call) -> Bool {
         let (record, request, serializer) = (record, request, reader.serializer)
-        return reader.give { message in
+        let step = reader.give { message in
             attempt = message.attempt
             stopWaiting()
             call.answer { writer in
@@ -35,24 +39,47 @@ final class StreamPull {
                 writer.endObject()
             }
         }
+        if step == .unfinished { schedule() }
+        return step == .message
+    }
+
+    private func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        loop.runInSlices(self)
+    }
+
+    func runSlice() -> Bool {
+        isScheduled = false
+        guard let call = waiting?.call, !answer(call) else { return false }
+        if let lastPlace, !isScheduled || reader.position > lastPlace { endWait(call) }
+        return false
     }
 
     /// Has a call wait for the next message.
     func wait(_ call: Call, milliseconds: Int) {
         guard !reader.isOver else { return tellPlace(to: call) }
         let timer = Timer { [weak self] in
-            self?.waiting = nil
-            self?.tellPlace(to: call)
+            guard let self else { return }
+            if isScheduled { lastPlace = reader.streamEnd } else { endWait(call) }
         }
         waiting = (call, timer)
         call.onCancel = { [weak self] in self?.stopWaiting() }
         loop.arm(timer, afterMilliseconds: milliseconds)
+        // What came while the reader let more of it come.
+        if reader.position < reader.streamEnd { schedule() }
     }
 
     private func stopWaiting() {
         guard let timer = waiting?.timer else { return }
         waiting = nil
+        lastPlace = nil
         loop.cancel(timer)
+    }
+
+    private func endWait(_ call: Call) {
+        stopWaiting()
+        tellPlace(to: call)
     }
 
     /// Answers that there is nothing.

@@ -20,54 +20,70 @@ struct EventStreamFramer: StreamFramer {
 
     /// How many times the limit an event's lines may have: their names and ends are no part of it, but lines without end are an attack.
     private static let overhead = 8
+    /// A line's memory is used for the next one if it is no more.
+    private static let keptBytes = 4_096
 
     init(limit: Int) { self.limit = limit }
 
     mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?) {
         var start = 0
-        while start < bytes.count {
-            if hasReturned, bytes[start] == UInt8(ascii: "\n") {
-                hasReturned = false
-                start &+= 1
-                if unfinishedBytes > 0 { unfinishedBytes &+= 1 }
-                continue
-            }
-            hasReturned = false
-            let rest = bytes[start...]
-            let end = rest.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-            add(bytes[start..<(end ?? bytes.count)])
-            let next = end.map { $0 &+ 1 } ?? bytes.count
-            unfinishedBytes &+= next &- start
-            start = next
-            if let end {
-                hasReturned = bytes[end] == UInt8(ascii: "\r")
-                if let record = endLine(taken: start) { return (start, record) }
-            }
-            if let record = passOverIfTooLong(taken: start) { return (start, record) }
-            if isSkipping || !hasFields && line.isEmpty { unfinishedBytes = 0 }
+        if hasReturned, bytes[0] == UInt8(ascii: "\n") {
+            start = 1
+            if unfinishedBytes > 0 { unfinishedBytes &+= 1 }
         }
-        taken &+= start
-        return (start, nil)
+        hasReturned = false
+        let (record, isCounted) = takeLine(bytes, &start)
+        if !isCounted { taken &+= start }
+        return (start, record)
+    }
+
+    /// Takes bytes from a place up to the end of the first line in them. Returns what that makes, and whether the bytes are counted in it.
+    private mutating func takeLine(
+        _ bytes: UnsafeRawBufferPointer, _ start: inout Int
+    ) -> (record: StreamRecord?, isCounted: Bool) {
+        guard start < bytes.count else { return (nil, false) }
+        let end = EventStreamFramer.endOfLine(in: bytes, from: start)
+        add(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        let next = min(bytes.count, end &+ 1)
+        unfinishedBytes &+= next &- start
+        start = next
+        if end < bytes.count {
+            hasReturned = bytes[end] == UInt8(ascii: "\r")
+            if let record = endLine(taken: start) { return (record, true) }
+        }
+        if let record = passOverIfTooLong(taken: start) { return (record, true) }
+        if isSkipping || !hasFields && line.isEmpty { unfinishedBytes = 0 }
+        return (nil, false)
+    }
+
+    /// Where the first LF or CR stands, or the end.
+    private static func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var position = start
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\n"), bytes[position] != UInt8(ascii: "\r") {
+            position &+= 1
+        }
+        return position
     }
 
     mutating func finish() -> StreamRecord? { nil }
 
     // MARK: Lines
 
-    private mutating func add(_ bytes: Slice<UnsafeRawBufferPointer>) {
+    private mutating func add(_ bytes: UnsafeRawBufferPointer) {
         // Of an event that is too long only the blank line at its end is of interest.
         if isSkipping, !line.isEmpty { return }
-        line.append(contentsOf: isSkipping ? bytes.prefix(1) : bytes)
+        line.append(contentsOf: isSkipping ? UnsafeRawBufferPointer(rebasing: bytes.prefix(1)) : bytes)
     }
 
     private mutating func endLine(taken: Int) -> StreamRecord? {
-        defer { line = [] }
+        defer { line.removeAll(keepingCapacity: line.count <= EventStreamFramer.keptBytes) }
         if isAtBeginning {
             isAtBeginning = false
             if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
         }
         if line.isEmpty { return dispatch(taken: taken) }
-        if !isSkipping { interpret() }
+        // A comment says nothing.
+        if !isSkipping, line[0] != UInt8(ascii: ":") { interpret() }
         return nil
     }
 

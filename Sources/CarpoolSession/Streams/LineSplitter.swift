@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Cuts bytes into lines that end with LF or CRLF, however the network has cut them. A line that is too long is passed over.
 struct LineSplitter {
     /// What a line's end has made whole.
@@ -25,20 +27,25 @@ struct LineSplitter {
 
     /// Takes bytes up to the end of the first line in them.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> (taken: Int, line: Line?) {
-        let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+        let end = LineSplitter.endOfLine(in: bytes)
         let count = end.map { $0 &+ 1 } ?? bytes.count
         taken &+= count
         if isSkipping {
             isSkipping = end == nil
             return (count, nil)
         }
-        line.append(contentsOf: bytes[..<(end ?? bytes.count)])
+        line.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]))
         if end != nil, line.last == UInt8(ascii: "\r") { line.removeLast() }
         // What has no end yet may have a CR that is of the end.
         guard line.count > (end == nil ? limit &+ 1 : limit) else { return (count, end.map { _ in .whole(flush()) }) }
         line = []
         isSkipping = end == nil
         return (count, .tooLong)
+    }
+
+    private static func endOfLine(in bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let start = bytes.baseAddress, let end = memchr(start, 0x0A, bytes.count) else { return nil }
+        return UnsafeRawPointer(end) - start
     }
 
     /// The stream is over. Gives the line that has no end.

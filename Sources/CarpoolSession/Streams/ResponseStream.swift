@@ -13,8 +13,18 @@ public final class ResponseStream {
     private weak var request: Request?
     private let memory: StreamMemory
     private var buffer = StreamBuffer()
-    /// Readers belong to whoever made them.
+    /// Readers belong to those that made them.
     private var places: [Place] = []
+    /// How many of them have gone.
+    private var goneReaders = 0
+    // One reader that is reason enough not to look at all others again, each time that one of them has moved on. It is the last of those that
+    // are equally slow, since readers mostly move on in order.
+    /// One that wants what the buffer begins with.
+    private weak var holder: StreamReader?
+    /// One that is too far behind for the origin to be read from.
+    private weak var brake: StreamReader?
+    /// One that the end waits for.
+    private weak var awaited: StreamReader?
     /// The attempt whose response arrives, from 1, and whether it has arrived.
     private(set) var attempt = 1
     private var attemptHasEnded = false
@@ -36,11 +46,11 @@ public final class ResponseStream {
     var end: Int64 { buffer.end }
     /// Whether there are bytes that some reader has not been given, or that wait for the first one.
     public var holdsBytes: Bool { buffer.count > 0 }
-    /// Whether what is left is of no interest: nobody who cancels a request wants more of it.
     /// How many calls of ``wake()`` are under way, and whether a reader has moved on in them.
     private var wakes = 0
     private var hasTaken = false
 
+    /// Whether what is left is of no interest: a client that cancels a request wants no more of it.
     var isDropped: Bool { isDiscarded || request?.state == .cancelled }
 
     // MARK: Readers
@@ -67,14 +77,24 @@ public final class ResponseStream {
     }
 
     func readerIsGone() {
-        if wakes == 0 { places.removeAll { $0.reader == nil } }
+        goneReaders += 1
+        if wakes == 0 { forgetGone() }
         readerHasTaken()
+    }
+
+    /// Takes out the places of readers that have gone, once they are half of all: a crowd that leaves costs no look at all of it for each.
+    private func forgetGone() {
+        guard goneReaders * 2 > places.count else { return }
+        places.removeAll { $0.reader == nil }
+        goneReaders = 0
     }
 
     func attempt(at position: Int64) -> Int? { buffer.withPiece(at: position) { $1 } }
 
-    func withPiece<Result>(at position: Int64, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
-        buffer.withPiece(at: position) { bytes, _ in body(bytes) }
+    func withPiece<Result>(
+        at position: Int64, _ body: (_ bytes: UnsafeRawBufferPointer, _ attempt: Int) -> Result
+    ) -> Result? {
+        buffer.withPiece(at: position, body)
     }
 
     /// Whether nothing more will come of an attempt's body.
@@ -102,7 +122,7 @@ public final class ResponseStream {
         }
         trim()
         guard let request else { return }
-        if isPaused, backlog < memory.limit / 2 {
+        if isPaused, mayGoOn() {
             isPaused = false
             request.session.goOn(request)
         } else if attemptHasEnded, request.heldCompletion != nil {
@@ -115,11 +135,30 @@ public final class ResponseStream {
     /// Bytes that the slowest reader has not taken.
     private var backlog: Int { Int(clamping: buffer.end &- (readers.lazy.map(\.position).min() ?? buffer.start)) }
 
+    /// Whether the readers have caught up far enough for the origin to be read from again.
+    private func mayGoOn() -> Bool {
+        let most = memory.limit / 2
+        if let brake, buffer.end &- brake.position >= Int64(most) { return false }
+        brake = slowest(by: \.position)
+        return Int(clamping: buffer.end &- (brake?.position ?? buffer.start)) < most
+    }
+
     private func trim() {
+        if !isDropped, let holder, holder.given <= buffer.start { return }
+        holder = slowest(by: \.given)
         let before = buffer.count
-        let place = isDropped ? buffer.end : readers.lazy.map(\.given).min() ?? buffer.start
-        buffer.drop(before: place)
+        buffer.drop(before: isDropped ? buffer.end : holder?.given ?? buffer.start)
         memory.change(by: buffer.count &- before)
+    }
+
+    private func slowest(by place: (StreamReader) -> Int64) -> StreamReader? {
+        var slowest: (reader: StreamReader, place: Int64)?
+        for entry in places {
+            guard let reader = entry.reader else { continue }
+            let place = place(reader)
+            if slowest.map({ place <= $0.place }) ?? true { slowest = (reader, place) }
+        }
+        return slowest?.reader
     }
 
     private func wake() {
@@ -128,7 +167,7 @@ public final class ResponseStream {
         wakes -= 1
         guard wakes == 0, hasTaken else { return }
         hasTaken = false
-        places.removeAll { $0.reader == nil }
+        forgetGone()
         readerHasTaken()
     }
 
@@ -165,7 +204,9 @@ extension ResponseStream: ResponseReceiver {
             attemptHasEnded = true
             wake()
         }
-        return !readers.contains { $0.isWaitedFor && $0.isBehind }
+        if let awaited, awaited.isBehind { return false }
+        awaited = readers.last { $0.isWaitedFor && $0.isBehind }
+        return awaited == nil
     }
 
     func request(_ request: Request, didEndTaskWith error: TransportError?) { attemptHasEnded = true }

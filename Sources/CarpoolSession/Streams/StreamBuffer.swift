@@ -51,7 +51,14 @@ struct StreamBuffer {
     func withPiece<Result>(
         at offset: Int64, _ body: (_ bytes: UnsafeRawBufferPointer, _ attempt: Int) -> Result
     ) -> Result? {
-        guard let piece = pieces[gone...].first(where: { $0.end > offset }) else { return nil }
+        guard offset < end, gone < pieces.count else { return nil }
+        // Most often it is the first; a reader ahead of others finds its own in a few steps.
+        var (low, high) = (gone, pieces.count &- 1)
+        while low < high, pieces[low].end <= offset {
+            let middle = (low &+ high) / 2
+            if pieces[middle].end <= offset { low = middle &+ 1 } else { high = middle }
+        }
+        let piece = pieces[low]
         let first = Int(clamping: max(0, offset &- piece.start))
         return piece.bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[first...]), piece.attempt) }
     }

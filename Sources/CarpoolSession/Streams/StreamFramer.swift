@@ -1,6 +1,7 @@
 /// Finds records in a stream of bytes, however the network has cut it: bytes in, records out.
 protocol StreamFramer {
-    /// Takes bytes up to the end of the first record in them; none only where there is no room.
+    /// Takes bytes up to the end of the first record in them, or of the first line that ends none, so that one call is short; no bytes only
+    /// where there is no room.
     /// - Parameters:
     ///   - bytes: what comes next in the stream, at least one.
     ///   - room: the most bytes that a piece is to have, where pieces may be cut anywhere.

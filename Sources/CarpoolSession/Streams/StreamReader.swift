@@ -1,7 +1,17 @@
 /// One reader of a stream: its place in the bytes, what it makes of them, and how much it may still be given.
 ///
-/// Lives as long as whoever made it keeps it. It is asked with ``give(to:)`` until it gives nothing, and again whenever ``onReady`` is called.
+/// Lives as long as its owner keeps it. It is asked with ``give(to:)`` until it returns ``Step/nothing``, and again whenever ``onReady`` is called.
 public final class StreamReader {
+    /// What one call of ``give(to:)`` has done.
+    public enum Step: Equatable, Sendable {
+        /// A message was given.
+        case message
+        /// Only what makes no record was read, and there is more to read: the call is to be repeated, best in another turn of the loop.
+        case unfinished
+        /// There is nothing to give before ``onReady`` is called or credit is granted.
+        case nothing
+    }
+
     /// What it gets the bytes as.
     public let serializer: StreamSerializer
     /// The most bytes of the records of one message, in their JSON form.
@@ -19,8 +29,12 @@ public final class StreamReader {
     private var hasCompleted = false
     /// A record that did not fit the message before.
     private var kept: StreamRecord?
+    /// Where the piece ends that was read last.
+    private var pieceEnd: Int64
     /// Where the bytes stand that the framer has not seen.
-    private(set) var position: Int64
+    public private(set) var position: Int64
+    /// Where the next byte of the stream will stand.
+    public var streamEnd: Int64 { stream.end }
     /// Where the bytes stand that are in no message yet, and can still be in one.
     var given: Int64 { position &- Int64(framer.unfinishedBytes &+ (kept?.sizeBytes ?? 0)) }
 
@@ -33,6 +47,7 @@ public final class StreamReader {
         self.serializer = serializer
         self.messageBytes = messageBytes
         self.position = position
+        pieceEnd = position
         framer = serializer.makeFramer(recordBytes: messageBytes)
     }
 
@@ -40,6 +55,9 @@ public final class StreamReader {
 
     /// Whether it has been told how the stream ended.
     public var isOver: Bool { hasCompleted }
+
+    /// Whether nothing is left to tell it but how the stream ended.
+    public var isAtEnd: Bool { !hasCompleted && stream.completion != nil && (stream.isDropped || !isBehind) }
 
     /// The number of the message that it was given last; 0 before the first.
     public var lastSequence: Int { sequence }
@@ -59,34 +77,38 @@ public final class StreamReader {
     /// Takes back the credit that is left, and grants so much.
     public func allow(_ bytes: Int) { credit = max(0, bytes) }
 
-    /// Gives the next message, if there is one and there is credit for it; the last one needs none. Gives whether there was one.
-    @discardableResult public func give(to receiver: (StreamMessage) -> Void) -> Bool {
-        guard !hasCompleted else { return false }
-        if !stream.isDropped, let message = nextRecords() {
+    /// Gives the next message, if there is one and there is credit for it; the last one needs none. However short the records are, a call takes
+    /// about a millisecond.
+    @discardableResult public func give(to receiver: (StreamMessage) -> Void) -> Step {
+        guard !hasCompleted else { return .nothing }
+        var budget = FramingBudget()
+        if !stream.isDropped, let message = nextRecords(&budget) {
             if serializer.isParsed { stream.didParse(ParsedStream(serializer: serializer, message: message)) }
             receiver(message)
             stream.readerHasGot(message)
-            return true
+            return .message
         }
         stream.readerHasTaken()
-        guard !isBehind || stream.isDropped, let completion = stream.completion, !hasCompleted else { return false }
+        if budget.isSpent, !stream.isDropped { return .unfinished }
+        guard !isBehind || stream.isDropped, let completion = stream.completion, !hasCompleted else { return .nothing }
         hasCompleted = true
         attempt = stream.attempt
         receiver(make(.complete(completion), sizeBytes: 0))
-        return true
+        return .message
     }
 
     // MARK: Records
 
-    private func nextRecords() -> StreamMessage? {
+    private func nextRecords(_ budget: inout FramingBudget) -> StreamMessage? {
         var records: [StreamRecord.Content] = []
         var (size, encoded) = (0, 0)
         // What the end makes no record of is no reason to wait for credit.
         if credit <= 0, kept == nil, stream.attempt(at: position) == nil, stream.hasEnded(attempt) {
             kept = endAttempt()
         }
-        while credit > size, let record = nextRecord(room: credit - size) {
-            let fits = records.isEmpty || encoded &+ record.encodedBytes <= messageBytes
+        while credit > size, let record = nextRecord(room: credit - size, &budget) {
+            let bytes = record.encodedBytes
+            let fits = records.isEmpty || encoded &+ bytes <= messageBytes
             guard fits, case .success(let content) = record.result else {
                 if records.isEmpty, case .failure(let error) = record.result {
                     return give(.failure(error), sizeBytes: record.sizeBytes)
@@ -97,7 +119,7 @@ public final class StreamReader {
             records.append(content)
             size &+= record.sizeBytes
             // For the comma besides.
-            encoded &+= record.encodedBytes &+ 1
+            encoded &+= bytes &+ 1
             // Pieces have no sense in numbers; and what comes next may be of another attempt.
             if serializer == .bytes || serializer == .text || isAtBoundary { break }
         }
@@ -115,25 +137,58 @@ public final class StreamReader {
     }
 
     /// Whether all bytes of its attempt are with the framer, so that the next record is the attempt's last or another's first.
-    private var isAtBoundary: Bool { kept == nil && (stream.attempt(at: position) ?? attempt) != attempt }
+    private var isAtBoundary: Bool {
+        kept == nil && position == pieceEnd && (stream.attempt(at: position) ?? attempt) != attempt
+    }
 
-    private func nextRecord(room: Int) -> StreamRecord? {
+    private func nextRecord(room: Int, _ budget: inout FramingBudget) -> StreamRecord? {
         if let record = kept {
             kept = nil
             return record
         }
-        while true {
-            switch stream.attempt(at: position) {
-            case .some(attempt):
-                let (taken, record) = stream.withPiece(at: position) { framer.take($0, room: room) } ?? (0, nil)
-                position &+= Int64(taken)
-                if record != nil || taken == 0 { return record }
-            case .some(let next):
+        while !budget.isSpent {
+            switch takePiece(room: room, &budget) {
+            case .record(let record): return record
+            case .full: return nil
+            case .used: continue
+            case .attempt(let next):
                 if let record = endAttempt() { return record }
                 attempt = next
-            case .none: return stream.hasEnded(attempt) ? endAttempt() : nil
+            case .empty: return stream.hasEnded(attempt) ? endAttempt() : nil
             }
         }
+        return nil
+    }
+
+    /// What a piece of the stream has given.
+    private enum Taken {
+        case record(StreamRecord)
+        /// There is no room for what comes next.
+        case full
+        /// All of it, or the rest of the budget, and no record.
+        case used
+        /// It is of another attempt.
+        case attempt(Int)
+        /// There is none.
+        case empty
+    }
+
+    /// Reads the piece at its place up to the end of the first record.
+    private func takePiece(room: Int, _ budget: inout FramingBudget) -> Taken {
+        stream.withPiece(at: position) { bytes, number in
+            guard number == attempt else { return .attempt(number) }
+            pieceEnd = position &+ Int64(bytes.count)
+            var start = 0
+            defer { position &+= Int64(start) }
+            while start < bytes.count, !budget.isSpent {
+                let (taken, record) = framer.take(UnsafeRawBufferPointer(rebasing: bytes[start...]), room: room)
+                start &+= taken
+                budget.spend(bytes: taken)
+                if let record { return .record(record) }
+                if taken == 0 { return .full }
+            }
+            return .used
+        } ?? .empty
     }
 
     /// Gives what the end of an attempt makes a record; what it makes none of is passed over.

@@ -26,7 +26,7 @@ struct ResponseStreamTests {
             case .failure(let error): text += "(\(error.name))"
             case .complete(let completion): text += "(\(completion.error?.name ?? "complete"))"
             }
-        }) {}
+        }) != .nothing {}
         return text
     }
 
@@ -183,7 +183,7 @@ struct ResponseStreamTests {
             while reader.give(to: { message in
                 guard case .records(let records) = message.content else { return }
                 told += records.map { "\(message.attempt): \($0)" }
-            }) {}
+            }) != .nothing {}
         }
         stage.transport.receive(200)
         stage.transport.receive(Array("one\nhalf".utf8))
@@ -202,12 +202,71 @@ struct ResponseStreamTests {
         let (_, stream) = try send(stage)
         let reader = stream.attach(serializer, messageBytes: 1_024)
         reader.grant(.max)
-        reader.onReady = { while reader.give(to: { _ in }) {} }
+        reader.onReady = { while reader.give(to: { _ in }) != .nothing {} }
         stage.transport.receive(200)
         let text = serializer == .events ? ": ping\n\n" : serializer == .jsonLines ? "\n" : "x"
         let piece = Array(String(repeating: text, count: 10_000 / text.utf8.count).utf8)
         for _ in 0..<20 { #expect(stage.transport.receive(piece) == .accept) }
         #expect(memory.heldBytes <= 1_025)
+    }
+
+    @Test("B2: however short the records are, one call makes a bounded number of them")
+    func tinyRecords() throws {
+        let stage = try stage()
+        let (_, stream) = try send(stage)
+        let reader = stream.attach(.lines, messageBytes: 45_000)
+        reader.grant(.max)
+        stage.transport.receive(200)
+        stage.transport.receive([UInt8](repeating: UInt8(ascii: "\n"), count: 2_500))
+        var counts: [Int] = []
+        while reader.give(to: { message in
+            if case .records(let records) = message.content { counts.append(records.count) }
+        }) == .message {}
+        #expect(counts == [1_024, 1_024, 452])
+    }
+
+    @Test(
+        "B2: what makes no record is read in parts, and the record behind it is found",
+        arguments: [StreamSerializer.events, .jsonLines])
+    func nothingInParts(_ serializer: StreamSerializer) throws {
+        let stage = try stage()
+        let (request, stream) = try send(stage)
+        let reader = stream.attach(serializer, messageBytes: 45_000)
+        reader.grant(.max)
+        stage.transport.receive(200)
+        let last = serializer == .events ? "data: 1\n\n" : "1\n"
+        stage.transport.receive([UInt8](repeating: UInt8(ascii: "\n"), count: 2_500) + Array(last.utf8))
+        stage.transport.complete()
+        var steps: [StreamReader.Step] = []
+        repeat { steps.append(reader.give { _ in }) } while steps.last != .nothing
+        #expect(steps == [.unfinished, .unfinished, .message, .message, .nothing])
+        #expect(reader.isOver && request.isFinished && memory.heldBytes == 0)
+    }
+
+    @Test("B2: a crowd of readers moves on in any order, and the slowest decides")
+    func crowd() throws {
+        let stage = try stage()
+        let (request, stream) = try send(stage)
+        var readers = (0..<100).map { _ in stream.attach(.bytes, messageBytes: 45_000) }
+        stage.transport.receive(200)
+        stage.transport.receive(piece(40_000))
+        #expect(stage.transport.receive(piece(1)) == .pause)
+        for reader in readers { reader.grant(30_000) }
+        for (index, reader) in (readers[50...] + readers[..<50].reversed()).enumerated() {
+            #expect(stage.transport.resumed.isEmpty && memory.heldBytes == 40_000, "reader \(index)")
+            #expect(read(reader).count == 30_000)
+        }
+        #expect(stage.transport.resumed == [1])
+        #expect(memory.heldBytes == 10_000)
+        stage.transport.complete()
+        for reader in readers.dropLast(30) {
+            reader.grant(10_000)
+            #expect(read(reader).count == 10_000)
+        }
+        #expect(!request.isFinished)
+        readers.removeLast(30)
+        #expect(request.isFinished && memory.heldBytes == 0)
+        for reader in readers { #expect(read(reader) == "(complete)") }
     }
 
     @Test("Credit is exact for pieces, and one record may exceed it")
