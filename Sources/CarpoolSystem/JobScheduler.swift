@@ -25,6 +25,8 @@ struct JobScheduler {
         var computingPerUser = 3
         /// Jobs of one share that wait: as many as one client can have calls and transfers.
         var waitingPerShare = 2_048
+        /// Jobs of one user that wait; the rest of `waiting` is for others, whatever names its clients have.
+        var waitingPerUser = 8_192
         /// Jobs that wait.
         var waiting = 16_384
     }
@@ -48,14 +50,16 @@ struct JobScheduler {
         }
     }
 
-    /// Jobs that run of one user, or of all.
+    /// Jobs of one user, or of all.
     private struct Load {
+        var waiting = 0
         /// Jobs on files, stalled ones included.
         var running = 0
         var stalled = 0
         var computing = 0
-        var isNone: Bool { running == 0 && computing == 0 }
+        var isNone: Bool { waiting == 0 && running == 0 && computing == 0 }
 
+        /// Counts a job that begins or ends to run.
         mutating func count(_ share: WorkerShare, by change: Int) {
             if share.isComputation { computing += change } else { running += change }
         }
@@ -74,9 +78,9 @@ struct JobScheduler {
     private var users: [UInt32: Load] = [:]
     private var all = Load()
     private var runningJobs: [Int: Running] = [:]
-    private(set) var waiting = 0
-
     init(limits: Limits = Limits()) { self.limits = limits }
+
+    var waiting: Int { all.waiting }
 
     /// Jobs that run, stalled ones included.
     var running: Int { runningJobs.count }
@@ -95,14 +99,17 @@ struct JobScheduler {
     /// When the job began that runs longest of all.
     var oldestStartOfAll: MonotonicTime? { runningJobs.values.lazy.map(\.started).min() }
 
-    /// Adds a job to the queue of its share; `false` if that queue or all of them are full and the job may be refused.
+    /// Adds a job to the queue of its share; `false` if that queue, those of its user or all of them are full and the job may be refused.
     mutating func add(_ ticket: Int, to share: WorkerShare, mayBeRefused: Bool) -> Bool {
         if mayBeRefused {
-            guard waiting < limits.waiting, (shares[share]?.count ?? 0) < limits.waitingPerShare else { return false }
+            let ofUser = share.user.flatMap { users[$0]?.waiting } ?? 0
+            guard waiting < limits.waiting, ofUser < limits.waitingPerUser else { return false }
+            guard shares[share]?.count ?? 0 < limits.waitingPerShare else { return false }
         }
         let wasEligible = isEligible(share)
         shares[share, default: Share()].waiting.append(ticket)
-        waiting += 1
+        all.waiting += 1
+        if let user = share.user { users[user, default: Load()].waiting += 1 }
         if !wasEligible, isEligible(share) { turns.append(share) }
         return true
     }
@@ -113,10 +120,13 @@ struct JobScheduler {
         guard let index = turns.firstIndex(where: mayRun) else { return nil }
         let share = turns.remove(at: index)
         guard let ticket = shares[share]?.takeFirst() else { return nil }
-        waiting -= 1
         shares[share]?.running += 1
+        all.waiting -= 1
         all.count(share, by: 1)
-        if let user = share.user { users[user, default: Load()].count(share, by: 1) }
+        if let user = share.user {
+            users[user]?.waiting -= 1
+            users[user]?.count(share, by: 1)
+        }
         runningJobs[ticket] = Running(share: share, started: now)
         if isEligible(share) { turns.append(share) }
         return ticket

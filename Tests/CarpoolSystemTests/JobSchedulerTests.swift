@@ -130,6 +130,17 @@ struct JobSchedulerTests {
         #expect(scheduler.waiting == 4)
     }
 
+    @Test func oneUserWithManyNamesLeavesPlacesToOthers() {
+        var scheduler = JobScheduler(limits: .init(waitingPerUser: 2, waiting: 3))
+        #expect(add(1, to: WorkerShare(user: 1, client: "a"), &scheduler))
+        #expect(add(2, to: WorkerShare(user: 1, client: "b"), &scheduler))
+        #expect(!add(3, to: WorkerShare(user: 1, client: "c"), &scheduler))
+        #expect(add(4, to: WorkerShare(user: 2, client: "a"), &scheduler))
+        for ticket in startAll(&scheduler) { scheduler.finish(ticket) }
+        #expect(scheduler.waiting == 0 && scheduler.knownShares == 0)
+        #expect(add(5, to: WorkerShare(user: 1, client: "c"), &scheduler))
+    }
+
     @Test func nothingIsLeftOfThousandsOfShares() {
         var scheduler = JobScheduler()
         for round in 0..<50 {

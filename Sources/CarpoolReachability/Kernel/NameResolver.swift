@@ -12,15 +12,16 @@ public final class NameResolver: ReadinessHandler {
         case cannotFindHost = "cannot_find_host"
         /// No server has answered.
         case lookupFailed = "dns_lookup_failed"
-        /// Too many are being looked up.
+        /// Too many are being looked up, of all users or of one.
         case tooMany = "too_many_lookups"
     }
 
     /// Called with the addresses of a name, in the order of getaddrinfo(3), or with why there are none.
     public typealias Completion = (Result<[IPAddress], Failure>) -> Void
 
-    private struct Waiting {
+    private struct Lookup {
         let name: String
+        let user: UInt32
         let completion: Completion
     }
 
@@ -28,37 +29,46 @@ public final class NameResolver: ReadinessHandler {
     private var readEnd: FileDescriptor?
     /// Stays open for as long as the process lives: the C library may still write to it when this object is gone.
     private var writeEnd: Int32?
-    /// Who waits for which look-up, by the name that the shim gave it.
-    private var running: [UnsafeMutableRawPointer: Completion] = [:]
-    private var waiting: [Waiting] = []
+    /// The look-ups that run, by the handles that the shim gave them.
+    private var running: [UnsafeMutableRawPointer: Lookup] = [:]
+    private var waiting: [Lookup] = []
 
     /// Each takes a thread of the C library's.
     private static let maximumRunning = 8
+    /// Look-ups of one user that run: one that no server answers takes half a minute, and the rest are for other users.
+    private static let maximumRunningPerUser = 6
     /// A name that has to wait for more than these would come too late anyway.
     private static let maximumWaiting = 256
+    /// Look-ups of one user that wait.
+    private static let maximumWaitingPerUser = 128
     /// Addresses of one name that are looked at.
     private static let maximumAddresses = 32
 
     /// A resolver that has not looked up anything yet.
     public init(loop: EventLoop) { self.loop = loop }
 
-    /// Looks up a name. The completion is called once, on the loop; at once for an address.
-    public func resolve(_ name: String, _ completion: @escaping Completion) {
+    /// Looks up a name for a user. The completion is called once, on the loop; at once for an address.
+    public func resolve(_ name: String, for user: UInt32, _ completion: @escaping Completion) {
         if let address = IPAddress(name) { return completion(.success([address])) }
-        if running.count < NameResolver.maximumRunning {
-            begin(Waiting(name: name, completion: completion))
-        } else if waiting.count < NameResolver.maximumWaiting {
-            waiting.append(Waiting(name: name, completion: completion))
-        } else {
-            completion(.failure(.tooMany))
+        let lookup = Lookup(name: name, user: user, completion: completion)
+        if mayBegin(lookup) { return begin(lookup) }
+        let ofUser = waiting.count { $0.user == user }
+        guard waiting.count < NameResolver.maximumWaiting, ofUser < NameResolver.maximumWaitingPerUser else {
+            return completion(.failure(.tooMany))
         }
+        waiting.append(lookup)
     }
 
-    private func begin(_ next: Waiting) {
-        guard let pipe = pipe(), let lookup = CLinux_resolve(next.name, pipe) else {
-            return next.completion(.failure(.lookupFailed))
+    private func mayBegin(_ lookup: Lookup) -> Bool {
+        let ofUser = running.values.count { $0.user == lookup.user }
+        return running.count < NameResolver.maximumRunning && ofUser < NameResolver.maximumRunningPerUser
+    }
+
+    private func begin(_ lookup: Lookup) {
+        guard let pipe = pipe(), let handle = CLinux_resolve(lookup.name, pipe) else {
+            return lookup.completion(.failure(.lookupFailed))
         }
-        running[lookup] = next.completion
+        running[handle] = lookup
     }
 
     /// The writing end of the pipe, which is made for the first look-up.
@@ -76,15 +86,15 @@ public final class NameResolver: ReadinessHandler {
 
     /// A look-up is over; called by the loop.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
-        var lookups = [UnsafeMutableRawPointer?](repeating: nil, count: NameResolver.maximumRunning)
+        var handles = [UnsafeMutableRawPointer?](repeating: nil, count: NameResolver.maximumRunning)
         let size = MemoryLayout<UnsafeMutableRawPointer?>.size
-        guard case .bytes(let count) = lookups.withUnsafeMutableBytes({ Bytes.read(fd, into: $0) }) else { return }
-        for lookup in lookups[..<(count / size)] {
+        guard case .bytes(let count) = handles.withUnsafeMutableBytes({ Bytes.read(fd, into: $0) }) else { return }
+        for handle in handles[..<(count / size)] {
             // Whatever comes through the pipe, only what was begun here is taken.
-            guard let lookup, let completion = running.removeValue(forKey: lookup) else { continue }
-            completion(NameResolver.take(lookup))
+            guard let handle, let lookup = running.removeValue(forKey: handle) else { continue }
+            lookup.completion(NameResolver.take(handle))
         }
-        while running.count < NameResolver.maximumRunning, !waiting.isEmpty { begin(waiting.removeFirst()) }
+        while let next = waiting.firstIndex(where: mayBegin) { begin(waiting.remove(at: next)) }
     }
 
     private static func take(_ lookup: UnsafeMutableRawPointer) -> Result<[IPAddress], Failure> {

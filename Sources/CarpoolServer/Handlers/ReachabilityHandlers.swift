@@ -35,7 +35,7 @@ struct ReachabilityHandlers {
 
     private func resolve(_ name: String, _ call: Call) {
         let begun = MonotonicTime.read()
-        service.resolver.resolve(name) { [service] result in
+        service.resolver.resolve(name, for: call.client.uid) { [service] result in
             var view = HostView(name: name)
             view.lookupMilliseconds = MonotonicTime.read().microseconds(since: begun) / 1_000
             switch result {

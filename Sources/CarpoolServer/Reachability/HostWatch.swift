@@ -5,6 +5,7 @@ internal import CarpoolSystem
 final class HostWatch {
     private(set) var view: HostView
     private let service: ReachabilityService
+    private let user: UInt32
     private let zone: String?
     private var known: [IPAddress]
     private let isName: Bool
@@ -17,9 +18,12 @@ final class HostWatch {
     /// How long addresses are kept, in milliseconds.
     private static let keptMilliseconds = 60_000
 
-    /// - Parameter onAddresses: called when a name's addresses have come.
-    init(_ name: String, _ service: ReachabilityService, onAddresses: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - user: the user to whom its look-ups are counted.
+    ///   - onAddresses: called when a name's addresses have come.
+    init(_ name: String, for user: UInt32, _ service: ReachabilityService, onAddresses: @escaping () -> Void) {
         self.service = service
+        self.user = user
         self.onAddresses = onAddresses
         let address = HostView.split(name)
         zone = address?.zone
@@ -50,7 +54,7 @@ final class HostWatch {
         looked = service.loop.now
         isLooking = true
         let begun = MonotonicTime.read()
-        service.resolver.resolve(view.name) { [weak self] result in self?.take(result, begun) }
+        service.resolver.resolve(view.name, for: user) { [weak self] result in self?.take(result, begun) }
     }
 
     private func take(_ result: Result<[IPAddress], NameResolver.Failure>, _ begun: MonotonicTime) {

@@ -45,7 +45,9 @@ final class ReachabilityWatch {
             self?.take($0)
         }
         guard !hosts.isEmpty else { return }
-        self.hosts = hosts.map { name in HostWatch(name, service) { [weak self] in self?.tellHosts() } }
+        self.hosts = hosts.map { name in
+            HostWatch(name, for: client.uid, service) { [weak self] in self?.tellHosts() }
+        }
         toldHosts = self.hosts.map(\.view.addresses)
         observation = service.manager.observe({ _ in }, onLook: { [weak self] in self?.refreshHosts() })
     }
