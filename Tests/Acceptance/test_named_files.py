@@ -74,14 +74,14 @@ def older(start_by: Callable[[str], Daemon]) -> Daemon:
     "path",
     ["/dev/fd/3", "/dev/stdin", "/proc/self/fd/3", "/proc/{}/fd/3", "/proc/{}/environ", "/proc/{}/cwd/etc/passwd"],
 )
-@pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize("linked", [False, True])
 @pytest.mark.parametrize("kernel", ["this", "older"])
 def test_a7_the_daemon_s_own_files_are_not_a_caller_s(
-    request: pytest.FixtureRequest, origin: ScriptedOrigin, url: str, folder: Path, path: str, is_link: bool, kernel: str
+    request: pytest.FixtureRequest, origin: ScriptedOrigin, url: str, folder: Path, path: str, linked: bool, kernel: str
 ) -> None:  # fmt: skip
     daemon: Daemon = request.getfixturevalue("daemon" if kernel == "this" else "older")
     path = path.format(daemon.pid)
-    if is_link:
+    if linked:
         (folder / "link").symlink_to(path)
         path = str(folder / "link")
     with daemon.wire() as wire:
