@@ -36,14 +36,22 @@ struct BinaryPropertyListReader {
 
     private static let malformed = EncodingFailure.invalidPropertyList("its tables do not fit its length")
 
-    mutating func read() throws(EncodingFailure) -> StructuredValue { try value(of: top, depth: 0) }
+    mutating func read() throws(EncodingFailure) -> StructuredValue {
+        try charge(1)
+        return try value(of: top, depth: 0)
+    }
 
-    private mutating func value(of object: Int, depth: Int) throws(EncodingFailure) -> StructuredValue {
-        guard depth < StructuredValue.maximumDepth else { throw .invalidPropertyList("it is nested too deep") }
-        valuesLeft &-= 1
-        guard valuesLeft >= 0 else {
+    /// Counts values that are about to be read, before anything is allocated for them.
+    private mutating func charge(_ values: Int) throws(EncodingFailure) {
+        guard values <= valuesLeft else {
             throw .invalidPropertyList("it has more than \(PropertyList.maximumValues) values")
         }
+        valuesLeft &-= values
+    }
+
+    /// Reads one value, which was charged.
+    private mutating func value(of object: Int, depth: Int) throws(EncodingFailure) -> StructuredValue {
+        guard depth < StructuredValue.maximumDepth else { throw .invalidPropertyList("it is nested too deep") }
         var position = try place(of: object)
         let marker = bytes[position]
         position &+= 1
@@ -146,9 +154,13 @@ struct BinaryPropertyListReader {
         return String(decoding: units, as: UTF16.self)
     }
 
-    private func references(_ marker: UInt8, _ position: Int, _ width: Int) throws(EncodingFailure) -> [Int] {
+    /// The references of a container. They are charged first: each level of a list that holds itself would take memory for all of them.
+    private mutating func references(
+        _ marker: UInt8, _ position: Int, _ width: Int
+    ) throws(EncodingFailure) -> [Int] {
         var position = position
         let content = try content(marker, referenceSize &* width, &position)
+        try charge(content.count / referenceSize)
         return stride(from: content.startIndex, to: content.endIndex, by: referenceSize).map { start in
             Int(clamping: BinaryPropertyListReader.number(content[start..<(start &+ referenceSize)]))
         }

@@ -171,6 +171,23 @@ struct PropertyListTests {
         }
     }
 
+    @Test("B5: the values of a container are counted before there is memory for them")
+    func countedFirst() throws {
+        let references = PropertyList.maximumValues
+        for (marker, divisor) in [(0xAF, 1), (0xDF, 2)] as [(UInt8, Int)] {
+            var bytes = Array("bplist00".utf8) + [marker, 0x12]
+            let count = references / divisor
+            bytes += (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
+            bytes += [UInt8](repeating: 0, count: references)
+            let table = bytes.count
+            bytes += [8, 0, 0, 0, 0, 0, 0, 1, 1]
+            for number in [1, 0, table] { bytes += (0..<8).map { UInt8(number >> (56 - 8 * $0) & 255) } }
+            // With the first level every value is spent: the second is not begun.
+            let error = #expect(throws: SessionError.self) { try PropertyList.decode(bytes) }
+            #expect(error.map { "\($0)".contains("more than 500000 values") } == true)
+        }
+    }
+
     @Test("10,000 damaged lists do no damage")
     func mutations() throws {
         var random = SeededGenerator(seed: 42)
