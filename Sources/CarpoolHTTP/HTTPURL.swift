@@ -15,6 +15,9 @@ public final class HTTPURL: CustomStringConvertible {
     /// What is done with characters that a URL must not hold, in this one and in those that are made of it.
     public let encoding: URLEncoding
 
+    /// About how many bytes of memory it takes: the text, and the parts in libcurl's form.
+    public var memoryBytes: Int { 2 &* description.utf8.count &+ 512 }
+
     /// Parses an absolute URL. Refuses other schemes, control characters, a backslash in the authority, and URLs over 64 KiB.
     /// - Parameter encoding: what is done with characters that a URL must not hold. ``URLEncoding/asIs`` refuses blanks.
     public convenience init(_ text: String, encoding: URLEncoding = .percent) throws(TransportError) {

@@ -8,20 +8,36 @@ public struct ResponseHead {
     public let httpVersion: String
     /// The fields, in the order in which they came, duplicates and case as they came.
     public let fields: FieldBlock
+    /// Whether the fields were let go of.
+    public let isTruncated: Bool
 
     /// Makes a head from its parts.
     public init(status: Int, httpVersion: String, fields: FieldBlock) {
         self.status = status
         self.httpVersion = httpVersion
         self.fields = fields
+        isTruncated = false
     }
+
+    private init(truncating head: ResponseHead) {
+        (status, httpVersion, fields, isTruncated) = (head.status, head.httpVersion, FieldBlock(), true)
+    }
+
+    /// The same head without its fields: for one that is kept although it has done its work.
+    public var withoutFields: ResponseHead { ResponseHead(truncating: self) }
 }
 
 /// The fields of a head, kept as one run of bytes: most are only ever copied to the client, so none becomes a `String` unless asked for.
 public struct FieldBlock {
+    /// Where a field stands. Offsets of 32 bits, because a head of short lines has very many: the transport takes 300,000 bytes of it.
     private struct Entry {
-        var name: Range<Int>
-        var value: Range<Int>
+        var nameStart: UInt32
+        var nameEnd: UInt32
+        var valueStart: UInt32
+        var valueEnd: UInt32
+
+        var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
+        var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
     }
 
     private var bytes: [UInt8] = []
@@ -42,6 +58,9 @@ public struct FieldBlock {
     /// How many bytes the lines have together.
     public var byteCount: Int { bytes.count }
 
+    /// How many bytes of memory they take.
+    public var memoryBytes: Int { bytes.capacity &+ entries.capacity &* MemoryLayout<Entry>.stride }
+
     /// Adds one line, `Name: value`, without its line end. Gives false, and adds nothing, if it has no colon or no name.
     public mutating func append(line: UnsafeRawBufferPointer) -> Bool {
         guard let start = line.baseAddress, let found = memchr(start, 0x3A, line.count) else { return false }
@@ -53,7 +72,11 @@ public struct FieldBlock {
         while end > first, FieldBlock.isBlank(line[end - 1]) { end -= 1 }
         let base = bytes.count
         bytes.append(contentsOf: line)
-        entries.append(Entry(name: base..<base + colon, value: base + first..<base + end))
+        entries.append(
+            Entry(
+                nameStart: UInt32(truncatingIfNeeded: base), nameEnd: UInt32(truncatingIfNeeded: base &+ colon),
+                valueStart: UInt32(truncatingIfNeeded: base &+ first), valueEnd: UInt32(truncatingIfNeeded: base &+ end)
+            ))
         return true
     }
 
@@ -68,7 +91,7 @@ public struct FieldBlock {
         bytes.removeLast(bytes.count - last.value.upperBound)
         if !last.value.isEmpty { bytes.append(0x20) }
         bytes.append(contentsOf: line[start..<end])
-        entries[entries.count - 1].value = last.value.lowerBound..<bytes.count
+        entries[entries.count - 1].valueEnd = UInt32(truncatingIfNeeded: bytes.count)
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }

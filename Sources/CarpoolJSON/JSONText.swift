@@ -11,4 +11,11 @@ public struct JSONText: Equatable, Sendable {
 
     /// What a writer has written, which is one value.
     public init(_ writer: borrowing JSONWriter) { bytes = writer.bytes }
+
+    /// The text of a value.
+    public init(_ value: JSON) {
+        var writer = JSONWriter()
+        writer.value(value)
+        self.init(writer)
+    }
 }

@@ -35,8 +35,11 @@ final class Call {
     var passedDescriptor: WorkerFile?
     /// The batch that its answer belongs to.
     let batch: Batch?
+    /// How long the message was that it came in.
+    let messageBytes: Int
 
-    init(id: RPCID?, params: Params, client: any Client, batch: Batch?) {
+    init(id: RPCID?, params: Params, client: any Client, batch: Batch?, messageBytes: Int = 0) {
+        self.messageBytes = messageBytes
         self.id = id
         self.params = params
         self.client = client

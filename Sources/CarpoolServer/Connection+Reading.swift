@@ -8,48 +8,50 @@ extension Connection {
     func read(_ text: MessageText, of batch: Batch?) {
         let isInBatch = batch != nil
         guard text.bytes.count > PreparedInput.structureBytes else {
-            return handle(RPCInput.parse(text, isInBatch: isInBatch), of: batch)
+            return handle(RPCInput.parse(text, isInBatch: isInBatch), text.bytes.count, of: batch)
         }
         guard text.bytes.count <= PreparedInput.bytes else { return prepare(text, for: batch) }
         do throws(RPCError) {
             let text = try text.read()
             if text.isBatch && !isInBatch || text.structureBytes <= PreparedInput.structureBytes {
-                handle(RPCInput.parse(text, isInBatch: isInBatch), of: batch)
+                handle(RPCInput.parse(text, isInBatch: isInBatch), text.bytes.count, of: batch)
             } else {
                 prepare(text, for: batch)
             }
         } catch {
-            handle(.failure(error), of: batch)
+            handle(.failure(error), text.bytes.count, of: batch)
         }
     }
 
     private func prepare(_ text: MessageText, for batch: Batch?) {
         let (catalogue, isInBatch) = (server.dispatcher.catalogue, batch != nil)
-        awaitedBytes = text.bytes.count
+        let bytes = text.bytes.count
+        awaitedBytes = bytes
         // One for each connection.
         server.worker.runAlways(
             for: identity.workerShare.computation, { Handover(PreparedInput(text, isInBatch: isInBatch, catalogue)) },
-            then: { [self] in take($0.value, of: batch) })
+            then: { [self] in take($0.value, bytes, of: batch) })
         // Nothing is read from the socket meanwhile.
         settle()
     }
 
-    private func take(_ prepared: PreparedInput, of batch: Batch?) {
+    private func take(_ prepared: PreparedInput, _ bytes: Int, of batch: Batch?) {
         awaitedBytes = 0
         guard !isClosed, !isShownOut else { return }
         switch prepared {
-        case .request(let request, let call): handle(request, prepared: call, batch: batch)
-        case .input(let input): handle(input, of: batch)
+        case .request(let request, let call): handle(request, bytes, prepared: call, batch: batch)
+        case .input(let input): handle(input, bytes, of: batch)
         }
         endDescriptors()
         resumeInput()
     }
 
-    private func handle(_ input: RPCInput, of batch: Batch?) {
+    /// - Parameter bytes: how long the message was.
+    private func handle(_ input: RPCInput, _ bytes: Int, of batch: Batch?) {
         switch input {
-        case .single(let message): handle(message, batch: batch)
+        case .single(let message): handle(message, bytes, batch: batch)
         case .batch(let messages): begin(messages)
-        case .failure(let error): handle(.invalid(nil, error), batch: batch)
+        case .failure(let error): handle(.invalid(nil, error), bytes, batch: batch)
         }
     }
 
@@ -62,7 +64,7 @@ extension Connection {
 
     // MARK: Carrying out
 
-    private func handle(_ message: RPCMessage, batch: Batch?) {
+    private func handle(_ message: RPCMessage, _ bytes: Int, batch: Batch?) {
         switch message {
         case .invalid(let id, let error):
             if let batch {
@@ -71,18 +73,18 @@ extension Connection {
                 send(id: id, error: error)
             }
         case .response(let response): server.callbacks.answer(response, from: number)
-        case .request(let request): handle(request, prepared: nil, batch: batch)
+        case .request(let request): handle(request, bytes, prepared: nil, batch: batch)
         }
     }
 
-    private func handle(_ request: RPCRequest, prepared: PreparedCall?, batch: Batch?) {
+    private func handle(_ request: RPCRequest, _ bytes: Int, prepared: PreparedCall?, batch: Batch?) {
         if let batch, let id = request.id {
             if let error = batchRefusal { return batch.add { Reply.write(id: id, error: error, to: &$0) } }
             batch.expect()
         }
         let isDuplicate = request.id.map { calls[$0] != nil } ?? false
         let call = server.dispatcher.dispatch(
-            request, prepared: prepared, from: self, batch: batch, underWay: calls.count,
+            request, prepared: prepared, messageBytes: bytes, from: self, batch: batch, underWay: calls.count,
             limit: server.limits.callsPerConnection, isDuplicate: isDuplicate)
         if let id = call.id, !call.isAnswered { calls[id] = call }
     }

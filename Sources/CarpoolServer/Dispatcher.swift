@@ -32,8 +32,8 @@ struct Dispatcher {
 
     /// Carries out one request. The call that it gives back may be answered already.
     func dispatch(
-        _ request: RPCRequest, prepared: PreparedCall? = nil, from client: any Client, batch: Batch?, underWay: Int,
-        limit: Int, isDuplicate: Bool
+        _ request: RPCRequest, prepared: PreparedCall? = nil, messageBytes: Int = 0, from client: any Client,
+        batch: Batch?, underWay: Int, limit: Int, isDuplicate: Bool
     ) -> Call {
         func refuse(_ error: RPCError) -> Call {
             let call = Call(id: request.id, params: .none, client: client, batch: batch)
@@ -55,7 +55,8 @@ struct Dispatcher {
             } else {
                 params = try catalogue.bind(params: request.params, of: entry.method)
             }
-            let call = Call(id: request.id, params: params, client: client, batch: batch)
+            let call = Call(
+                id: request.id, params: params, client: client, batch: batch, messageBytes: messageBytes)
             call.parts = prepared?.parts
             do throws(RPCError) {
                 if case .result(let write) = try entry.handler(call) { call.answer(write) }

@@ -25,6 +25,18 @@ extension Limits {
             all: ("sessions", sessions))
     }
 
+    var sessionByteBounds: Quota.Bounds {
+        Quota.Bounds(
+            client: ("session_bytes_per_client", sessionBytesPerClient),
+            user: ("session_bytes_per_user", sessionBytesPerUser), all: ("session_bytes", sessionBytes))
+    }
+
+    var retainedBounds: RetainedRequests.Bounds {
+        RetainedRequests.Bounds(
+            requests: retainedRequests, requestsOfUser: retainedRequestsPerUser, bytes: retainedBytes,
+            bytesOfUser: retainedBytesPerUser)
+    }
+
     var subscriptionBounds: Quota.Bounds {
         Quota.Bounds(
             client: ("subscriptions_per_client", subscriptionsPerClient),

@@ -40,7 +40,7 @@ public struct Limits: Equatable, Sendable {
     public var queuedRequestsPerUser = 50_000
     /// Requests that are not over, of all users.
     public var queuedRequests = 100_000
-    /// What the bodies of requests that are not over take of memory, of one client.
+    /// What requests that are not over take of memory, of one client: bodies, and what else came with their calls.
     public var requestBodyBytesPerClient = 268_435_456
     /// The same, of one user.
     public var requestBodyBytesPerUser = 536_870_912
@@ -52,8 +52,20 @@ public struct Limits: Equatable, Sendable {
     public var sessionsPerUser = 500
     /// Sessions at a time that all users have created.
     public var sessions = 1_000
-    /// Finished requests that are kept for `request.get`.
-    public var retainedRequests = 10_000
+    /// What the configurations of sessions take of memory, of one client.
+    public var sessionBytesPerClient = 33_554_432
+    /// The same, of one user.
+    public var sessionBytesPerUser = 67_108_864
+    /// The same, of all users.
+    public var sessionBytes = 134_217_728
+    /// Finished requests that are kept for `request.get`, of one user.
+    public var retainedRequestsPerUser = 10_000
+    /// Finished requests that are kept for `request.get`, of all users.
+    public var retainedRequests = 20_000
+    /// What the finished requests that are kept take of memory, of one user.
+    public var retainedBytesPerUser = 268_435_456
+    /// The same, of all users.
+    public var retainedBytes = 536_870_912
     /// How long they are kept.
     public var retentionMilliseconds = 86_400_000
     /// Unread output at which a client is no longer read from.
@@ -177,7 +189,7 @@ public struct Limits: Equatable, Sendable {
             "requests of all users that are not over: each costs some KiB"),
         Field(
             "request_body_bytes_per_client", \.requestBodyBytesPerClient, 1_048_576...1_099_511_627_776,
-            "bodies in memory of one client's requests that are not over: those that came with the call, and 1 MiB for each that is given piece by piece"
+            "memory of one client's requests that are not over: what came with their calls, bodies above all, and 1 MiB for each body that is given piece by piece"
         ),
         Field(
             "request_body_bytes_per_user", \.requestBodyBytesPerUser, 1_048_576...1_099_511_627_776,
@@ -190,7 +202,24 @@ public struct Limits: Equatable, Sendable {
             "sessions_per_user", \.sessionsPerUser, 1...100_000,
             "sessions that one user has created: they live until they are invalidated"),
         Field("sessions", \.sessions, 1...100_000, "sessions that all users have created"),
-        Field("retained_requests", \.retainedRequests, 0...1_000_000, "finished requests kept for request.get"),
+        Field(
+            "session_bytes_per_client", \.sessionBytesPerClient, 65_536...17_179_869_184,
+            "memory of the configurations of sessions that one client has created"),
+        Field(
+            "session_bytes_per_user", \.sessionBytesPerUser, 65_536...17_179_869_184, "the same, of one user"),
+        Field("session_bytes", \.sessionBytes, 65_536...17_179_869_184, "the same, of all users"),
+        Field(
+            "retained_requests_per_user", \.retainedRequestsPerUser, 0...1_000_000,
+            "finished requests of one user that are kept for request.get"),
+        Field(
+            "retained_requests", \.retainedRequests, 0...1_000_000,
+            "the same, of all users: beyond it the user with the most loses some"),
+        Field(
+            "retained_bytes_per_user", \.retainedBytesPerUser, 1_048_576...1_099_511_627_776,
+            "memory of one user's finished requests: heads, values and bodies that are not in files"),
+        Field(
+            "retained_bytes", \.retainedBytes, 1_048_576...1_099_511_627_776,
+            "the same, of all users: beyond it the user with the most loses some"),
         Field("retention_ms", \.retentionMilliseconds, 0...2_592_000_000, "how long they are kept"),
         Field(
             "unread_bytes", \.unreadBytes, 65_536...268_435_456,

@@ -4,13 +4,15 @@ final class QuotaLedger {
     final class Ticket {
         private let ledger: QuotaLedger
         private let client: ClientIdentity
+        private let amount: Int
 
-        fileprivate init(_ ledger: QuotaLedger, _ client: ClientIdentity) {
+        fileprivate init(_ ledger: QuotaLedger, _ client: ClientIdentity, _ amount: Int) {
             self.ledger = ledger
             self.client = client
+            self.amount = amount
         }
 
-        deinit { ledger.quota.giveBack(1, for: client) }
+        deinit { ledger.quota.giveBack(amount, for: client) }
     }
 
     fileprivate var quota = Quota()
@@ -18,10 +20,12 @@ final class QuotaLedger {
     /// How much is held in all.
     var used: Int { quota.used }
 
-    /// Takes one for a client, or says why it cannot have one.
-    func take(for client: ClientIdentity, _ bounds: Quota.Bounds) throws(Quota.Refusal) -> Ticket {
-        if let refusal = quota.refusal(of: 1, for: client, bounds) { throw refusal }
-        quota.take(1, for: client)
-        return Ticket(self, client)
+    /// Takes one for a client, or as many as it says, or says why it cannot have them.
+    func take(
+        _ amount: Int = 1, for client: ClientIdentity, _ bounds: Quota.Bounds
+    ) throws(Quota.Refusal) -> Ticket {
+        if let refusal = quota.refusal(of: amount, for: client, bounds) { throw refusal }
+        quota.take(amount, for: client)
+        return Ticket(self, client, amount)
     }
 }

@@ -17,7 +17,8 @@ extension RPCError {
     static func tooManyToClose() -> RPCError {
         RPCError(
             .tooManyInFlight,
-            "too many descriptors that this user has passed cannot be closed: a disk, or a socket with SO_LINGER, holds their close(2)")
+            "too many descriptors that this user has passed cannot be closed: a disk, or a socket with SO_LINGER, holds their close(2)"
+        )
     }
 
     static func tooManySubscriptions(_ refusal: Quota.Refusal) -> RPCError {
@@ -44,8 +45,16 @@ extension RPCError {
         overQuota(.queueFull, refusal, "requests that are not over").with("limit", .integer(refusal.value))
     }
 
-    static func tooManyBodyBytes(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.queueFull, refusal, "bytes in bodies of requests; a file or a descriptor takes none")
+    static func tooManyRequestBytes(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(
+            .queueFull, refusal,
+            "bytes in requests that are not over, with their bodies and fields; a body in a file or a descriptor takes none"
+        )
+        .with("limit_bytes", .integer(refusal.value))
+    }
+
+    static func tooManySessionBytes(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.queueFull, refusal, "bytes in configurations of sessions; invalidate those that are not needed")
             .with("limit_bytes", .integer(refusal.value))
     }
 

@@ -164,7 +164,7 @@ struct RecordWriter {
         writer.key("headers")
         writer.beginArray()
         let start = writer.count
-        var isWhole = true
+        var isWhole = !head.isTruncated
         head.fields.forEach { name, value in
             guard isWhole else { return }
             let before = writer.count

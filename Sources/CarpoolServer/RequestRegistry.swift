@@ -23,8 +23,12 @@ final class RequestEntry {
     let fingerprint: UInt64
     /// The client's free labels, as JSON.
     let tags: [UInt8]?
-    /// What its body takes of the daemon's memory while it is under way.
-    let bodyBytes: Int
+    /// What it takes of the daemon's memory while it is under way, of what came with its call.
+    let heldBytes: Int
+    /// The part of it that stays when the body has been let go of.
+    private let lastingBytes: Int
+    /// What it takes of the memory since its end, if it is kept.
+    fileprivate(set) var retainedBytes = 0
     /// Microseconds since 1970.
     let created: Int64
     var finished: Int64?
@@ -47,10 +51,12 @@ final class RequestEntry {
     init(
         request: Request, client: ClientIdentity, connection: Int, sequence: Int, cancelsOnDisconnect: Bool,
         isKept: Bool, key: String?,
-        fingerprint: UInt64, tags: [UInt8]?, created: Int64
+        fingerprint: UInt64, tags: [UInt8]?, created: Int64, callBytes: Int = 0
     ) {
         self.request = request
-        bodyBytes = request.parameters.bodyMemoryBytes
+        let bodyBytes = request.parameters.bodyMemoryBytes
+        heldBytes = request.parameters.memoryBytes(callBytes: callBytes)
+        lastingBytes = max(0, heldBytes &- bodyBytes)
         self.client = client
         self.connection = connection
         self.sequence = sequence
@@ -73,6 +79,8 @@ final class RequestEntry {
         if waits.count > 1 { isAwaitedByMany = true }
         return { waits.remove(number) }
     }
+
+    fileprivate func weigh() { retainedBytes = request.retainedMemoryBytes &+ lastingBytes }
 }
 
 /// Every request that the daemon knows: those under way, and those kept after their end. Bounded by the queue limits and by retention.
@@ -88,12 +96,10 @@ struct RequestRegistry {
     /// The same in order, of all and of each client.
     private var order = OrderedEntries()
     private var byClient: [ClientIdentity: ClientEntries] = [:]
-    /// Those that are kept, in the order in which they ended.
-    private var kept = OrderedEntries()
-    private var lastPlace = 0
+    /// Those that are kept after their end.
+    private(set) var retained = RetainedRequests()
     private var underWayQuota = Quota()
-    private var bodyQuota = Quota()
-    private var retained: Int { kept.count }
+    private var memoryQuota = Quota()
     private var sequence = 0
     private(set) var active = 0
 
@@ -102,7 +108,7 @@ struct RequestRegistry {
 
     /// Whether a kept result waits for its client; asked only while nothing is under way.
     var hasUnreadResults: Bool {
-        retained > 0 && entries.values.contains { $0.isKept && $0.finished != nil && !$0.isRead }
+        retained.count > 0 && entries.values.contains { $0.isKept && $0.finished != nil && !$0.isRead }
     }
 
     /// The request of that name, if it may be asked for.
@@ -137,9 +143,9 @@ struct RequestRegistry {
         underWayQuota.refusal(of: 1, for: client, limits.queuedRequestBounds)
     }
 
-    /// Why there is no memory for one more body of so many bytes; `nil` if there is.
-    mutating func refusal(ofBody bytes: Int, _ client: ClientIdentity, _ limits: Limits) -> Quota.Refusal? {
-        bytes == 0 ? nil : bodyQuota.refusal(of: bytes, for: client, limits.requestBodyBounds)
+    /// Why there is no memory for one more request of so many bytes; `nil` if there is.
+    mutating func refusal(ofBytes bytes: Int, _ client: ClientIdentity, _ limits: Limits) -> Quota.Refusal? {
+        bytes == 0 ? nil : memoryQuota.refusal(of: bytes, for: client, limits.requestBodyBounds)
     }
 
     mutating func insert(_ entry: RequestEntry) {
@@ -151,36 +157,39 @@ struct RequestRegistry {
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = entry }
         active += 1
         underWayQuota.take(1, for: entry.client)
-        if entry.bodyBytes > 0 { bodyQuota.take(entry.bodyBytes, for: entry.client) }
+        if entry.heldBytes > 0 { memoryQuota.take(entry.heldBytes, for: entry.client) }
     }
 
-    /// Notes the end of a request. Gives those that must go because too many are kept now: those read first, then the oldest.
+    /// Notes the end of a request. Returns those that must go because too many are kept now.
     mutating func finish(_ entry: RequestEntry, at time: Int64, _ limits: Limits) -> [RequestEntry] {
         guard entry.finished == nil else { return [] }
         entry.finished = time
         active -= 1
         underWayQuota.giveBack(1, for: entry.client)
-        if entry.bodyBytes > 0 { bodyQuota.giveBack(entry.bodyBytes, for: entry.client) }
+        if entry.heldBytes > 0 { memoryQuota.giveBack(entry.heldBytes, for: entry.client) }
         if entry.isDismissed { forget(entry) }
-        guard !entry.isDismissed, entry.isKept else { return [] }
-        lastPlace &+= 1
-        entry.place = lastPlace
-        kept.insert(entry, at: lastPlace)
-        // Some go at once, so that the search is not repeated for every request.
-        guard retained > limits.retainedRequests else { return [] }
-        let surplus = max(1, retained - limits.retainedRequests * 9 / 10)
-        return leastWorth(min(surplus, RequestRegistry.surplusAtOnce))
+        return retain(entry, limits)
     }
 
-    /// Results that go at once when there are too many.
-    private static let surplusAtOnce = 64
+    /// Keeps a finished request from now on, if it is to be kept. Returns those that must go because too many are kept now.
+    mutating func retain(_ entry: RequestEntry, _ limits: Limits) -> [RequestEntry] {
+        guard entry.finished != nil, !entry.isDismissed, entry.isKept, entry.place == nil else { return [] }
+        entry.weigh()
+        entry.place = retained.insert(entry)
+        return surplus(after: entry.client.uid, limits)
+    }
+
+    /// Those that must go because too many are kept, of which a user has the last one. There may be more when these are removed.
+    func surplus(after uid: UInt32, _ limits: Limits) -> [RequestEntry] {
+        retained.surplus(after: uid, limits.retainedBounds)
+    }
 
     /// Gives back memory that the tables have kept from a time when there were more requests.
     mutating func shrink() {
         if entries.capacity > 4 * entries.count + 1_024 { entries = entries.filter { _ in true } }
         if keys.capacity > 4 * keys.count + 1_024 { keys = keys.filter { _ in true } }
         order.shrink()
-        kept.shrink()
+        retained.shrink()
         for client in byClient.values { client.entries.shrink() }
     }
 
@@ -189,7 +198,7 @@ struct RequestRegistry {
         guard !entry.isDismissed else { return }
         entry.isDismissed = true
         if let key = entry.key { keys[Key(client: entry.client, key: key)] = nil }
-        if let place = entry.place { kept.remove(place) }
+        if let place = entry.place { retained.remove(entry, at: place) }
         entry.place = nil
         if entry.finished != nil { forget(entry) }
     }
@@ -217,13 +226,7 @@ struct RequestRegistry {
     /// Those whose time is over, up to a number: the first that ended come first.
     func expired(at time: Int64, _ limits: Limits, atMost maximum: Int = 64) -> [RequestEntry] {
         let oldest = time - Int64(limits.retentionMilliseconds) * 1_000
-        var found: [RequestEntry] = []
-        kept.read(after: 0) { _, entry in
-            guard found.count < maximum, (entry.finished ?? .max) <= oldest else { return false }
-            found.append(entry)
-            return true
-        }
-        return found
+        return retained.ended(upTo: oldest, atMost: maximum)
     }
 
     /// A page of a list.
@@ -263,19 +266,5 @@ struct RequestRegistry {
             return true
         }
         return page
-    }
-
-    /// What may go first: what was read or succeeded before failures that nobody has seen, then by age.
-    private func leastWorth(_ count: Int) -> [RequestEntry] {
-        var (first, last): ([RequestEntry], [RequestEntry]) = ([], [])
-        kept.read(after: 0) { _, entry in
-            if entry.isRead || entry.request.error == nil {
-                first.append(entry)
-            } else if last.count < count {
-                last.append(entry)
-            }
-            return first.count < count
-        }
-        return Array((first + last).prefix(count))
     }
 }

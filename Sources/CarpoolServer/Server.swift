@@ -45,6 +45,7 @@ final class Server {
     let rawStreamQuota = QuotaLedger()
     let streamReaderQuota = QuotaLedger()
     let sessionQuota = QuotaLedger()
+    let sessionMemoryQuota = QuotaLedger()
     /// Peers that were refused and have not gone yet.
     var farewells: [ObjectIdentifier: Farewell] = [:]
     var statistics = ServerStatistics()
@@ -208,9 +209,8 @@ final class Server {
         if let refusal = requests.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
         let reader = reader(for: call.client, files: files)
         let parameters = try reader.parameters(call.params, call.parts)
-        if let refusal = requests.refusal(ofBody: parameters.bodyMemoryBytes, identity, limits) {
-            throw .tooManyBodyBytes(refusal)
-        }
+        let heldBytes = parameters.memoryBytes(callBytes: call.messageBytes)
+        if let refusal = requests.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
         let tags = try reader.tags(call.params["tags"])
         let sequence = requests.nextSequence()
         let request = session.request(parameters, id: requestID(sequence))
@@ -222,7 +222,7 @@ final class Server {
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
             isKept: isKept,
             key: call.params["key"]?.string, fingerprint: Fingerprint.ofKeyed(call),
-            tags: tags, created: WallClock.microseconds())
+            tags: tags, created: WallClock.microseconds(), callBytes: call.messageBytes)
         entry.clientName = call.client.displayName
         requests.insert(entry)
         statistics.requests &+= 1
@@ -251,9 +251,7 @@ final class Server {
     private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {
         client?.dependents[entry.sequence] = nil
         callbacks.requestDidFinish(entry.request.id)
-        for surplus in requests.finish(entry, at: WallClock.microseconds(), limits) {
-            dismiss(surplus, keepingBody: false)
-        }
+        drop(requests.finish(entry, at: WallClock.microseconds(), limits), after: entry)
         if entry.isDismissed { spool.release(entry.request.id) }
         leaseRest(of: entry.request.stream)
         if entry.request.error != nil { statistics.failedRequests &+= 1 }

@@ -10,8 +10,8 @@ struct SessionTable {
         let session: Session
         /// The configuration as its creator gave it.
         let configuration: JSON?
-        /// Its creator's share of the sessions that there may be.
-        let ticket: QuotaLedger.Ticket?
+        /// Its creator's share of the sessions that there may be, and of their memory.
+        let tickets: [QuotaLedger.Ticket]
     }
 
     /// What one user has. A class, so that the usual look-up of `default` hashes a number and copies nothing.

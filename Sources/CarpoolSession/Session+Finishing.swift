@@ -85,7 +85,7 @@ extension Session {
 
     private func retriableError(of request: Request) -> SessionError? {
         guard let error = request.error, request.state != .cancelled, !request.isLost,
-            request.attempts.count < Session.maximumAttempts
+            request.attempts.count < Session.maximumAttempts, request.attemptBytes < Request.mostAttemptBytes
         else { return nil }
         return error
     }
@@ -150,6 +150,7 @@ extension Session {
     /// Also without a delay by way of the loop: a request that fails at once would otherwise go round on the stack.
     private func backOff(_ request: Request, milliseconds: Int) {
         announceHeldResults(of: request)
+        request.letGoOfFields()
         let timer = Timer { [self] in
             guard case .backingOff = request.phase else { return }
             request.retryCount &+= 1

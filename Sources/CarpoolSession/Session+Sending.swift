@@ -122,6 +122,7 @@ extension Session {
 
     /// Hands one hop to the transport.
     func begin(_ hop: TransportRequest, for request: Request) -> Transfer {
+        request.letGoOfLastHop()
         request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
         let transfer = transport.start(hop, delegate: delegate)
         if hop.priority != request.parameters.priority {

@@ -12,13 +12,15 @@ struct RequestRegistryTests {
     }
 
     private func entry(
-        _ sequence: Int, client: String = "me", isKept: Bool = true, key: String? = nil, failed: Bool = false
+        _ sequence: Int, client: String = "me", uid: UInt32 = 1, isKept: Bool = true, key: String? = nil,
+        failed: Bool = false, callBytes: Int = 0
     ) -> RequestEntry {
         let request = session.request(RequestParameters(url: "http://a.test/"), id: "r_\(String(sequence, radix: 36))")
         if failed { request.fail(.explicitlyCancelled) }
         return RequestEntry(
-            request: request, client: ClientIdentity(uid: 1, name: client), connection: 1, sequence: sequence,
-            cancelsOnDisconnect: !isKept, isKept: isKept, key: key, fingerprint: 0, tags: nil, created: 0)
+            request: request, client: ClientIdentity(uid: uid, name: client), connection: 1, sequence: sequence,
+            cancelsOnDisconnect: !isKept, isKept: isKept, key: key, fingerprint: 0, tags: nil, created: 0,
+            callBytes: callBytes)
     }
 
     private var limits: Limits {
@@ -81,6 +83,102 @@ struct RequestRegistryTests {
             #expect(registry.count <= 10)
         }
         #expect(gone == Array(1...gone.count))
+    }
+
+    /// Has requests made, ended and kept, and dismisses those that must go; returns the sequences that are left.
+    private func keep(_ entries: [RequestEntry], in registry: inout RequestRegistry, _ limits: Limits) -> Set<Int> {
+        var left = Set(entries.map(\.sequence))
+        for entry in entries {
+            registry.insert(entry)
+            var surplus = registry.finish(entry, at: 0, limits)
+            while !surplus.isEmpty {
+                for entry in surplus {
+                    registry.remove(entry)
+                    left.remove(entry.sequence)
+                }
+                surplus = registry.surplus(after: entry.client.uid, limits)
+            }
+        }
+        return left
+    }
+
+    @Test("B5: a user has at most so many bytes of kept requests, and the latest stay")
+    func retainedBytes() {
+        var registry = RequestRegistry()
+        var limits = Limits()
+        limits.retainedBytesPerUser = 1_048_576
+        let left = keep((1...100).map { entry($0, callBytes: 100_000) }, in: &registry, limits)
+        #expect(left == Set(91...100) || left == Set(92...100))
+        #expect(registry.retained.bytes <= limits.retainedBytesPerUser)
+        #expect(registry.retained.bytes(of: 1) == registry.retained.bytes)
+        #expect(registry.retained.bytes > limits.retainedBytesPerUser * 8 / 10)
+        // One that is too large alone goes too.
+        #expect(keep([entry(101, callBytes: 2_000_000)], in: &registry, limits).isEmpty)
+        #expect(registry.retained.bytes == 0)
+        #expect(registry.retained.count == 0)
+    }
+
+    @Test("B5: many small ones make room for a large one in parts")
+    func retainedParts() {
+        var registry = RequestRegistry()
+        var limits = Limits()
+        limits.retainedBytesPerUser = 4_194_304
+        let left = keep(
+            (1...1_300).map { entry($0) } + [entry(1_301, callBytes: 4_000_000)], in: &registry, limits)
+        #expect(left.contains(1_301))
+        #expect(registry.retained.bytes <= limits.retainedBytesPerUser)
+    }
+
+    @Test("B6: the kept requests of one user push out none of another's", arguments: [false, true])
+    func retainedOfUsers(areLarge: Bool) {
+        var registry = RequestRegistry()
+        var limits = Limits()
+        limits.retainedRequests = 100
+        limits.retainedBytes = 4_194_304
+        let mine = keep((1...30).map { entry($0) }, in: &registry, limits)
+        let theirs = (31...400).map { entry($0, uid: 2, callBytes: areLarge ? 300_000 : 0) }
+        let left = keep(theirs, in: &registry, limits)
+        #expect(mine.count == 30)
+        #expect(registry.retained.count(of: 1) == 30)
+        #expect(left.contains(400))
+        #expect(registry.retained.count(of: 2) == left.count)
+        #expect(registry.retained.count <= 100)
+        #expect(registry.retained.bytes <= limits.retainedBytes)
+        // Of two that have as much each has its share.
+        _ = keep((401...900).map { entry($0) }, in: &registry, limits)
+        #expect(registry.retained.count(of: 1) >= 40)
+        #expect(registry.retained.count(of: 2) >= (areLarge ? 6 : 40))
+    }
+
+    @Test("B5: a request that is kept after its end counts from then on")
+    func keptLate() {
+        var registry = RequestRegistry()
+        let entry = entry(1, isKept: false)
+        registry.insert(entry)
+        #expect(registry.finish(entry, at: 0, limits).isEmpty)
+        #expect(registry.retained.count == 0)
+        entry.isKept = true
+        #expect(registry.retain(entry, limits).isEmpty)
+        #expect(registry.retain(entry, limits).isEmpty)
+        #expect(registry.retained.count == 1)
+        #expect(registry.expired(at: 10_000, limits).count == 1)
+        registry.remove(entry)
+        #expect(registry.retained.count == 0)
+        #expect(registry.retained.bytes == 0)
+    }
+
+    @Test("B5: fields and tags of requests that are not over count as bodies do")
+    func heldBytes() {
+        var registry = RequestRegistry()
+        let me = ClientIdentity(uid: 1, name: "me")
+        var limits = Limits()
+        limits.requestBodyBytesPerClient = 1_048_576
+        let entries = (1...10).map { entry($0, callBytes: 100_000) }
+        for entry in entries { registry.insert(entry) }
+        #expect(registry.refusal(ofBytes: 100_000, me, limits)?.limit == "request_body_bytes_per_client")
+        #expect(registry.refusal(ofBytes: 0, me, limits) == nil)
+        _ = registry.finish(entries[0], at: 0, limits)
+        #expect(registry.refusal(ofBytes: 100_000, me, limits) == nil)
     }
 
     @Test("What is dismissed before it is over does not count as kept, ever")

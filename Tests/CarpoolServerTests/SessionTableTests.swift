@@ -9,7 +9,7 @@ struct SessionTableTests {
 
     private func entry(_ name: String, of uid: UInt32) -> SessionTable.Entry {
         let session = stage.server.makeSession(name: name, of: uid, SessionConfiguration())
-        return SessionTable.Entry(session: session, configuration: nil, ticket: nil)
+        return SessionTable.Entry(session: session, configuration: nil, tickets: [])
     }
 
     @Test("A2: a name is its user's own")

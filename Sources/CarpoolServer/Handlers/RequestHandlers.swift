@@ -118,7 +118,7 @@ struct RequestHandlers {
         call.onCancel = {
             entry.request.forget(completion: completion)
             // The call is given up, the request goes on: its record is there for whoever asks for it.
-            entry.isKept = true
+            server.keep(entry)
         }
     }
 

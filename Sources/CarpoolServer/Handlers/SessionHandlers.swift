@@ -36,7 +36,7 @@ struct SessionHandlers {
         let standard = server.standardSession(of: uid)
         let known =
             isStandard
-            ? SessionTable.Entry(session: standard, configuration: nil, ticket: nil)
+            ? SessionTable.Entry(session: standard, configuration: nil, tickets: [])
             : server.sessions.entry(name, of: uid)
         if let known {
             // A file of authorities that has changed is another configuration, though its path is the same.
@@ -45,16 +45,33 @@ struct SessionHandlers {
             }
             return .result { write(changed: false, known.session, to: &$0) }
         }
+        let tickets = try tickets(for: call)
+        let session = server.makeSession(name: name, of: uid, configuration)
+        server.sessions.insert(SessionTable.Entry(session: session, configuration: text, tickets: tickets), of: uid)
+        return .result { write(changed: true, session, to: &$0) }
+    }
+
+    /// The caller's share of the sessions that there may be, and of their memory.
+    private func tickets(for call: Call) throws(RPCError) -> [QuotaLedger.Ticket] {
+        let (client, limits) = (call.client.identity, server.limits)
+        let bytes = SessionHandlers.bareBytes &+ call.messageBytes &* SessionHandlers.bytesPerByte
         let ticket: QuotaLedger.Ticket
         do throws(Quota.Refusal) {
-            ticket = try server.sessionQuota.take(for: call.client.identity, server.limits.sessionBounds)
+            ticket = try server.sessionQuota.take(for: client, limits.sessionBounds)
         } catch {
             throw .tooManySessions(error)
         }
-        let session = server.makeSession(name: name, of: uid, configuration)
-        server.sessions.insert(SessionTable.Entry(session: session, configuration: text, ticket: ticket), of: uid)
-        return .result { write(changed: true, session, to: &$0) }
+        do throws(Quota.Refusal) {
+            return [ticket, try server.sessionMemoryQuota.take(bytes, for: client, limits.sessionByteBounds)]
+        } catch {
+            throw .tooManySessionBytes(error)
+        }
     }
+
+    /// What a session takes of memory without a configuration.
+    private static let bareBytes = 4_096
+    /// What a configuration takes for each byte of its text: it is kept as it was given, and as it was read.
+    private static let bytesPerByte = 3
 
     private static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)

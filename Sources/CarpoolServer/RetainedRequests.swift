@@ -1,0 +1,146 @@
+internal import CarpoolSession
+
+/// The finished requests that are kept for `request.get`, with what each takes of the memory, by user.
+///
+/// A user has bounds of its own, in requests and in bytes. Where all users together have too many, the user with the most loses some. So no
+/// user's results go because of another's, unless it holds the most itself.
+struct RetainedRequests {
+    /// The most that may be kept.
+    struct Bounds {
+        var requests: Int
+        var requestsOfUser: Int
+        var bytes: Int
+        var bytesOfUser: Int
+    }
+
+    /// The kept requests of one user, in the order in which they ended. A class, so that a change copies nothing.
+    private final class Share {
+        var entries = OrderedEntries()
+        var bytes = 0
+    }
+
+    private var users: [UInt32: Share] = [:]
+    private var lastPlace = 0
+    /// How many are kept.
+    private(set) var count = 0
+    /// What they take of the memory.
+    private(set) var bytes = 0
+
+    /// The most that goes in one turn of the loop: each costs some microseconds.
+    static let mostAtOnce = 512
+    /// As many go together when there are too many.
+    private static let usualAtOnce = 64
+    /// Users that are kept though they have none.
+    private static let keptUsers = 64
+
+    /// How many of a user are kept.
+    func count(of uid: UInt32) -> Int { users[uid]?.entries.count ?? 0 }
+
+    /// What the kept ones of a user take.
+    func bytes(of uid: UInt32) -> Int { users[uid]?.bytes ?? 0 }
+
+    /// Adds one that has ended; returns its place.
+    mutating func insert(_ entry: RequestEntry) -> Int {
+        lastPlace &+= 1
+        let share = users[entry.client.uid] ?? Share()
+        users[entry.client.uid] = share
+        share.entries.insert(entry, at: lastPlace)
+        share.bytes &+= entry.retainedBytes
+        bytes &+= entry.retainedBytes
+        count &+= 1
+        return lastPlace
+    }
+
+    mutating func remove(_ entry: RequestEntry, at place: Int) {
+        guard let share = users[entry.client.uid] else { return }
+        share.entries.remove(place)
+        share.bytes &-= entry.retainedBytes
+        bytes &-= entry.retainedBytes
+        count &-= 1
+        if share.entries.isEmpty, users.count > RetainedRequests.keptUsers { users[entry.client.uid] = nil }
+    }
+
+    /// Gives back memory that the lists do not need.
+    mutating func shrink() {
+        for share in users.values { share.entries.shrink() }
+    }
+
+    /// Those that ended up to a time, up to a number.
+    func ended(upTo time: Int64, atMost maximum: Int) -> [RequestEntry] {
+        var found: [RequestEntry] = []
+        for share in users.values {
+            share.entries.read(after: 0) { _, entry in
+                guard found.count < maximum, (entry.finished ?? .max) <= time else { return false }
+                found.append(entry)
+                return true
+            }
+        }
+        return found
+    }
+
+    // MARK: Too many
+
+    /// What has to go.
+    private struct Surplus {
+        var requests: Int
+        var bytes: Int
+
+        var isNone: Bool { requests <= 0 && bytes <= 0 }
+
+        /// What there is beyond the bounds, and then a tenth of the requests, so that the search is not repeated for every request.
+        init(_ count: Int, of mostRequests: Int, _ bytes: Int, of mostBytes: Int) {
+            let surplus = count &- mostRequests
+            requests = surplus <= 0 ? 0 : max(surplus, min(RetainedRequests.usualAtOnce, surplus &+ mostRequests / 10))
+            self.bytes = bytes &- mostBytes
+        }
+
+        mutating func subtract(_ entry: RequestEntry) {
+            requests &-= 1
+            bytes &-= entry.retainedBytes
+        }
+    }
+
+    /// Those that must go when a request of a user has ended: of that user if it has more than its bounds, else of the user who has most if all
+    /// have too many. There may be more when these are removed.
+    func surplus(after uid: UInt32, _ bounds: Bounds) -> [RequestEntry] {
+        if let share = users[uid] {
+            let own = Surplus(share.entries.count, of: bounds.requestsOfUser, share.bytes, of: bounds.bytesOfUser)
+            if !own.isNone { return leastWorth(of: share, own) }
+        }
+        let all = Surplus(count, of: bounds.requests, bytes, of: bounds.bytes)
+        guard !all.isNone else { return [] }
+        let most =
+            all.bytes > 0
+            ? users.values.max { $0.bytes < $1.bytes } : users.values.max { $0.entries.count < $1.entries.count }
+        return most.map { leastWorth(of: $0, all) } ?? []
+    }
+
+    /// What may go first: what was read or succeeded before failures that no client has seen, then by age. The newest goes last: its client has
+    /// had no time to read it.
+    private func leastWorth(of share: Share, _ surplus: Surplus) -> [RequestEntry] {
+        var (first, last): ([RequestEntry], [RequestEntry]) = ([], [])
+        var (restOfFirst, restOfLast) = (surplus, surplus)
+        var newest: RequestEntry?
+        share.entries.read(after: 0) { place, entry in
+            guard place != lastPlace else {
+                newest = entry
+                return true
+            }
+            if entry.isRead || entry.request.error == nil {
+                first.append(entry)
+                restOfFirst.subtract(entry)
+            } else if !restOfLast.isNone {
+                last.append(entry)
+                restOfLast.subtract(entry)
+            }
+            return !restOfFirst.isNone && first.count < RetainedRequests.mostAtOnce
+        }
+        var (rest, found) = (surplus, [RequestEntry]())
+        for entry in first + last + [newest].compactMap(\.self) {
+            guard !rest.isNone, found.count < RetainedRequests.mostAtOnce else { break }
+            found.append(entry)
+            rest.subtract(entry)
+        }
+        return found
+    }
+}
