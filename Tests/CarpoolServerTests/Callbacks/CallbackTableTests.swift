@@ -109,7 +109,7 @@ final class CallbackTableTests {
         _ = ask(origin: 1, perClient: 1)
         #expect(ask(origin: 1, perClient: 1).action == .fail(2, .tooMany, reached("client", 1, .client)))
         #expect(ask(origin: 1, perClient: 1, client: "other").action == .send(3, to: 1))
-        #expect(ask(origin: 1, perUser: 2, client: "third").action == .fail(4, .tooMany, reached("user", 1, .client)))
+        #expect(ask(origin: 1, perUser: 2, client: "third").action == .fail(4, .tooMany, reached("user", 2, .user)))
         #expect(ask(origin: 2, uid: 7, perUser: 2).action == .send(5, to: 2))
         #expect(lose(1) == [.fail(1, .disconnected), .fail(3, .disconnected)])
         #expect(ask(origin: 2, perClient: 1).action == .send(6, to: 2))
