@@ -54,7 +54,7 @@ extension RPCError {
     }
 
     static func tooManySessionBytes(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.queueFull, refusal, "bytes in configurations of sessions; invalidate those that are not needed")
+        overQuota(.queueFull, refusal, "bytes in configurations of sessions; invalidate those that are not needed, and dismiss their finished requests")
             .with("limit_bytes", .integer(refusal.value))
     }
 

@@ -10,7 +10,8 @@ struct SessionTable {
         let session: Session
         /// The configuration as its creator gave it.
         let configuration: JSON?
-        /// Its creator's share of the sessions that there may be, and of their memory.
+        /// Its creator's share of the sessions that there may be, and of the memory that a short configuration takes. The session holds the share
+        /// of a long one, since requests keep their session.
         let tickets: [QuotaLedger.Ticket]
     }
 

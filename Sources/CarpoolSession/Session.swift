@@ -31,6 +31,8 @@ public final class Session {
     /// Tells the monitor that it was made with, and those of requests.
     let eventMonitor: CompositeEventMonitor
     let streamMemory: StreamMemory
+    /// An object that lives as long as the session, such as its share of a quota. Requests keep their session after it is invalidated.
+    public var account: AnyObject?
     /// What is known of the network; `nil` if nobody looks.
     let connectivity: (any Connectivity)?
     let delegate: SessionDelegate

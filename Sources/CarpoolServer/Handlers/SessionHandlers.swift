@@ -45,16 +45,21 @@ struct SessionHandlers {
             }
             return .result { write(changed: false, known.session, to: &$0) }
         }
-        let tickets = try tickets(for: call)
+        let (tickets, lasting) = try tickets(for: call)
         let session = server.makeSession(name: name, of: uid, configuration)
+        session.account = lasting
         server.sessions.insert(SessionTable.Entry(session: session, configuration: text, tickets: tickets), of: uid)
         return .result { write(changed: true, session, to: &$0) }
     }
 
     /// The caller's share of the sessions that there may be, and of their memory.
-    private func tickets(for call: Call) throws(RPCError) -> [QuotaLedger.Ticket] {
+    /// - Returns: what is given back when the session is invalidated, and what its requests hold until the last of them is forgotten.
+    private func tickets(
+        for call: Call
+    ) throws(RPCError) -> (ofName: [QuotaLedger.Ticket], lasting: QuotaLedger.Ticket?) {
         let (client, limits) = (call.client.identity, server.limits)
-        let bytes = SessionHandlers.bareBytes &+ call.messageBytes &* SessionHandlers.bytesPerByte
+        let longBytes = max(0, call.messageBytes &- RequestParameters.uncountedCallBytes)
+        let shortBytes = call.messageBytes &- longBytes
         let ticket: QuotaLedger.Ticket
         do throws(Quota.Refusal) {
             ticket = try server.sessionQuota.take(for: client, limits.sessionBounds)
@@ -62,7 +67,15 @@ struct SessionHandlers {
             throw .tooManySessions(error)
         }
         do throws(Quota.Refusal) {
-            return [ticket, try server.sessionMemoryQuota.take(bytes, for: client, limits.sessionByteBounds)]
+            let short = try server.sessionMemoryQuota.take(
+                SessionHandlers.bareBytes &+ shortBytes &* SessionHandlers.bytesPerByte, for: client,
+                limits.sessionByteBounds)
+            guard longBytes > 0 else { return ([ticket, short], nil) }
+            return (
+                [ticket, short],
+                try server.sessionMemoryQuota.take(
+                    longBytes &* SessionHandlers.bytesPerByte, for: client, limits.sessionByteBounds)
+            )
         } catch {
             throw .tooManySessionBytes(error)
         }

@@ -154,6 +154,27 @@ def test_b5_configurations_of_sessions(start: StartDaemon) -> None:
         assert wire.call("session.create", name="again", configuration={"headers": headers})["changed"]
 
 
+def test_b5_configurations_of_invalidated_sessions(daemon: Daemon) -> None:
+    """A kept request holds its session, whose long configuration counts until the request has gone."""
+    headers = {f"x-{number}": "v" * 900 for number in range(950)}
+    before = daemon.memory_kib()
+    names: list[str] = []
+    with daemon.wire() as wire:
+        with pytest.raises(RemoteError) as refused:
+            for number in range(50):
+                wire.call("session.create", name=f"s{number}", configuration={"headers": headers})
+                names += submit(wire, 1, url=BARE, session=f"s{number}")
+                wire.call("session.invalidate", session=f"s{number}")
+        assert refused.value.name == "queue_full"
+        assert refused.value.error["data"]["limit_name"] == "session_bytes_per_client"
+        assert daemon.memory_kib() - before < 48 * 1024
+        # A short one still goes, however many there were; a long one when the requests have been dismissed.
+        wire.call("session.create", name="short", configuration={"headers": {"x": "v"}})
+        for name in names:
+            wire.call("request.dismiss", request=name)
+        assert wire.call("session.create", name="again", configuration={"headers": headers})["changed"]
+
+
 def binary_list(references: int) -> bytes:
     """Return a binary property list with an array that holds itself so many times."""
     array = b"\xaf\x12" + struct.pack(">I", references) + bytes(references)
