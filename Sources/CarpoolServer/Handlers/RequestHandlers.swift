@@ -113,7 +113,11 @@ struct RequestHandlers {
             guard server.mustSpill(entry, for: call.client) else {
                 return answer(call, entry, subscription, dismissing)
             }
-            server.spill(entry) { answer(call, entry, subscription, dismissing) }
+            server.spill(entry) {
+                // A call that was given up meanwhile has the record kept: it is neither read nor dismissed.
+                guard call.isWanted else { return }
+                answer(call, entry, subscription, dismissing)
+            }
         }
         call.onCancel = {
             entry.request.forget(completion: completion)
