@@ -11,13 +11,15 @@ struct DueAnswer {
 extension Connection {
     /// Carries out a body that answers a call with a request's record: now, or when the client has read what was sent before.
     func answer(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void) {
-        guard call.id != nil, call.isWanted, !isHungUp, !due.isEmpty || !takesDueAnswers else { return body() }
-        server.hold(entry)
+        guard call.isWanted else { return }
+        guard call.id != nil, !isHungUp, !due.isEmpty || !takesDueAnswers else { return body() }
         let number = due.append(DueAnswer(entry: entry, write: body))
         call.onCancel = { [weak self] in
             guard let self, due.remove(number) != nil else { return }
             server.letGo(of: entry)
         }
+        // Last: to make room for it, the server may close this connection, which drops the answer and ends the call.
+        server.hold(entry)
     }
 
     /// Whether one more of them may be written. Output below what is counted is always added to: a client that reads gets on while others do not.
@@ -46,12 +48,14 @@ extension Server {
     /// Notes that one more answer about a request is due.
     func hold(_ entry: RequestEntry) {
         entry.dueAnswers += 1
+        delayedAnswers += 1
         noteMemory(of: entry)
     }
 
     /// Notes that an answer about a request is due no longer.
     func letGo(of entry: RequestEntry) {
         entry.dueAnswers -= 1
+        delayedAnswers -= 1
         noteMemory(of: entry)
     }
 

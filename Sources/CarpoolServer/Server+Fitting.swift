@@ -15,7 +15,9 @@ extension Server {
     /// Moves the body of a request to a file. Without room for it, the record says that the body is gone: a line that the client cannot read
     /// would be worse.
     func spill(_ entry: RequestEntry, then: @escaping () -> Void) {
+        delayedAnswers += 1
         entry.request.spillBody { [self] error in
+            delayedAnswers -= 1
             if let error {
                 log.write(
                     .error, "a body is lost", [("request", entry.request.id), ("error", error.description)])

@@ -6,6 +6,9 @@ internal import CarpoolSystem
 extension Server {
     /// Written-out answers are waited for this long; a client that reads none keeps nobody from ending.
     private static let flushMilliseconds = 1_000
+    /// Answers that wait for a disk, a serializer or their client are waited for this long: with the drain, less than callers wait for the next
+    /// daemon.
+    private static let delayedMilliseconds = 2_000
     /// The one tick of an idle daemon.
     private static let tickMilliseconds = 30_000
 
@@ -41,16 +44,18 @@ extension Server {
         case .close:
             log.write(.info, "stopping")
             options.supervisor.notify(.stopping)
-            closeConnections(afterMilliseconds: 1)
+            closeWhenAnswered(limit: .read().advanced(milliseconds: Server.delayedMilliseconds))
         }
     }
 
-    /// Closes them in a later turn, so that the answers of this one are queued before, and those of a crowd that is being answered.
-    private func closeConnections(afterMilliseconds milliseconds: Int) {
+    /// Closes the connections in a later turn, so that the answers of this one are queued before, and those of a crowd that is being answered.
+    /// Answers that wait for a disk, a serializer or their client are waited for up to the limit.
+    private func closeWhenAnswered(limit: MonotonicTime) {
         let timer = Timer { [unowned self] in
-            if crowds == 0 { closeConnections() } else { closeConnections(afterMilliseconds: milliseconds) }
+            let waits = crowds > 0 || delayedAnswers > 0 && .read() < limit
+            if waits { closeWhenAnswered(limit: limit) } else { closeConnections() }
         }
-        loop.arm(timer, afterMilliseconds: milliseconds)
+        loop.arm(timer, afterMilliseconds: 1)
     }
 
     private func closeConnections() {

@@ -55,6 +55,8 @@ final class Server {
     var recordCache = RecordCache()
     /// Requests that are over, of whose many callers some are not answered yet.
     var crowds = 0
+    /// Answers about requests that wait for a disk, a serializer or their client.
+    var delayedAnswers = 0
 
     /// The files of a call that names none.
     let noFiles = CallFiles.none
