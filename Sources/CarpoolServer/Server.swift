@@ -132,7 +132,7 @@ final class Server {
         connectivity = NetworkConnectivity(manager: reachability.manager, transport: transport, loop: loop)
         reachability.onChange = { [unowned self] in publish($0) }
         transport.connectionObserver = publisher
-        spool.ownerOfRequest = { [unowned self] in requests.known($0)?.client }
+        spool.ownerOfRequest = { ($0.context as? EventSubject)?.client }
         worker.onClosingChange = { [unowned self] in closingDidChange(of: $0) }
         files.shareOfRequest = { Spool.share(of: ($0.context as? EventSubject)?.client) }
         dispatcher = makeDispatcher()

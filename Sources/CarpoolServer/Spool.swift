@@ -10,7 +10,7 @@ final class Spool: BodySpool {
     /// The quotas; those in force now.
     var limits: Limits
     /// Whom the body of a request counts for.
-    var ownerOfRequest: (String) -> ClientIdentity? = { _ in nil }
+    var ownerOfRequest: (Request) -> ClientIdentity? = { _ in nil }
 
     private var bodies: [String: SpooledBody] = [:]
     private var quota = Quota()
@@ -32,7 +32,7 @@ final class Spool: BodySpool {
     func body(of request: String) -> SpooledBody? { bodies.isEmpty ? nil : bodies[request] }
 
     func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
-        let (owner, directory) = (ownerOfRequest(request.id), directory)
+        let (owner, directory) = (ownerOfRequest(request), directory)
         let writer = FileWriter(files, share: Spool.share(of: owner), isHashed: isHashed) { file in
             do throws(SystemError) {
                 file.descriptor = try FileDescriptor.unnamed(in: directory)

@@ -85,8 +85,7 @@ struct BodyHandlers {
 
     /// The body of a request that is over, if the caller may see it.
     private func body(of id: String, for client: any Client) throws(RPCError) -> KeptBody {
-        if let body = server.spool.body(of: id) {
-            guard body.owner.map({ server.mayRead($0, client) }) ?? false else { throw .requestNotFound(id) }
+        if let body = try spooledBody(of: id, for: client) {
             guard let path = body.path else {
                 throw .wrongState(request: id, state: "resumed", expected: "a finished request")
             }
@@ -105,12 +104,16 @@ struct BodyHandlers {
         }
     }
 
+    /// The body of a request in the spool, if there is one. A body that no client asked for is no client's to see or to remove.
+    private func spooledBody(of id: String, for client: any Client) throws(RPCError) -> SpooledBody? {
+        guard let body = server.spool.body(of: id) else { return nil }
+        guard let owner = body.owner, server.mayRead(owner, client) else { throw .requestNotFound(id) }
+        return body
+    }
+
     private func release(_ call: Call) throws(RPCError) -> Answer {
         let id = call.params["request"]?.string ?? ""
-        if let owner = server.spool.body(of: id)?.owner, !server.mayRead(owner, call.client) {
-            throw .requestNotFound(id)
-        }
-        let changed = server.spool.body(of: id) != nil
+        let changed = try spooledBody(of: id, for: call.client) != nil
         server.wait(for: { _ = server.spool.release(id, then: $0) }) {
             call.answer { StateChange.write(changed, state: "released", to: &$0) }
         }
