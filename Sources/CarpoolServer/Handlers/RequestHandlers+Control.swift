@@ -54,6 +54,7 @@ extension RequestHandlers {
     private func answer(_ call: Call, with entry: RequestEntry, results: [SerializedResponse]) {
         let write = {
             server.lease(entry)
+            guard call.isWanted else { return }
             entry.isRead = true
             let (record, limit) = (server.record(of: entry, for: call.client), call.client.recordBytes)
             call.answer { record.write(entry.request, results: results, isFull: true, atMost: limit, to: &$0) }
