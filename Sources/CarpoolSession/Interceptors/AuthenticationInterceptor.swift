@@ -67,6 +67,10 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
     ) {
         let ticket = admit(request, .adaptation(urlRequest, completion))
+        adapt(ticket)
+    }
+
+    private func adapt(_ ticket: AuthenticationState.Ticket) {
         let requiresRefresh = credential.map(authenticator.requiresRefresh) ?? false
         perform(state.adapt(ticket, at: now, requiresRefresh: requiresRefresh, isGood: isGood))
     }
@@ -98,7 +102,12 @@ public final class AuthenticationInterceptor: RequestInterceptor {
             for action in actions { perform(action) }
             return
         }
-        scheduler.forEach(of: actions) { [self] in perform($0) }
+        let version = state.version
+        scheduler.forEach(of: actions) { [self] action in
+            // Many actions are carried out over several turns, in which another credential may be set.
+            guard case .apply(let ticket, _) = action, state.version != version else { return perform(action) }
+            adapt(ticket)
+        }
     }
 
     private func perform(_ action: AuthenticationState.Action) {

@@ -42,7 +42,7 @@ struct AuthenticationState {
     private var adaptations: [Ticket] = []
     private var retries: [Ticket] = []
     /// Goes up with every new credential.
-    private var version = 0
+    private(set) var version = 0
     /// The last refresh, and for which version it was begun.
     private var last = (number: 0, version: 0)
 

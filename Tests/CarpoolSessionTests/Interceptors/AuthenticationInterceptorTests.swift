@@ -252,6 +252,18 @@ struct AuthenticationInterceptorTests {
             ])
     }
 
+    @Test("AI-13: a credential that is set counts for those too whose turn has not come yet", arguments: ["v3", nil])
+    func setBetweenTurns(_ token: String?) throws {
+        let scene = try Scene(expiresInMilliseconds: 0)
+        for _ in 0..<6 { try scene.adapt() }
+        scene.scheduler.holdsSlices = true
+        scene.refresher.answer("v2")
+        scene.interceptor.setCredential(token.map { OAuth2Credential(accessToken: $0) })
+        scene.scheduler.runHeldSlices()
+        let answer = token.map { "a Bearer \($0)" } ?? "a authentication_error.missing_credential"
+        #expect(scene.take() == Array(repeating: answer, count: 6))
+    }
+
     @Test("F-12: a refresh that does not answer fails who waits; what it brings later is kept")
     func deadline() throws {
         let scene = try Scene()

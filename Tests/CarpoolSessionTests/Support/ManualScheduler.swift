@@ -9,6 +9,10 @@ final class ManualScheduler: Scheduler {
 
     var count: Int { armed.count }
 
+    /// Whether work in slices waits for ``runHeldSlices()``.
+    var holdsSlices = false
+    private var held: [any SlicedWork] = []
+
     func arm(_ timer: Timer, afterMilliseconds milliseconds: Int) {
         cancel(timer)
         armed.append((now.advanced(milliseconds: milliseconds), timer))
@@ -18,7 +22,16 @@ final class ManualScheduler: Scheduler {
 
     func post(_ block: @escaping @Sendable () -> Void) { block() }
 
-    func runInSlices(_ work: any SlicedWork) { while work.runSlice() {} }
+    func runInSlices(_ work: any SlicedWork) {
+        if holdsSlices { held.append(work) } else { while work.runSlice() {} }
+    }
+
+    /// Carries out the work that was held.
+    func runHeldSlices() {
+        holdsSlices = false
+        for work in held { while work.runSlice() {} }
+        held = []
+    }
 
     /// Lets time go by, and what is due happen in its order.
     func advance(milliseconds: Int) {
