@@ -342,7 +342,9 @@ extension Connection: Client {
     /// Unread output at which nothing more of a stream is queued: more would only lie there.
     private static let unreadStreamBytes = 262_144
 
-    var takesStreams: Bool { !isClosed && !isShownOut && hasRoom(below: Connection.unreadStreamBytes) }
+    var takesStreams: Bool {
+        !isClosed && !isHungUp && !isShownOut && hasRoom(below: Connection.unreadStreamBytes)
+    }
 
     func deliver(_ message: StreamMessage, of feed: StreamFeed) {
         server.withWriter { writer in

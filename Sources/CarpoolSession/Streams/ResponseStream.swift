@@ -51,7 +51,10 @@ public final class ResponseStream {
     private var hasTaken = false
 
     /// Whether what is left is of no interest: a client that cancels a request wants no more of it.
-    var isDropped: Bool { isDiscarded || request?.state == .cancelled }
+    var isDropped: Bool {
+        guard let request, !isDiscarded else { return isDiscarded }
+        return request.state == .cancelled || request.isLost
+    }
 
     // MARK: Readers
 

@@ -106,7 +106,7 @@ public final class StreamReader {
         if credit <= 0, kept == nil, stream.attempt(at: position) == nil, stream.hasEnded(attempt) {
             kept = endAttempt()
         }
-        while credit > size, let record = nextRecord(room: credit - size, &budget) {
+        while credit > size, let record = nextRecord(behind: records, room: credit - size, &budget) {
             let bytes = record.encodedBytes
             let fits = records.isEmpty || encoded &+ bytes <= messageBytes
             guard fits, case .success(let content) = record.result else {
@@ -141,7 +141,10 @@ public final class StreamReader {
         kept == nil && position == pieceEnd && (stream.attempt(at: position) ?? attempt) != attempt
     }
 
-    private func nextRecord(room: Int, _ budget: inout FramingBudget) -> StreamRecord? {
+    /// The record that comes next in a message; `nil` too where that is one of another attempt than those before it.
+    private func nextRecord(
+        behind others: [StreamRecord.Content], room: Int, _ budget: inout FramingBudget
+    ) -> StreamRecord? {
         if let record = kept {
             kept = nil
             return record
@@ -153,6 +156,7 @@ public final class StreamReader {
             case .used: continue
             case .attempt(let next):
                 if let record = endAttempt() { return record }
+                guard others.isEmpty else { return nil }
                 attempt = next
             case .empty: return stream.hasEnded(attempt) ? endAttempt() : nil
             }

@@ -196,6 +196,34 @@ struct ResponseStreamTests {
         #expect(request.error == nil)
     }
 
+    @Test(
+        "ST-12: no message has records of two attempts",
+        arguments: ["data: x\r\n\r\n", "data: x\n\n: ping\n", "data: x\n\ndata: ha"])
+    func attemptsApart(_ first: String) throws {
+        let stage = try stage()
+        let interceptor = ScriptedInterceptor()
+        interceptor.decisions = [.retry]
+        let request = stage.send {
+            $0.kind = .stream
+            $0.interceptor = Interceptor(interceptors: [interceptor])
+        }
+        let reader = try #require(request.stream).attach(.events, messageBytes: 45_000, isWaitedFor: false)
+        stage.transport.receive(200)
+        stage.transport.receive(Array(first.utf8))
+        stage.transport.complete(.lost)
+        stage.scheduler.advance(milliseconds: 1)
+        stage.transport.receive(200)
+        stage.transport.receive(Array("data: y\n\n".utf8))
+        stage.transport.complete()
+        reader.grant(.max)
+        var attempts: [Int] = []
+        while reader.give(to: { message in
+            guard case .records(let records) = message.content else { return }
+            attempts += records.map { _ in message.attempt }
+        }) != .nothing {}
+        #expect(attempts == [1, 2])
+    }
+
     @Test("What no record comes of is let go of", arguments: [StreamSerializer.events, .jsonLines, .lines])
     func nothingOfUse(_ serializer: StreamSerializer) throws {
         let stage = try stage()
