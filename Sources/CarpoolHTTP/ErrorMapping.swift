@@ -80,6 +80,8 @@ struct ErrorMapping {
         guard isRequestSent, !hasHead else { return false }
         return code == CURLE_TOO_LARGE || code == CURLE_OUT_OF_MEMORY || text.contains("Too large")
             || text.contains("Too many response headers")
+            // NGHTTP2_ERR_CALLBACK_FAILURE: what 7.88.1 says of a head of more than 128 KiB over HTTP/2.
+            || text.contains("nghttp2_session_mem_recv() returned -902")
     }
 
     /// The kind, and whether the same request may find things otherwise another time.

@@ -262,8 +262,6 @@ def test_f8_a_head_that_is_too_large_has_a_name(wire: Wire, origin: ScriptedOrig
 def test_f8_a_head_of_too_many_fields_has_one_name(
     wire: Wire, nginx: Nginx, authority: Authority, version: str, path: str
 ) -> None:
-    if wire.call("daemon.info")["libcurl"]["profile"] != "multiplex":
-        pytest.skip("this libcurl counts no fields")
     params = {"trust": {"ca_file": str(authority.ca_file)}, "http_version": version}
     record = wire.call("request.perform", url=f"{nginx.https}/{path}", **params)
     error = record["outcome"]["error"]
