@@ -148,10 +148,10 @@ public struct Limits: Equatable, Sendable {
             "message_bytes", \.messageBytes, 4_096...16_777_216,
             "a client's message; a thread reads a large one, for which its connection waits"),
         Field(
-            "line_bytes", \.lineBytes, 4_096...67_108_864,
+            "line_bytes", \.lineBytes, 4_096...8_388_608,
             "a line to a client; readers of common libraries give up at 65,536"),
         Field(
-            "inline_body_bytes", \.inlineBodyBytes, 0...67_108_864,
+            "inline_body_bytes", \.inlineBodyBytes, 0...1_048_576,
             "a body inside a record, encoded; larger ones go to a file"),
         Field("calls_per_connection", \.callsPerConnection, 1...65_536, "calls under way on a connection"),
         Field(

@@ -26,8 +26,8 @@ enum ClientMethods {
                 "optional", .array(of: .string(maxBytes: 64), count: 0...64),
                 "Capabilities that it would use; the answer says which are there.", absent: "[]"),
             .optional(
-                "max_line_bytes", .integer(65_536...67_108_864),
-                "The longest line that it reads. Larger bodies then come inline.", absent: "65536"),
+                "max_line_bytes", .integer(65_536...8_388_608),
+                "The longest line that it reads. Larger bodies then come inline, up to 1 MiB.", absent: "65536"),
             .optional(
                 "callbacks", .array(of: .callbackName, count: 0...64),
                 """

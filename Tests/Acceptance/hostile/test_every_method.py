@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from conftest import StartDaemon
 from harness.calls import NOBODY, line, send_and_read
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
@@ -128,7 +129,9 @@ def test_b2_codings_without_number(daemon: Daemon, origin: ScriptedOrigin) -> No
             assert "gzip, gzip, gzip, gzip, ..." in record["warning"]
 
 
-def test_b2_a_list_of_sessions_with_large_configurations(daemon: Daemon) -> None:
+def test_b2_a_list_of_sessions_with_large_configurations(start: StartDaemon) -> None:
+    names = ("session_bytes_per_client", "session_bytes_per_user", "session_bytes")
+    daemon = start(config={"limits": dict.fromkeys(names, 1 << 30)})
     headers = {f"X-{number}": "v" * 900 for number in range(900)}
     with daemon.wire() as wire:
         for number in range(60):

@@ -13,7 +13,7 @@ from harness.calls import line, ping, send_and_read
 from harness.daemon import IS_CHECKED, Daemon
 from harness.gauge import bounded_turns
 from harness.waiting import eventually
-from harness.wire import Wire
+from harness.wire import RemoteError, Wire
 from origins.scripted import ScriptedOrigin
 
 MEBIBYTE = 1 << 20
@@ -225,6 +225,24 @@ def test_b4_a_large_value_for_a_client_that_reads_long_lines(daemon: Daemon, ori
         for serializer, expected in (("string", None), ({"as": "string", "encoding": "utf-8"}, text)):
             outcome = wire.call("request.perform", url=origin.url + "/large", serialize=serializer)["outcome"]
             assert outcome["value"] == (expected or text.encode().decode("latin-1"))
+
+
+@pytest.mark.parametrize("byte", [b"x", b"\x01", b"\xff"], ids=["text", "escapes", "binary"])
+@pytest.mark.parametrize("serialize", [None, "string"])
+def test_b2_the_longest_lines_that_a_client_may_ask_for(
+    daemon: Daemon, origin: ScriptedOrigin, byte: bytes, serialize: str | None
+) -> None:
+    """A body goes to a file from 1 MiB on; a value is written before it is looked at."""
+    params = {"response_body": "inline", "serialize": serialize} if serialize else {"response_body": "inline"}
+    with daemon.wire() as wire:
+        with pytest.raises(RemoteError) as refusal:
+            wire.call("client.hello", name="wide", max_line_bytes=8 * MEBIBYTE + 1)
+        assert refusal.value.error["data"]["path"] == "params.max_line_bytes"
+        wire.call("client.hello", name="wide", max_line_bytes=8 * MEBIBYTE)
+        url = origin.on("/", lambda exchange: exchange.reply(body=byte * int(exchange.request.target[2:])))
+        for size in (1_000_000, 4_000_000, 7_000_000, 12_000_000):
+            with bounded_turns(daemon):
+                assert wire.call("request.perform", url=f"{url}?{size}", **params)["outcome"]["ok"]
 
 
 def test_b4_a_request_is_cancelled_while_its_body_is_serialized(daemon: Daemon, origin: ScriptedOrigin) -> None:
