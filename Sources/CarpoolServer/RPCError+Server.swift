@@ -54,8 +54,11 @@ extension RPCError {
     }
 
     static func tooManySessionBytes(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.queueFull, refusal, "bytes in configurations of sessions; invalidate those that are not needed, and dismiss their finished requests")
-            .with("limit_bytes", .integer(refusal.value))
+        overQuota(
+            .queueFull, refusal,
+            "bytes in configurations of sessions; invalidate those that are not needed, and dismiss their finished requests"
+        )
+        .with("limit_bytes", .integer(refusal.value))
     }
 
     /// Says whose limit it is, and what it is called.

@@ -25,6 +25,8 @@ final class RequestEntry {
     let tags: [UInt8]?
     /// What it takes of the daemon's memory while it is under way, of what came with its call.
     let heldBytes: Int
+    /// What it has come to take since, besides.
+    fileprivate(set) var grownBytes = 0
     /// The part of it that stays when the body has been let go of.
     private let lastingBytes: Int
     /// What it takes of the memory since its end, if it is kept.
@@ -160,13 +162,29 @@ struct RequestRegistry {
         if entry.heldBytes > 0 { memoryQuota.take(entry.heldBytes, for: entry.client) }
     }
 
+    /// Counts what a request has come to take besides what came with its call. Returns why there is no room for it; then nothing has changed.
+    mutating func grow(_ entry: RequestEntry, to bytes: Int, _ limits: Limits) -> Quota.Refusal? {
+        guard entry.finished == nil else { return nil }
+        let more = bytes &- entry.grownBytes
+        if more > 0 {
+            if let refusal = refusal(ofBytes: more, entry.client, limits) { return refusal }
+            memoryQuota.take(more, for: entry.client)
+        } else if more < 0 {
+            memoryQuota.giveBack(-more, for: entry.client)
+        }
+        entry.grownBytes = bytes
+        return nil
+    }
+
     /// Notes the end of a request. Returns those that must go because too many are kept now.
     mutating func finish(_ entry: RequestEntry, at time: Int64, _ limits: Limits) -> [RequestEntry] {
         guard entry.finished == nil else { return [] }
         entry.finished = time
         active -= 1
         underWayQuota.giveBack(1, for: entry.client)
-        if entry.heldBytes > 0 { memoryQuota.giveBack(entry.heldBytes, for: entry.client) }
+        let bytes = entry.heldBytes &+ entry.grownBytes
+        if bytes > 0 { memoryQuota.giveBack(bytes, for: entry.client) }
+        entry.grownBytes = 0
         if entry.isDismissed { forget(entry) }
         return retain(entry, limits)
     }

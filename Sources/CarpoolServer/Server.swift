@@ -174,10 +174,12 @@ final class Server {
     // MARK: Sessions
 
     func makeSession(name: String, of uid: UInt32, _ configuration: SessionConfiguration) -> Session {
-        Session(
+        let session = Session(
             name: name, user: uid == access.owner ? nil : uid, configuration: configuration, transport: transport,
             scheduler: loop, spool: spool, files: files, eventMonitor: publisher, streamMemory: streamMemory,
             connectivity: connectivity)
+        session.memory = RequestAccounts(server: self)
+        return session
     }
 
     /// The caller's session of that name, `default` if the call names none. Other users' sessions are as if they did not exist.

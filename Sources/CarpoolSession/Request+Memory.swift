@@ -21,6 +21,19 @@ extension Request {
     /// What the attempts so far take.
     var attemptBytes: Int { attempts.indices.reduce(0) { $0 &+ attempts[$1].memoryBytes } }
 
+    /// What it has come to take since its call: its attempts, and what an adapter has put into the body. Little is not counted.
+    var grownBytes: Int {
+        var bytes = attemptBytes
+        let last = attempts.count - 1
+        if last >= 0, let initial = attempts[last].unadapted, let adapted = attempts[last].request {
+            bytes &+= max(0, adapted.body.memoryBytes &- initial.body.memoryBytes)
+        }
+        return bytes <= Request.uncountedBytes ? 0 : bytes
+    }
+
+    /// What an attempt with a usual head takes.
+    private static let uncountedBytes = 4_096
+
     /// A request without fields and body, with its entries in the daemon's tables.
     static let bareBytes = 3_072
 }
@@ -39,6 +52,25 @@ extension Request {
         let hop = attempts[attempt].hops.count - 1
         guard hop >= 0, let response = attempts[attempt].hops[hop].response else { return }
         attempts[attempt].hops[hop].response = response.withoutFields
+    }
+
+    /// Lets go of the bytes that the last attempt has sent: another one makes them again. Files and sources stay, which other attempts use.
+    func letGoOfSentBytes() {
+        let last = attempts.count - 1
+        guard last >= 0 else { return }
+        if case .bytes = attempts[last].request?.body { attempts[last].request?.body = .none }
+        if case .bytes = attempts[last].unadapted?.body { attempts[last].unadapted?.body = .none }
+    }
+
+    /// Lets go of the fields of all responses.
+    func letGoOfAllFields() {
+        for attempt in attempts.indices {
+            guard let response = attempts[attempt].response else { continue }
+            attempts[attempt].response = response.withoutFields
+            let hop = attempts[attempt].hops.count - 1
+            if hop >= 0 { attempts[attempt].hops[hop].response = response.withoutFields }
+        }
+        response = response?.withoutFields
     }
 
     /// Lets go of the fields of the last attempt's response, if those of all attempts together take too much: the request waits to be sent again.
@@ -67,8 +99,12 @@ extension Attempt {
         }
         // That of its last hop; those of others have no fields.
         if let response { bytes &+= response.fields.memoryBytes }
-        // An adapter's request has fields of its own.
-        if unadapted != nil, let request { bytes &+= Attempt.bytes(of: request.fields) }
+        // The texts are those of the session and of the call, but for what an adapter gives; the list is the attempt's own.
+        if unadapted != nil, let request {
+            bytes &+= Attempt.bytes(of: request.fields)
+        } else if let request {
+            bytes &+= request.fields.count &* MemoryLayout<HTTPField>.stride
+        }
         return bytes
     }
 
@@ -90,5 +126,12 @@ extension SerializedResponse {
         case .success(.jsonText(let text)): text.bytes.count
         case .success(.json), .success(.structured): bodyBytes &* SerializedResponse.treeFactor
         }
+    }
+}
+
+extension RequestBody {
+    /// What it takes of memory, where it is bytes.
+    fileprivate var memoryBytes: Int {
+        if case .bytes(let bytes) = self { bytes.count } else { 0 }
     }
 }

@@ -14,6 +14,8 @@ public final class Request {
     public private(set) var state: RequestState = .initialized
     /// Its tries so far, each with its hops (RL-19).
     public internal(set) var attempts: [Attempt] = []
+    /// What is counted for it in ``Session/memory``.
+    var countedBytes = 0
     /// How often it was sent again.
     public internal(set) var retryCount = 0
     /// The head of the last response (RL-21).
@@ -266,6 +268,7 @@ extension Request {
         error = nil
         hasNoResponse = false
         response = nil
+        letGoOfSentBytes()
         body.discard()
         body = ResponseBody(isHashed: parameters.hashesBody)
         settlement = nil

@@ -107,6 +107,10 @@ extension Session {
                     failAgain(request, .requestRetryFailed(.bodyCannotBeSentAgain, original: error))
                     return endDecision(on: request)
                 }
+                do throws(SessionError) { try accountForRetry(of: request) } catch let reason {
+                    failAgain(request, .requestRetryFailed(reason, original: error))
+                    return endDecision(on: request)
+                }
                 if case .retryWithDelay(let milliseconds) = result {
                     backOff(request, milliseconds: milliseconds)
                 } else {
@@ -150,7 +154,6 @@ extension Session {
     /// Also without a delay by way of the loop: a request that fails at once would otherwise go round on the stack.
     private func backOff(_ request: Request, milliseconds: Int) {
         announceHeldResults(of: request)
-        request.letGoOfFields()
         let timer = Timer { [self] in
             guard case .backingOff = request.phase else { return }
             request.retryCount &+= 1

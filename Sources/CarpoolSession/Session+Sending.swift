@@ -73,6 +73,10 @@ extension Session {
         let last = request.attempts.count - 1
         guard last >= 0, let initial = request.attempts[last].unadapted else { return }
         request.attempts[last].request = adapted
+        do throws(SessionError) { try account(for: request) } catch {
+            request.attempts[last].request = nil
+            return didFailToAdapt(request, error)
+        }
         eventMonitor.request(request, didAdaptInitialURLRequest: initial, to: adapted)
         guard case .adapting = request.phase else { return }
         createUploadable(for: request)

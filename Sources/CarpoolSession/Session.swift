@@ -33,6 +33,8 @@ public final class Session {
     let streamMemory: StreamMemory
     /// An object that lives as long as the session, such as its share of a quota. Requests keep their session after it is invalidated.
     public var account: AnyObject?
+    /// The account of what requests take besides what came with their calls; `nil` for no bound.
+    public var memory: (any RequestMemory)?
     /// What is known of the network; `nil` if nobody looks.
     let connectivity: (any Connectivity)?
     let delegate: SessionDelegate

@@ -181,6 +181,26 @@ struct RequestRegistryTests {
         #expect(registry.refusal(ofBytes: 100_000, me, limits) == nil)
     }
 
+    @Test("B5: what a request comes to take counts until it is over, and is refused beyond the bound")
+    func grown() {
+        var registry = RequestRegistry()
+        let me = ClientIdentity(uid: 1, name: "me")
+        var limits = Limits()
+        limits.requestBodyBytesPerClient = 1_048_576
+        let entry = entry(1)
+        registry.insert(entry)
+        #expect(registry.grow(entry, to: 1_000_000, limits) == nil)
+        #expect(registry.refusal(ofBytes: 100_000, me, limits) != nil)
+        #expect(registry.grow(entry, to: 1_100_000, limits)?.limit == "request_body_bytes_per_client")
+        #expect(entry.grownBytes == 1_000_000, "what was counted stays")
+        #expect(registry.grow(entry, to: 900_000, limits) == nil)
+        #expect(registry.refusal(ofBytes: 100_000, me, limits) == nil)
+        _ = registry.finish(entry, at: 0, limits)
+        #expect(registry.refusal(ofBytes: 1_000_000, me, limits) == nil)
+        #expect(registry.grow(entry, to: 1_000_000, limits) == nil)
+        #expect(entry.grownBytes == 0, "nothing counts after the end")
+    }
+
     @Test("What is dismissed before it is over does not count as kept, ever")
     func dismissedUnderWay() {
         var registry = RequestRegistry()

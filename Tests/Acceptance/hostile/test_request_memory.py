@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import random
 import struct
 from typing import Any
 
@@ -114,6 +116,46 @@ def test_b6_finished_requests_of_one_user_push_out_none_of_another(start: StartD
         assert kept(owner, mine) == 30
         assert kept(other, theirs[-20:]) == 20
         assert kept(other, theirs) <= 70
+
+
+def test_b5_bodies_of_earlier_attempts(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    """Each attempt compresses the body again, and kept it to the end of the request."""
+    origin.on("/", lambda exchange: exchange.reply(503))
+    policy = {"limit": 60, "methods": ["POST"], "statuses": [503], "without_validation": True, "scale_ms": 0}
+    body = {"base64": base64.b64encode(random.Random(1).randbytes(700_000)).decode()}
+    with daemon.wire() as wire:
+        wire.call("daemon.ping")
+        before = daemon.memory_kib("VmHWM")
+        interceptor = ["compress", {"retry_policy": policy}]
+        names = submit(wire, 1, url=origin.url + "/", method="POST", body=body, interceptor=interceptor)
+        assert wire.call("request.get", request=names[0])["metrics"]["attempts"] == 61
+        assert daemon.memory_kib("VmHWM") - before < 16 * 1024
+
+
+def test_b5_bodies_that_adapters_give(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    """A short call whose adapter answers a long body: the body counts as one that came with the call."""
+    daemon = start(config={"limits": {"request_body_bytes_per_client": 16 * MEBIBYTE}})
+    origin.on("/", lambda exchange: exchange.reply(503))
+    before = daemon.memory_kib()
+    interceptor = [
+        {"callback": {"name": "c", "handles": ["adapt"]}},
+        {"retry_policy": {"methods": ["POST"], "statuses": [503], "without_validation": True, "scale_ms": 600_000}},
+    ]
+    body = {"text": "v" * 1_000_000}
+    with daemon.wire() as wire:
+        wire.call("client.hello", name="test", callbacks=["c"])
+        for _ in range(40):
+            wire.call("request.submit", url=origin.url + "/", method="POST", interceptor=interceptor)
+            wire.reply(wire.question("adapt"), body=body)
+        eventually(lambda: daemon.stats()["requests"]["active"] <= 16)
+        eventually(lambda: len(origin.requests) >= 10)
+        assert daemon.memory_kib() - before < 40 * 1024
+        failures = [entry for entry in wire.call("request.list")["requests"] if entry["state"] == "finished"]
+        assert len(failures) >= 20
+        error = wire.call("request.get", request=failures[0]["request"])["outcome"]["error"]
+        assert error["name"] == "request_adaptation_failed"
+        assert "request_body_bytes_per_client" in str(error)
+        wire.call("session.cancel_requests")
 
 
 @pytest.mark.parametrize("form", ["one", "many"])
