@@ -172,7 +172,6 @@ final class Server {
     func forgetWriter() { writer = JSONWriter() }
 
     // MARK: Sessions
-
     func makeSession(name: String, of uid: UInt32, _ configuration: SessionConfiguration) -> Session {
         let session = Session(
             name: name, user: uid == access.owner ? nil : uid, configuration: configuration, transport: transport,
@@ -224,9 +223,8 @@ final class Server {
         let entry = RequestEntry(
             request: request, client: identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
-            isKept: isKept,
-            key: call.params["key"]?.string, fingerprint: Fingerprint.ofKeyed(call),
-            tags: tags, created: WallClock.microseconds(), callBytes: call.messageBytes)
+            isKept: isKept, key: call.params["key"]?.string, fingerprint: Fingerprint.ofKeyed(call), tags: tags,
+            created: WallClock.microseconds(), callBytes: call.messageBytes)
         entry.clientName = call.client.displayName
         requests.insert(entry)
         statistics.requests &+= 1
@@ -246,8 +244,8 @@ final class Server {
         return RequestReader(
             client: client, owner: access.owner, files: files, worker: worker,
             callbacks: ClientCallbacks(
-                broker: callbacks, origin: isOfSession ? nil : client.number, client: client.identity,
-                worker: worker),
+                broker: callbacks, origin: isOfSession ? nil : client.number,
+                client: client.identity, worker: worker),
             languages: languages, scheduler: loop, connectivity: connectivity,
             makeRequestID: makeRequestID, partials: partials, fileStore: self.files)
     }
