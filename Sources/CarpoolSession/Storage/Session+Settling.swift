@@ -164,7 +164,9 @@ extension Request {
                 var failure: SessionError?
                 if case .failure(let error) = result { failure = error }
                 let isStillThere = attempts.count == attempt && body.count == count && body.isKeptInMemory
-                if failure == nil, isStillThere { body.adopt(file) } else { file.discard() }
+                // A file that was removed before it was whole has no path: the body in memory stays.
+                let isKept = failure == nil && isStillThere && file.path != nil
+                if isKept { body.adopt(file) } else { file.discard() }
                 let waiting = spilling ?? []
                 spilling = nil
                 session.scheduler.forEach(of: waiting) { [failure] in $0(failure) }

@@ -13,9 +13,18 @@ final class Stage {
     let server: Server
     private var lastID = 0
 
-    init(_ change: (inout ServerConfiguration) -> Void = { _ in }, _ set: (inout ServerOptions) -> Void = { _ in })
+    convenience init(
+        _ change: (inout ServerConfiguration) -> Void = { _ in }, _ set: (inout ServerOptions) -> Void = { _ in }
+    )
         throws
     {
+        try self.init(work: InlineWork(), change, set)
+    }
+
+    init(
+        work: any BackgroundWork, _ change: (inout ServerConfiguration) -> Void = { _ in },
+        _ set: (inout ServerOptions) -> Void = { _ in }
+    ) throws {
         loop = try EventLoop()
         var configuration = ServerConfiguration()
         configuration.logLevel = .error
@@ -25,7 +34,7 @@ final class Stage {
             supervisor: Supervisor.takeFromEnvironment())
         set(&options)
         server = try Server(
-            loop: loop, options: options, configuration: configuration, log: Log(level: .error), work: InlineWork())
+            loop: loop, options: options, configuration: configuration, log: Log(level: .error), work: work)
     }
 
     deinit {
