@@ -11,8 +11,34 @@ struct RecordCache {
         let isForOthers: Bool
         let isFull: Bool
         let limit: Int
+        let status: Status
+    }
+
+    /// What calls of the same turn may change of what a record tells.
+    struct Status: Equatable {
+        let state: RequestState
         let isFinished: Bool
+        let isHeld: Bool
+        let retryCount: Int
+        let hasResponse: Bool
+        let receivedBytes: Int64?
+        let resumeData: String?
         let keepsBodyInMemory: Bool
+        let file: String?
+        let expires: Int64?
+
+        init(_ request: Request, _ spooled: SpooledBody?) {
+            state = request.state
+            isFinished = request.isFinished
+            isHeld = request.isHeld
+            retryCount = request.retryCount
+            hasResponse = request.response != nil
+            receivedBytes = request.download?.count
+            resumeData = request.resumeData
+            keepsBodyInMemory = request.body.isKeptInMemory
+            file = spooled?.path
+            expires = spooled?.expires
+        }
     }
 
     private var key: Key?
@@ -51,8 +77,7 @@ extension Server {
         }
         let key = RecordCache.Key(
             turn: loop.turns, request: entry.sequence, isForOthers: record.disclosure != nil, isFull: isFull,
-            limit: limit, isFinished: entry.request.isFinished,
-            keepsBodyInMemory: entry.request.body.isKeptInMemory)
+            limit: limit, status: RecordCache.Status(entry.request, spool.body(of: entry.request.id)))
         if let text = recordCache[key] { return writer.raw(text) }
         let start = writer.count
         record.write(entry.request, isFull: isFull, atMost: limit, to: &writer)

@@ -28,7 +28,11 @@ extension RequestHandlers {
             guard !serializers.isEmpty else { return answer(call, with: entry, isFull: true) }
             // What they make is held for this call alone: not before its client takes it.
             call.client.answer(call, about: entry) {
-                entry.request.serialize(by: serializers) { answer(call, with: entry, results: $0) }
+                server.delayedAnswers += 1
+                entry.request.serialize(by: serializers) {
+                    server.delayedAnswers -= 1
+                    answer(call, with: entry, results: $0)
+                }
             }
         }
     }
@@ -79,7 +83,8 @@ extension RequestHandlers {
         var forget = {}
         let timer = Timer {
             forget()
-            answer(call, with: entry)
+            // One of a crowd that is being answered gets what it asked for.
+            if entry.request.isFinished { body(entry) } else { answer(call, with: entry) }
         }
         forget = entry.wait(on: server) {
             loop.cancel(timer)
