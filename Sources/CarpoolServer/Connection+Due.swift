@@ -61,7 +61,7 @@ extension Server {
 
     /// Counts a dismissed request as unread output of its user while answers about it are due, once, however many they are.
     func noteMemory(of entry: RequestEntry) {
-        let bytes = entry.dueAnswers > 0 && entry.isDismissed ? entry.request.recordMemoryBytes : 0
+        let bytes = entry.dueAnswers > 0 && entry.isDismissed ? entry.recordBytes : 0
         let more = bytes - entry.dueBytes
         guard more != 0 else { return }
         entry.dueBytes = bytes

@@ -57,7 +57,7 @@ final class RequestEntry {
     ) {
         self.request = request
         let bodyBytes = request.parameters.bodyMemoryBytes
-        heldBytes = request.parameters.memoryBytes(callBytes: callBytes)
+        heldBytes = request.parameters.memoryBytes(callBytes: callBytes, sessionFields: request.session.fieldCount)
         lastingBytes = max(0, heldBytes &- bodyBytes)
         self.client = client
         self.connection = connection
@@ -81,6 +81,9 @@ final class RequestEntry {
         if waits.count > 1 { isAwaitedByMany = true }
         return { waits.remove(number) }
     }
+
+    /// What it takes of the memory after its end.
+    var recordBytes: Int { retainedBytes > 0 ? retainedBytes : request.retainedMemoryBytes &+ lastingBytes }
 
     fileprivate func weigh() { retainedBytes = request.retainedMemoryBytes &+ lastingBytes }
 }

@@ -212,7 +212,7 @@ final class Server {
         if let refusal = requests.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
         let reader = reader(for: call.client, files: files)
         let parameters = try reader.parameters(call.params, call.parts)
-        let heldBytes = parameters.memoryBytes(callBytes: call.messageBytes)
+        let heldBytes = parameters.memoryBytes(callBytes: call.messageBytes, sessionFields: session.fieldCount)
         if let refusal = requests.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
         let tags = try reader.tags(call.params["tags"])
         let sequence = requests.nextSequence()

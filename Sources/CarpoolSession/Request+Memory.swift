@@ -1,13 +1,6 @@
 internal import CarpoolHTTP
 
 extension Request {
-    /// What its record takes of memory, about: the body, unless it is in a file, and the head.
-    public var recordMemoryBytes: Int {
-        var bytes = 2_048 &+ (response?.fields.byteCount ?? 0)
-        if case .memory(let body) = body.storage { bytes &+= body.count }
-        return bytes
-    }
-
     /// An estimate of the bytes of memory that the record of a finished request takes, from lengths that are known: no value is gone through.
     /// What came with the request is not counted, but for a body that is kept.
     public var retainedMemoryBytes: Int {

@@ -7,13 +7,23 @@ extension RequestParameters {
 
     /// How many bytes of memory a request takes that came with a call of so many bytes: its body, and its fields, tags and other members.
     ///
-    /// Nothing that a request keeps of its call is much longer than its text there. So the call is counted, and not each member: a text of
-    /// many short members takes several times its length, what is text or bytes once.
-    public func memoryBytes(callBytes: Int) -> Int {
-        let given = givenBytes
-        guard callBytes > RequestParameters.uncountedCallBytes else { return given &+ feedBytes }
-        return feedBytes &+ max(given, callBytes &- RequestParameters.uncountedCallBytes)
+    /// The call is counted, and not each member: what is text or bytes takes about its length there. Lists of many short fields take several
+    /// times that, and so they are counted besides; other lists of short members take up to about four times their text.
+    /// - Parameter sessionFields: how many fields the session adds. Their texts are the session's, the list is each request's own.
+    public func memoryBytes(callBytes: Int, sessionFields: Int = 0) -> Int {
+        var bytes = givenBytes
+        if callBytes > RequestParameters.uncountedCallBytes {
+            bytes = max(bytes, callBytes &- RequestParameters.uncountedCallBytes)
+        }
+        bytes &+= feedBytes
+        let fieldCount = fields.count &+ sessionFields
+        guard fieldCount > RequestParameters.uncountedFields else { return bytes }
+        // The fields of the call, and those of the request that is made of them.
+        return bytes &+ (fields.count &+ fieldCount) &* MemoryLayout<HTTPField>.stride
     }
+
+    /// Fields whose lists are not counted: 2 KiB of them.
+    private static let uncountedFields = 64
 
     /// What is not counted of a call: most are shorter, and their number is bounded.
     public static let uncountedCallBytes = 2_048

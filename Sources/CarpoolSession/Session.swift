@@ -41,6 +41,9 @@ public final class Session {
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 
+    /// How many fields each of its requests gets from it.
+    public var fieldCount: Int { defaultFields.count }
+
     /// Makes a session over a transport; the scheduler and whoever knows the network are of the transport's loop.
     public init(
         name: String, user: UInt32? = nil, configuration: SessionConfiguration, transport: any Transport,

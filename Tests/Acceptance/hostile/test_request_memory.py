@@ -177,6 +177,22 @@ def test_b5_fields_of_requests_that_wait(start: StartDaemon, form: str) -> None:
         wire.call("session.cancel_requests")
 
 
+def test_b5_lists_of_a_sessions_fields(start: StartDaemon) -> None:
+    """Each request has a list of its session's fields: short calls of a session with many fields count too."""
+    daemon = start(config={"limits": {"request_body_bytes_per_client": 4 * MEBIBYTE}})
+    with daemon.wire() as wire:
+        headers = {f"x-{number}": "v" for number in range(1_000)}
+        wire.call("session.create", name="many", configuration={"headers": headers})
+        with pytest.raises(RemoteError) as refused:
+            for _ in range(200):
+                wire.call("request.submit", url=BARE, start="manual", session="many")
+        assert refused.value.error["data"]["limit_name"] == "request_body_bytes_per_client"
+        assert daemon.stats()["requests"]["active"] >= 100
+        wire.call("request.submit", url=BARE, start="manual")
+        wire.call("session.cancel_requests", session="many")
+        wire.call("session.cancel_requests")
+
+
 @as_root
 def test_b5_configurations_of_sessions(start: StartDaemon) -> None:
     daemon = start(config={"access": {"uids": {str(NOBODY): "submit"}}})
