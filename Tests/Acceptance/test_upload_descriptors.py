@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -230,12 +231,12 @@ def test_a_file_in_memory_that_claims_to_have_no_end(wire: Wire, more: dict[str,
     assert wire.call("daemon.ping")["pong"]
 
 
-def lingering(data: bytes) -> tuple[socket.socket, socket.socket]:
-    """A socket whose close waits 5 s once this is read, its buffers being full; and its peer, which does not read."""
+def lingering(data: bytes, seconds: int = 5) -> tuple[socket.socket, socket.socket]:
+    """A socket whose close waits once this is read, its buffers being full; and its peer, which does not read."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         near = socket.create_connection(server.getsockname())
         far, _ = server.accept()
-    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 5))
+    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, seconds))
     far.sendall(data)
     near.setblocking(False)
     with contextlib.suppress(BlockingIOError):
@@ -297,28 +298,39 @@ def test_up_01_descriptors_end_with_a_line_that_a_thread_reads(
     assert origin.requests == []
 
 
+def refusal(daemon: Daemon) -> Any:
+    """Connect, and return the error if the connection is refused."""
+    with daemon.wire(timeout=1) as wire, contextlib.suppress(TimeoutError):
+        wire.request("daemon.ping")
+        return wire.receive().get("error")
+
+
 def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon, wire: Wire, url: str) -> None:
     wire.call("daemon.ping")
     before = open_descriptors(daemon)
     null = os.open("/dev/null", os.O_RDONLY)
-    with contextlib.ExitStack() as peers, bounded_turns(daemon):
-        for _ in range(20):
-            near, far = lingering(b"")
-            peers.enter_context(far)
-            with near, daemon.wire() as other, contextlib.suppress(BrokenPipeError):
-                socket.send_fds(other.socket, [b"[]\n"], [near.fileno(), *[null] * 252])
-        with daemon.wire() as other:
-            error = other.receive()["error"]["data"]
+    with contextlib.ExitStack() as stack, bounded_turns(daemon):
+        # The first of them hold all threads that a user may have, so that what comes behind them waits. The daemon has
+        # the only reference to each, since it reads none before all are closed here.
+        daemon.signal(signal.SIGSTOP)
+        for _ in range(40):
+            near, far = lingering(b"", seconds=60)
+            stack.enter_context(far)
+            other = stack.enter_context(daemon.wire())
+            socket.send_fds(other.socket, [b"[]\n"], [near.fileno(), *[null] * 252])
+            near.close()
+        daemon.signal(signal.SIGCONT)
+        error = eventually(lambda: refusal(daemon))["data"]
         assert (error["name"], error["retryable"]) == ("too_many_in_flight", True)
         assert open_descriptors(daemon) - before < 1_600
         # It is not read either, until they are closed.
         call = wire.request("daemon.ping")
-        peers.close()
+        stack.close()
         assert wire.result(call)["pong"]
     os.close(null)
     eventually(lambda: open_descriptors(daemon) <= before)
-    with daemon.wire() as other:
-        assert other.call("request.perform", url=url)["outcome"]["ok"]
+    with daemon.wire() as last:
+        assert last.call("request.perform", url=url)["outcome"]["ok"]
 
 
 REFUSED_USER = """
