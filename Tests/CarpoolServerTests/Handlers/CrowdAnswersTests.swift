@@ -49,10 +49,10 @@ struct CrowdAnswersTests {
         let entry = try stage.submit(client)
         let peer = try Peer(stage)
         let connection = peer.connection
-        [UInt8](repeating: 0x78, count: 450_000).withUnsafeBytes { connection.send(message: $0) }
+        [UInt8](repeating: 0x78, count: 470_000).withUnsafeBytes { connection.send(message: $0) }
         connection.noteMemory()
         #expect(!connection.isClosed)
-        try stage.finish(entry, fields: [("a", String(repeating: "x", count: 100_000))])
+        try stage.finish(entry, body: [UInt8](repeating: 0x78, count: 40_000))
         stage.server.dismiss(entry, keepingBody: true)
         let call = Call(id: try .number(1), params: .none, client: connection, batch: nil)
         connection.calls[try .number(1)] = call
