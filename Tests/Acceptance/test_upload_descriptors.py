@@ -301,7 +301,8 @@ def test_up_01_descriptors_end_with_a_line_that_a_thread_reads(
 def refusal(daemon: Daemon) -> Any:
     """Connect, and return the error if the connection is refused."""
     with daemon.wire(timeout=1) as wire, contextlib.suppress(TimeoutError):
-        wire.request("daemon.ping")
+        with contextlib.suppress(BrokenPipeError):
+            wire.request("daemon.ping")
         return wire.receive().get("error")
 
 
@@ -309,7 +310,7 @@ def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon,
     wire.call("daemon.ping")
     before = open_descriptors(daemon)
     null = os.open("/dev/null", os.O_RDONLY)
-    with contextlib.ExitStack() as stack, bounded_turns(daemon):
+    with contextlib.ExitStack() as stack:
         # The first of them hold all threads that a user may have, so that what comes behind them waits. The daemon has
         # the only reference to each, since it reads none before all are closed here.
         daemon.signal(signal.SIGSTOP)

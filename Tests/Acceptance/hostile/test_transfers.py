@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import socket
 from pathlib import Path
 
 import pytest
-from harness.calls import line, send_and_read
+from harness.calls import line, ping, send_and_read
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
+from harness.waiting import eventually
 from origins.authority import Authority
 from origins.nginx import Nginx
 from origins.scripted import Exchange, ScriptedOrigin
@@ -48,3 +52,20 @@ def test_b3_bodies_in_chunks_of_a_byte(daemon: Daemon, origin: ScriptedOrigin) -
         calls = [line("request.perform", n, url=url, response_body="file") for n in range(10)]
         for answer in send_and_read(wire, b"".join(calls), len(calls)):
             assert b'"ok":true' in answer
+
+
+def test_b1_descriptors_of_many_connections(daemon: Daemon) -> None:
+    null = os.open("/dev/null", os.O_RDONLY)
+    before = len(daemon.descriptors())
+    with contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(daemon.wire()) for _ in range(200)]
+        for wire in wires:
+            ping(wire)
+        with bounded_turns(daemon):
+            for wire in wires:
+                socket.send_fds(wire.socket, [b"[]\n"], [null] * 253)
+            for wire in wires:
+                assert b"-32600" in wire.receive_bytes()
+            stack.close()
+            eventually(lambda: len(daemon.descriptors()) < before + 20)
+    os.close(null)
