@@ -342,11 +342,15 @@ def test_a_client_of_a_restarted_daemon_goes_on(start: StartDaemon) -> None:
         assert second != first
 
 
-def test_a_client_with_a_subscription_learns_that_its_daemon_has_gone(start: StartDaemon) -> None:
+@pytest.mark.parametrize("of_a_request", [False, True])
+def test_a_client_with_a_subscription_learns_that_its_daemon_has_gone(start: StartDaemon, of_a_request: bool) -> None:
     daemon = start()
     with daemon.client() as client:
-        client.call("events.subscribe", types=["pool.*"])
-        daemon.stop()
+        if of_a_request:
+            client.call("request.submit", url="http://127.0.0.1:1/", start="manual", events={})
+        else:
+            client.call("events.subscribe", types=["pool.*"])
+        daemon.kill()
         start()
         with pytest.raises(carpool.ConnectionLostError):
             client.call("daemon.ping")

@@ -26,7 +26,8 @@ READ_BYTES: Final = 65_536
 # A handler that makes a call may be handed the next question while it waits. So many are inside one another before the
 # next question waits for one of them: deeper, handlers that cause each other's questions would exhaust the stack.
 MAX_NESTED: Final = 8
-# What these bring ends with their connection. A program that has made one of them is told that it was lost.
+# What these bring ends with their connection, as does the subscription of a request that is made with `events`. A
+# program that has made one of them is told that it was lost.
 BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
 
 
@@ -197,7 +198,7 @@ class Channel:
         call, data = link.rpc.send_request(method, params)
         with self._in_step(link, f" during {method}"):
             link.waiting.add(call)
-            link.is_bound = link.is_bound or method in BOUND
+            link.is_bound = link.is_bound or method in BOUND or "events" in params
             link.is_unsent = True
             link.socket.sendall(data)
             link.is_unsent = False
