@@ -209,7 +209,7 @@ extension AdmissionQueue {
         lanes[lane].activeOfUser[user] = sum > 0 ? sum : nil
     }
 
-    /// Counts anew what each user has under way, once the origin speaks something else.
+    /// Counts again what each user has under way, when the protocol of the origin has changed.
     mutating func countUsers(of lane: Lane) {
         lanes[lane].activeOfUser = [:]
         guard lanes[lane].speech == .http2 else { return }

@@ -43,7 +43,7 @@ extension Connection {
     }
 }
 
-// The memory of requests that nobody can ask for any more, and whose answers are due.
+// The memory of dismissed requests whose answers are due.
 extension Server {
     /// Notes that one more answer about a request is due.
     func hold(_ entry: RequestEntry) {

@@ -57,7 +57,7 @@ struct RecordCache {
         self.text = [UInt8](text)
     }
 
-    /// Gives the memory back.
+    /// Releases the memory.
     mutating func removeAll() { self = RecordCache() }
 }
 

@@ -60,7 +60,7 @@ struct RetainedRequests {
         if share.entries.isEmpty, users.count > RetainedRequests.keptUsers { users[entry.client.uid] = nil }
     }
 
-    /// Gives back memory that the lists do not need.
+    /// Releases memory that the lists do not need.
     mutating func shrink() {
         for share in users.values { share.entries.shrink() }
     }

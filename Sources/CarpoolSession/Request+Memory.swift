@@ -92,7 +92,7 @@ extension Attempt {
         }
         // That of its last hop; those of others have no fields.
         if let response { bytes &+= response.fields.memoryBytes }
-        // The texts are those of the session and of the call, but for what an adapter gives; the list is the attempt's own.
+        // The texts are those of the session and of the call, except for what an adapter adds; the list is the attempt's own.
         if unadapted != nil, let request {
             bytes &+= Attempt.bytes(of: request.fields)
         } else if let request {

@@ -34,7 +34,7 @@ extension RequestParameters {
         return given &+ (uploadable?.memoryBytes ?? 0) &+ (encodedParameters?.memoryBytes ?? 0)
     }
 
-    /// Room for what somebody gives meanwhile.
+    /// Room for the pieces of a body that a client sends meanwhile.
     private var feedBytes: Int {
         guard case .source(let source) = body, source is BodyFeed else { return 0 }
         return BodyFeed.standardCapacityBytes

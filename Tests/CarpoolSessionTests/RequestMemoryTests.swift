@@ -15,7 +15,7 @@ struct RequestMemoryTests {
         }
     }
 
-    /// An adapter that gives each attempt a body of its own, and sends what fails again.
+    /// An adapter that makes a new body for each attempt, and a retrier that retries each failure.
     private final class Giver: RequestInterceptor {
         let name = "giver"
         var bodyBytes: Int
@@ -55,7 +55,7 @@ struct RequestMemoryTests {
         if case .bytes(let bytes) = request?.body { bytes.count } else { 0 }
     }
 
-    @Test("B5: a body that an adapter gives is counted")
+    @Test("B5: a body that an adapter makes is counted")
     func adapted() throws {
         let stage = try stage(Giver(bodyBytes: 100_000))
         let request = stage.send { $0.method = .post }

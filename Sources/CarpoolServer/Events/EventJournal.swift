@@ -1,7 +1,7 @@
 /// The events of the recent past, encoded, in the order in which they happened. Every subscriber reads its events here, so that none has a queue
 /// of its own, and a client that comes back finds what it has missed.
 ///
-/// Each user's events are in a ring of their own, and so are those that are nobody's. All rings share one bound: when it is reached, the longest
+/// Each user's events are in a ring of their own, and so are those without a user. All rings share one bound: when it is reached, the longest
 /// one loses its oldest events, so that a user with many events pushes out its own.
 struct EventJournal {
     /// What a filter has to know of an event, and where its text lies.
@@ -21,12 +21,12 @@ struct EventJournal {
 
     /// Whose events are read.
     enum Readership: Equatable {
-        /// Those of one user, and those that are nobody's.
+        /// The events of one user, or those without a user.
         case user(UInt32)
         /// All events.
         case everyone
 
-        /// Whether events of an owner are among them; `nil` stands for nobody.
+        /// Whether events of an owner are among them; `nil` stands for events without a user.
         func includes(_ owner: UInt32?) -> Bool {
             guard let owner, case .user(let user) = self else { return true }
             return owner == user
@@ -67,7 +67,7 @@ struct EventJournal {
 
     /// Events that have to go before another one has room.
     struct Surplus: Equatable {
-        /// Whose they are; `nil` for nobody.
+        /// Their user; `nil` for events without one.
         let owner: UInt32?
         /// The number of the last of them.
         let last: Int
@@ -117,7 +117,7 @@ struct EventJournal {
         let wanted = JournalSegment.size(capacity(for: count))
         guard size &+ wanted > limitBytes else { return nil }
         let longest = rings.filter { !$0.value.segments.isEmpty }.max { one, other in
-            // The new events count too, so that of two equal users the one that adds them gives way.
+            // The new events count too, so that of two equal users the one that adds them loses its oldest.
             one.value.size &+ (one.key == owner ? wanted : 0) < other.value.size &+ (other.key == owner ? wanted : 0)
         }
         guard let longest, let oldest = longest.value.segments.first else { return nil }

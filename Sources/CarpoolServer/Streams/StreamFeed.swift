@@ -38,7 +38,7 @@ final class StreamFeed {
     /// the origin either.
     func send() {
         hasMore = true
-        // The end is told before the request's record, whatever the turn has taken.
+        // The end is sent before the request's record, however much of the turn is used.
         if reader.isAtEnd { return sendEnd() }
         guard !isScheduled, !isSending else { return }
         if let slice = budget.rest(), !sends(until: slice) { return }

@@ -77,7 +77,7 @@ public final class StreamReader {
     /// Takes back the credit that is left, and grants so much.
     public func allow(_ bytes: Int) { credit = max(0, bytes) }
 
-    /// Gives the next message, if there is one and there is credit for it; the last one needs none. However short the records are, a call takes
+    /// Passes on the next message, if there is one and there is credit for it; the last one needs none. However short the records are, a call takes
     /// about a millisecond.
     @discardableResult public func give(to receiver: (StreamMessage) -> Void) -> Step {
         guard !hasCompleted else { return .nothing }

@@ -147,21 +147,3 @@ def test_a_page_that_was_not_told_is_refused(daemon: Daemon) -> None:
             with pytest.raises(RemoteError) as refusal:
                 wire.call(method, next=place)
             assert refusal.value.error["data"]["path"] == "params.next"
-
-
-def test_b2_many_readers_of_one_stream(daemon: Daemon, origin: ScriptedOrigin) -> None:
-    """What a piece costs grows with the number of its readers, not with its square."""
-    gate = origin.hold("/stream")
-    with contextlib.ExitStack() as wires:
-        first = wires.enter_context(daemon.wire())
-        request = first.call("request.submit", url=origin.url + "/stream", kind="stream")["request"]
-        readers = [wires.enter_context(daemon.wire()) for _ in range(5)]
-        attach = b"".join(line("request.attach", n, request=request, credit_bytes=1 << 20) for n in range(32))
-        for wire in readers:
-            send_and_read(wire, attach, 32)
-        with bounded_turns(daemon):
-            gate.set()
-            for wire in readers:
-                complete = 0
-                while complete < 32:
-                    complete += b'"complete"' in wire.receive_bytes()

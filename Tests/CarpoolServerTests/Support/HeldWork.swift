@@ -1,7 +1,7 @@
 import CarpoolSession
 import CarpoolSystem
 
-/// Runs jobs where they are asked for, or, while it is told to hold them, when the test says so.
+/// Runs jobs at once, or holds them until the test releases them.
 final class HeldWork: BackgroundWork, BackgroundQueue {
     private var jobs: [() -> Void] = []
     private(set) var isHolding = false

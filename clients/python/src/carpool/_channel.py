@@ -26,8 +26,8 @@ READ_BYTES: Final = 65_536
 # A handler that makes a call may be handed the next question while it waits. So many are inside one another before the
 # next question waits for one of them: deeper, handlers that cause each other's questions would exhaust the stack.
 MAX_NESTED: Final = 8
-# What these bring ends with their connection, as does the subscription of a request that is made with `events`. A
-# program that has made one of them is told that it was lost.
+# The results of these end with their connection, as does the subscription of a request that is made with `events`. A
+# program that has made one of them gets a ConnectionLostError.
 BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
 
 
