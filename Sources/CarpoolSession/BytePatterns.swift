@@ -1,43 +1,57 @@
+internal import Glibc
+
 /// A set of short texts, ordered by their first byte, so that a place that begins none of them costs one look.
 struct BytePatterns: Sendable {
-    private let byFirst: [[[UInt8]]]
+    /// The texts one after another, each behind a byte that is its length.
+    private let texts: [UInt8]
+    /// Where in `texts` those begin that have a first byte; the next element is where they end.
+    private let places: [Int]
 
-    /// Makes a set of texts that are not empty.
+    /// Makes a set of texts of 1 to 255 bytes.
     init(_ texts: [String]) {
-        var lists = [[[UInt8]]](repeating: [], count: 256)
-        for text in texts {
-            let bytes = Array(text.utf8)
-            if let first = bytes.first { lists[Int(first)].append(bytes) }
+        let all = texts.map { Array($0.utf8) }
+        var (listed, places): ([UInt8], [Int]) = ([], [0])
+        for first in UInt8.min...UInt8.max {
+            for text in all where text.first == first { listed += [UInt8(text.count)] + text }
+            places.append(listed.count)
         }
-        byFirst = lists
+        self.texts = listed
+        self.places = places
     }
 
     /// Whether one of the texts stands anywhere in the bytes.
-    func haveOne(in bytes: [UInt8]) -> Bool {
-        for start in bytes.indices {
-            for text in byFirst[Int(bytes[start])] where BytePatterns.stands(text, at: start, in: bytes) { return true }
-        }
-        return false
+    func haveOne(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.indices.contains { hasOne(in: bytes, at: $0) { length, rest in length <= rest } }
     }
 
     /// Whether the bytes end with one of the texts.
-    func haveOne(atEndOf bytes: [UInt8]) -> Bool {
-        for start in bytes.indices {
-            for text in byFirst[Int(bytes[start])]
-            where text.count == bytes.count - start && BytePatterns.stands(text, at: start, in: bytes) { return true }
-        }
-        return false
+    func haveOne(atEndOf bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.indices.contains { hasOne(in: bytes, at: $0) { length, rest in length == rest } }
     }
 
     /// Whether the bytes are one of the texts.
-    func haveOne(equalTo bytes: [UInt8]) -> Bool {
-        guard let first = bytes.first else { return false }
-        return byFirst[Int(first)].contains { $0 == bytes }
+    func haveOne(equalTo bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        !bytes.isEmpty && hasOne(in: bytes, at: 0) { length, rest in length == rest }
     }
 
-    private static func stands(_ text: [UInt8], at start: Int, in bytes: [UInt8]) -> Bool {
-        guard text.count <= bytes.count - start else { return false }
-        for offset in text.indices where text[offset] != bytes[start + offset] { return false }
-        return true
+    /// Whether one of the texts stands at a place, whose length fits the number of bytes from there on.
+    private func hasOne(
+        in bytes: UnsafeBufferPointer<UInt8>, at start: Int, where fits: (_ length: Int, _ rest: Int) -> Bool
+    ) -> Bool {
+        let first = Int(bytes[start])
+        var place = places[first]
+        let end = places[first + 1]
+        guard place < end, let base = bytes.baseAddress else { return false }
+        return texts.withUnsafeBufferPointer { texts in
+            guard let listed = texts.baseAddress else { return false }
+            while place < end {
+                let length = Int(texts[place])
+                if fits(length, bytes.count - start), memcmp(listed + place + 1, base + start, length) == 0 {
+                    return true
+                }
+                place += 1 + length
+            }
+            return false
+        }
     }
 }

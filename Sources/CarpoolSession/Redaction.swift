@@ -62,29 +62,40 @@ public enum Redaction {
     // MARK: Parameters
 
     private static func withoutParameters(_ text: String, atLeast count: Int) -> String {
-        let bytes = Array(text.utf8)
-        var shown: [UInt8] = []
-        var start = bytes.startIndex
-        while shown.count < count, let equals = bytes[start...].firstIndex(of: UInt8(ascii: "=")) {
-            shown += bytes[start...equals]
-            start = equals + 1
-            let end = bytes[start...].firstIndex(where: endsValue) ?? bytes.endIndex
-            guard end > start, namesSecret(name(before: equals, in: bytes)) else { continue }
-            shown += mark.utf8
-            start = end
-        }
-        if shown.count < count { shown += bytes[start...] }
-        return String(decoding: shown, as: UTF8.self)
+        var text = text
+        let shown = text.withUTF8 { withoutParameters($0, atLeast: count) }
+        return shown.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    private static func name(before equals: Int, in bytes: [UInt8]) -> ArraySlice<UInt8> {
-        let first = max(bytes.startIndex, equals - maximumNameBytes)
+    /// The bytes without values of secrets; nil if they hold none.
+    private static func withoutParameters(_ bytes: UnsafeBufferPointer<UInt8>, atLeast count: Int) -> [UInt8]? {
+        var shown: [UInt8] = []
+        var (taken, start) = (0, 0)
+        while shown.count + start - taken < count, let equals = bytes[start...].firstIndex(of: UInt8(ascii: "=")) {
+            start = equals + 1
+            guard start < bytes.count, !endsValue(bytes[start]), namesSecret(name(before: equals, in: bytes)) else {
+                continue
+            }
+            shown += bytes[taken..<start]
+            shown += mark.utf8
+            start = bytes[start...].firstIndex(where: endsValue) ?? bytes.endIndex
+            taken = start
+        }
+        if taken == 0 { return nil }
+        if shown.count < count { shown += bytes[taken...] }
+        return shown
+    }
+
+    private static func name(
+        before equals: Int, in bytes: UnsafeBufferPointer<UInt8>
+    ) -> UnsafeBufferPointer<UInt8> {
+        let first = max(0, equals - maximumNameBytes)
         var start = equals
         while start > first, !beginsName(bytes[start - 1]) { start -= 1 }
-        return bytes[start..<equals]
+        return UnsafeBufferPointer(rebasing: bytes[start..<equals])
     }
 
-    private static func namesSecret(_ name: ArraySlice<UInt8>) -> Bool {
+    private static func namesSecret(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard name.contains(UInt8(ascii: "%")) else { return SecretNames.contains(utf8: name) }
         return SecretNames.contains(percentDecoded(Array(name)))
     }

@@ -37,40 +37,47 @@ public enum SecretNames {
         ].map { $0 + "key" })
 
     /// Whether the value that has this name is a secret.
-    public static func contains(_ name: some StringProtocol) -> Bool { contains(utf8: Array(name.utf8)) }
-
-    /// Whether the value is a secret that has the name of these bytes.
-    static func contains(utf8 name: some BidirectionalCollection<UInt8>) -> Bool {
-        let folded = folded(name)
-        if folded.isEmpty || harmlessParts.haveOne(in: folded) { return false }
-        if harmlessEndings.haveOne(atEndOf: folded) { return false }
-        if names.haveOne(equalTo: folded) || parts.haveOne(in: folded) { return true }
-        return endsInKey(name) && !harmlessKeys.haveOne(atEndOf: folded)
+    public static func contains(_ name: some StringProtocol) -> Bool {
+        var name = String(name)
+        return name.withUTF8 { contains(utf8: $0) }
     }
 
-    /// The letters and digits, in lower case.
-    private static func folded(_ name: some Collection<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(name.count)
-        for byte in name {
-            switch byte {
-            case 0x30...0x39, 0x61...0x7A: bytes.append(byte)
-            case 0x41...0x5A: bytes.append(byte | 0x20)
-            default: continue
-            }
+    /// Whether the value is a secret that has the name of these bytes.
+    static func contains(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
+        withFolded(name) { folded in
+            if folded.isEmpty || harmlessParts.haveOne(in: folded) { return false }
+            if harmlessEndings.haveOne(atEndOf: folded) { return false }
+            if names.haveOne(equalTo: folded) || parts.haveOne(in: folded) { return true }
+            return endsInKey(name) && !harmlessKeys.haveOne(atEndOf: folded)
         }
-        return bytes
+    }
+
+    /// Calls with the letters and digits, in lower case.
+    private static func withFolded(
+        _ name: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Bool
+    ) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { bytes in
+            var count = 0
+            for byte in name {
+                switch byte {
+                case 0x30...0x39, 0x61...0x7A: bytes[count] = byte
+                case 0x41...0x5A: bytes[count] = byte | 0x20
+                default: continue
+                }
+                count += 1
+            }
+            return body(UnsafeBufferPointer(rebasing: bytes[..<count]))
+        }
     }
 
     /// Whether the last word is `key`: `X-Access-Key` and `masterKey`, but not `monkey`.
-    private static func endsInKey(_ name: some BidirectionalCollection<UInt8>) -> Bool {
-        guard name.last == UInt8(ascii: "y") || name.last == UInt8(ascii: "Y") else { return false }
-        let bytes = Array(name.suffix(4))
-        guard bytes.count == 4 else { return false }
-        guard bytes[2] | 0x20 == UInt8(ascii: "e"), bytes[3] | 0x20 == UInt8(ascii: "y") else { return false }
-        let isLetter = { (byte: UInt8) in (0x61...0x7A).contains(byte | 0x20) }
-        if bytes[1] == UInt8(ascii: "K") { return !isLetter(bytes[0]) || bytes[0] >= 0x61 }
-        return bytes[1] == UInt8(ascii: "k") && !isLetter(bytes[0])
+    private static func endsInKey(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard name.count >= 4 else { return false }
+        let last = UnsafeBufferPointer(rebasing: name.suffix(4))
+        guard last[2] | 0x20 == UInt8(ascii: "e"), last[3] | 0x20 == UInt8(ascii: "y") else { return false }
+        let isLetter = (0x61...0x7A).contains(last[0] | 0x20)
+        if last[1] == UInt8(ascii: "K") { return !isLetter || last[0] >= 0x61 }
+        return last[1] == UInt8(ascii: "k") && !isLetter
     }
 }
 
