@@ -358,6 +358,10 @@ int CLinux_start_thread(const char *name, void (*body)(void *context), void *con
     return error;
 }
 
+int CLinux_return_large_memory(int bytes) {
+    return mallopt(M_MMAP_THRESHOLD, bytes) == 1 && mallopt(M_TRIM_THRESHOLD, bytes) == 1;
+}
+
 void CLinux_give_back_memory(size_t kept) {
     if (mallinfo2().fordblks > kept) malloc_trim(0);
 }

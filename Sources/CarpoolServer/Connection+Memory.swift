@@ -101,10 +101,11 @@ extension Server {
         }
     }
 
-    /// Gives memory of a burst back to the system, if there was one since the last time.
+    /// Gives memory of a burst back to the system: at each look while the burst goes on, and once more when it is over.
     func giveMemoryBack() {
-        guard loop.turns &- turnsAtLastTrim >= Server.turnsOfABurst else { return }
-        turnsAtLastTrim = loop.turns
+        let isBurst = loop.turns &- lastLook.turns >= Server.turnsOfABurst
+        defer { lastLook = (loop.turns, isBurst) }
+        guard isBurst || lastLook.wasBurst else { return }
         for connection in connections.values { connection.shrink() }
         requests.shrink()
         forgetWriter()
@@ -112,6 +113,6 @@ extension Server {
         Heap.giveBack()
     }
 
-    /// A daemon that has turned less since the last time has nothing to give back.
+    /// A daemon that has turned less between two looks has nothing to give back.
     private static let turnsOfABurst = 100
 }

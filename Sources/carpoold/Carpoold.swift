@@ -30,6 +30,7 @@ struct Carpoold {
         if !arguments.isDumpable { ResourceLimits.keepMemoryPrivate() }
         do throws(ServerError) {
             ResourceLimits.raiseOpenFiles()
+            Heap.returnLargeMemory()
             let startup = try Startup.prepare(arguments, .takeFromEnvironment(), isSpawned: isSpawned)
             let loop = try makeLoop()
             let daemon = Daemon(loop: loop)

@@ -136,6 +136,10 @@ int CLinux_resolve_take(void *lookup, uint8_t *lengths, uint8_t *bytes, int room
 // `body(context)` and ends. 0, or the error number of pthread_create(3).
 int CLinux_start_thread(const char *name, void (*body)(void *context), void *context);
 
+// mallopt is not part of the Glibc module. From now on memory of so many bytes and more goes back to the system as soon as it is freed. 0 if
+// the allocator refuses.
+int CLinux_return_large_memory(int bytes);
+
 // malloc_trim and mallinfo2 are not part of the Glibc module. Gives free memory back to the system if the allocator holds more than so much of it.
 void CLinux_give_back_memory(size_t kept);
 
