@@ -10,6 +10,7 @@ import signal
 import socket as socket_module
 import subprocess
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,8 @@ class Daemon:
         self.socket = socket or directory / "s"
         self._entrance = self.socket
         self._door: subprocess.Popen[bytes] | None = None
+        # A failed test leaves its own open, which another test would be told of.
+        self._wires: weakref.WeakSet[Wire] = weakref.WeakSet()
         self.environment = environment(directory)
         self.arguments = ["--socket", str(self.socket), *arguments]
         if config is not None:
@@ -116,7 +119,9 @@ class Daemon:
         return carpool.Client(self._entrance, **arguments)
 
     def wire(self, framing: str = LINES, timeout: float = PATIENCE_SECONDS) -> Wire:
-        return Wire(self._entrance, framing, timeout)
+        wire = Wire(self._entrance, framing, timeout)
+        self._wires.add(wire)
+        return wire
 
     def call(self, method: str, **params: Any) -> Any:
         """Make one call on a connection of its own."""
@@ -177,7 +182,7 @@ class Daemon:
     def stop(self) -> None:
         """End the daemon, unless the test did; fails if anything of a request outlived its test."""
         if self.process.poll() is not None:
-            return self._close_door()
+            return self._close()
         try:
             try:
                 eventually(self.is_idle)
@@ -189,11 +194,13 @@ class Daemon:
             else:
                 self.terminate()
         finally:
-            self._close_door()
+            self._close()
             if self.process.poll() is None:
                 self.kill()
 
-    def _close_door(self) -> None:
+    def _close(self) -> None:
+        for wire in list(self._wires):
+            wire.close()
         if self._door is not None:
             self._door.kill()
             self._door.wait(PATIENCE_SECONDS)

@@ -17,8 +17,8 @@ MEBIBYTE = 1 << 20
 def test_b5_half_messages_of_many_connections(daemon: Daemon) -> None:
     half = b'{"jsonrpc":"2.0","id":1,"method":"daemon.ping","params":{"a":"' + b"x" * (MEBIBYTE - 100)
     before = daemon.memory_kib()
-    with bounded_turns(daemon):
-        wires = [daemon.wire() for _ in range(200)]
+    with contextlib.ExitStack() as open_wires, bounded_turns(daemon):
+        wires = [open_wires.enter_context(daemon.wire()) for _ in range(200)]
         for wire in wires:
             wire.send_bytes(half)
         # Each of these is whole at last, and read: those that have waited longest have made room.
@@ -33,8 +33,6 @@ def test_b5_half_messages_of_many_connections(daemon: Daemon) -> None:
             assert wire.receive()["error"]["data"]["name"] == "memory_full"
             wire.send_bytes(b'"}}\n')
             ping(wire)
-    for wire in wires:
-        wire.close()
 
 
 def test_b5_whole_messages_of_a_connection_that_does_not_read_protect_no_half_ones(daemon: Daemon) -> None:
@@ -56,8 +54,8 @@ def test_b5_whole_messages_of_a_connection_that_does_not_read_protect_no_half_on
 
 def test_b5_many_clients_that_do_not_read(daemon: Daemon) -> None:
     before = daemon.memory_kib()
-    wires = [daemon.wire() for _ in range(60)]
-    with bounded_turns(daemon):
+    with contextlib.ExitStack() as open_wires, bounded_turns(daemon):
+        wires = [open_wires.enter_context(daemon.wire()) for _ in range(60)]
         for wire in wires:
             wire.send_bytes(b"".join(line("rpc.discover", number) for number in range(100)))
         for _ in range(100):
@@ -67,8 +65,6 @@ def test_b5_many_clients_that_do_not_read(daemon: Daemon) -> None:
         for wire in wires:
             for number in range(100):
                 assert wire.receive_bytes().startswith(b'{"jsonrpc":"2.0","id":%d,' % number)
-    for wire in wires:
-        wire.close()
 
 
 def test_b5_batches_that_wait_for_an_answer_count_as_unread(start: StartDaemon) -> None:
