@@ -1,6 +1,8 @@
 /// Requests by growing numbers: added at the end, found and taken out by number, read in order from any number on.
 ///
-/// What is taken out leaves a gap, and gaps go when there are more of them than requests, so that each operation costs O(log n) on the average.
+/// What is taken out leaves a gap. Gaps at the beginning are passed over, and the others go when there are more of them than requests. So finding a
+/// request costs O(log n), taking one out O(log n) on the average, reading as many steps as there are requests and gaps between them, and
+/// adding one that does not come last O(n).
 struct OrderedEntries {
     private struct Slot {
         let number: Int
@@ -8,6 +10,8 @@ struct OrderedEntries {
     }
 
     private var slots: [Slot] = []
+    /// The place of the first request; only gaps are before it.
+    private var start = 0
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
@@ -30,19 +34,27 @@ struct OrderedEntries {
             slots.removeLast()
             count -= 1
             while let last = slots.last, last.entry == nil { slots.removeLast() }
+            start = min(start, slots.count)
             return
         }
         let index = index(after: number) - 1
         guard index >= 0, slots[index].number == number, slots[index].entry != nil else { return }
         slots[index].entry = nil
         count -= 1
-        if slots.count > 2 * count + OrderedEntries.keptGaps { slots = slots.filter { $0.entry != nil } }
+        while start < slots.count, slots[start].entry == nil { start += 1 }
+        if slots.count > 2 * count + OrderedEntries.keptGaps { close() }
     }
 
     /// Gives back memory that is not needed.
     mutating func shrink() {
         guard slots.capacity > 4 * count + OrderedEntries.keptGaps else { return }
-        slots = slots.compactMap { $0.entry == nil ? nil : $0 }
+        close()
+    }
+
+    /// Takes the gaps out.
+    private mutating func close() {
+        slots = slots.filter { $0.entry != nil }
+        start = 0
     }
 
     /// Reads the requests behind a number, in order, until the body gives false.
@@ -57,7 +69,7 @@ struct OrderedEntries {
 
     /// The first place whose number is larger.
     private func index(after number: Int) -> Int {
-        var (low, high) = (0, slots.count)
+        var (low, high) = (start, slots.count)
         while low < high {
             let middle = (low + high) / 2
             if slots[middle].number <= number { low = middle + 1 } else { high = middle }

@@ -17,6 +17,8 @@ struct RetainedRequests {
     private final class Share {
         var entries = OrderedEntries()
         var bytes = 0
+        /// Whether some of them go in slices.
+        var isReduced = false
     }
 
     private var users: [UInt32: Share] = [:]
@@ -26,10 +28,10 @@ struct RetainedRequests {
     /// What they take of the memory.
     private(set) var bytes = 0
 
-    /// The most that goes in one turn of the loop: each costs some microseconds.
-    static let mostAtOnce = 512
-    /// As many go together when there are too many.
-    private static let usualAtOnce = 64
+    /// The most that goes at once: each costs some microseconds.
+    static let mostAtOnce = 64
+    /// As large a part of the bytes goes at once where the requests are small.
+    private static let usualPartOfBytes = 64
     /// Users that are kept though they have none.
     private static let keptUsers = 64
 
@@ -80,18 +82,35 @@ struct RetainedRequests {
 
     // MARK: Too many
 
-    /// What has to go.
+    /// What goes: what there is beyond the bounds, and then a tenth of the requests or a part of the bytes, so that the search is not repeated
+    /// for every request.
     private struct Surplus {
-        var requests: Int
-        var bytes: Int
+        var requests = 0
+        var bytes = 0
+        /// The part of each that is within the bounds.
+        private var spareRequests = 0
+        private var spareBytes = 0
 
         var isNone: Bool { requests <= 0 && bytes <= 0 }
 
-        /// What there is beyond the bounds, and then a tenth of the requests, so that the search is not repeated for every request.
+        /// Whether there is still something beyond the bounds.
+        var isBeyond: Bool { requests > spareRequests || bytes > spareBytes }
+
         init(_ count: Int, of mostRequests: Int, _ bytes: Int, of mostBytes: Int) {
-            let surplus = count &- mostRequests
-            requests = surplus <= 0 ? 0 : max(surplus, min(RetainedRequests.usualAtOnce, surplus &+ mostRequests / 10))
-            self.bytes = bytes &- mostBytes
+            if count > mostRequests {
+                let surplus = count &- mostRequests
+                requests = max(surplus, min(RetainedRequests.mostAtOnce, surplus &+ mostRequests / 10))
+                spareRequests = requests &- surplus
+            }
+            if bytes > mostBytes {
+                spareBytes = mostBytes / RetainedRequests.usualPartOfBytes
+                self.bytes = bytes &- mostBytes &+ spareBytes
+            }
+        }
+
+        /// The requests alone, if there are too many.
+        mutating func takeRequestsFirst() {
+            if requests > 0 { (bytes, spareBytes) = (0, 0) }
         }
 
         mutating func subtract(_ entry: RequestEntry) {
@@ -107,13 +126,26 @@ struct RetainedRequests {
             let own = Surplus(share.entries.count, of: bounds.requestsOfUser, share.bytes, of: bounds.bytesOfUser)
             if !own.isNone { return leastWorth(of: share, own) }
         }
-        let all = Surplus(count, of: bounds.requests, bytes, of: bounds.bytes)
+        var all = Surplus(count, of: bounds.requests, bytes, of: bounds.bytes)
         guard !all.isNone else { return [] }
+        // The user with most bytes may have few requests, and the one with most requests few bytes.
+        all.takeRequestsFirst()
         let most =
-            all.bytes > 0
-            ? users.values.max { $0.bytes < $1.bytes } : users.values.max { $0.entries.count < $1.entries.count }
+            all.requests > 0
+            ? users.values.max { $0.entries.count < $1.entries.count } : users.values.max { $0.bytes < $1.bytes }
         return most.map { leastWorth(of: $0, all) } ?? []
     }
+
+    /// Notes that requests of a user go in slices. Returns whether they did not already.
+    func beginReducing(_ uid: UInt32) -> Bool {
+        guard let share = users[uid] else { return true }
+        guard !share.isReduced else { return false }
+        share.isReduced = true
+        return true
+    }
+
+    /// Notes that no more requests of a user go.
+    func endReducing(_ uid: UInt32) { users[uid]?.isReduced = false }
 
     /// What may go first: what was read or succeeded before failures that no client has seen, then by age. The newest goes last: its client has
     /// had no time to read it.
@@ -136,11 +168,12 @@ struct RetainedRequests {
             return !restOfFirst.isNone && first.count < RetainedRequests.mostAtOnce
         }
         var (rest, found) = (surplus, [RequestEntry]())
-        for entry in first + last + [newest].compactMap(\.self) {
-            guard !rest.isNone, found.count < RetainedRequests.mostAtOnce else { break }
+        for entry in first + last {
+            guard !rest.isNone, found.count < RetainedRequests.mostAtOnce else { return found }
             found.append(entry)
             rest.subtract(entry)
         }
+        if let newest, rest.isBeyond, found.count < RetainedRequests.mostAtOnce { found.append(newest) }
         return found
     }
 }

@@ -12,12 +12,13 @@ extension Server {
     func drop(_ surplus: [RequestEntry], after entry: RequestEntry) {
         guard !surplus.isEmpty else { return }
         for entry in surplus { dismiss(entry, keepingBody: false) }
-        guard surplus.count >= RetainedRequests.mostAtOnce else { return }
         let uid = entry.client.uid
+        guard requests.retained.beginReducing(uid) else { return }
         loop.runInSlices(
             Slices { [unowned self] in
                 let rest = requests.surplus(after: uid, limits)
                 for entry in rest { dismiss(entry, keepingBody: false) }
+                if rest.isEmpty { requests.retained.endReducing(uid) }
                 return !rest.isEmpty
             })
     }

@@ -1,0 +1,135 @@
+@testable import CarpoolServer
+@testable import CarpoolSession
+import Testing
+
+/// Which kept requests go when there are too many, and how often they are searched.
+struct RetainedRequestsTests {
+    private let session: Session
+    private let stage: Stage
+
+    init() throws {
+        stage = try Stage()
+        session = stage.server.standardSession(of: 1)
+    }
+
+    private func entry(_ sequence: Int, uid: UInt32 = 1, callBytes: Int = 0) -> RequestEntry {
+        let request = session.request(RequestParameters(url: "http://a.test/"), id: "r_\(String(sequence, radix: 36))")
+        request.fail(.explicitlyCancelled)
+        return RequestEntry(
+            request: request, client: ClientIdentity(uid: uid, name: "me"), connection: 1, sequence: sequence,
+            cancelsOnDisconnect: false, isKept: true, key: nil, fingerprint: 0, tags: nil, created: 0,
+            callBytes: callBytes)
+    }
+
+    @Test("B5: at the bound in bytes a part of them goes at once, not one request at each end")
+    func bytesGoTogether() {
+        var registry = RequestRegistry()
+        var limits = Limits()
+        limits.retainedBytesPerUser = 16_777_216
+        var searches = 0
+        for sequence in 1...3_000 {
+            let entry = entry(sequence, callBytes: 10_000)
+            registry.insert(entry)
+            let surplus = registry.finish(entry, at: 0, limits)
+            if !surplus.isEmpty { searches += 1 }
+            for entry in surplus { registry.remove(entry) }
+            #expect(registry.retained.bytes <= limits.retainedBytesPerUser)
+        }
+        #expect((50...200).contains(searches), "of about 1,500 ends at the bound: \(searches)")
+        #expect(registry.retained.bytes > limits.retainedBytesPerUser * 95 / 100)
+    }
+
+    @Test("B5: the newest stays where it fits, though a part more goes")
+    func newestStays() {
+        var registry = RequestRegistry()
+        var limits = Limits()
+        limits.retainedBytesPerUser = 1_048_576
+        var entries = [entry(1, callBytes: 18_000), entry(2, callBytes: 1_035_000)]
+        for entry in entries {
+            registry.insert(entry)
+            for surplus in registry.finish(entry, at: 0, limits) {
+                registry.remove(surplus)
+                entries.removeAll { $0 === surplus }
+            }
+        }
+        #expect(entries.map(\.sequence) == [2])
+    }
+
+    @Test("B6: where numbers and bytes are both too much, the number is taken from the user with most requests")
+    func numberOfMost() {
+        var registry = RequestRegistry()
+        var limits = Limits()
+        limits.retainedRequests = 100
+        limits.retainedBytes = 4_194_304
+        for sequence in 1...8 { _ = finish(entry(sequence, uid: 2, callBytes: 500_000), &registry, limits) }
+        for sequence in 9...100 { _ = finish(entry(sequence, uid: 3), &registry, limits) }
+        let surplus = finish(entry(101, uid: 3, callBytes: 100_000), &registry, limits)
+        #expect(!surplus.isEmpty)
+        #expect(surplus.allSatisfy { $0.client.uid == 3 })
+        for entry in surplus { registry.remove(entry) }
+        // Then the bytes go, and they are the other's.
+        let rest = registry.surplus(after: 3, limits)
+        #expect(!rest.isEmpty)
+        #expect(rest.allSatisfy { $0.client.uid == 2 })
+        for entry in rest { registry.remove(entry) }
+        #expect(registry.surplus(after: 3, limits).isEmpty)
+    }
+
+    private func finish(_ entry: RequestEntry, _ registry: inout RequestRegistry, _ limits: Limits) -> [RequestEntry] {
+        registry.insert(entry)
+        return registry.finish(entry, at: 0, limits)
+    }
+
+    @Test("B5: a dismissed request whose answers are due counts with what it was kept with")
+    func dueRecord() {
+        var registry = RequestRegistry()
+        let entry = entry(1, callBytes: 300_000)
+        registry.insert(entry)
+        #expect(registry.finish(entry, at: 0, Limits()).isEmpty)
+        #expect(entry.recordBytes == registry.retained.bytes)
+        let before = stage.server.memory.output.total
+        registry.remove(entry)
+        stage.server.hold(entry)
+        #expect(entry.dueBytes > 290_000)
+        #expect(stage.server.memory.output.total - before == entry.dueBytes)
+        stage.server.letGo(of: entry)
+        #expect(stage.server.memory.output.total == before)
+    }
+
+    @Test("B5: the list of a session's fields counts for each request, and short lists do not")
+    func sessionFields() throws {
+        #expect(RequestParameters(url: "http://a.test/").memoryBytes(callBytes: 100, sessionFields: 20) == 0)
+        let bytes = RequestParameters(url: "http://a.test/").memoryBytes(callBytes: 100, sessionFields: 1_000)
+        #expect(bytes >= 32_000)
+    }
+
+    @Test("Requests are found and read in order whatever was taken out")
+    func ordered() {
+        var list = OrderedEntries()
+        var expected: [Int] = []
+        for number in 1...400 {
+            list.insert(entry(number), at: number)
+            expected.append(number)
+            let gone = number % 3 == 0 ? expected.first : number % 3 == 1 ? expected[expected.count / 2] : nil
+            guard let gone else { continue }
+            list.remove(gone)
+            list.remove(gone)
+            expected.removeAll { $0 == gone }
+        }
+        func numbers(after number: Int) -> [Int] {
+            var found: [Int] = []
+            list.read(after: number) { number, _ in
+                found.append(number)
+                return true
+            }
+            return found
+        }
+        #expect(list.count == expected.count)
+        #expect(numbers(after: 0) == expected)
+        #expect(numbers(after: 350) == expected.filter { $0 > 350 })
+        for number in expected { list.remove(number) }
+        #expect(list.isEmpty && numbers(after: 0).isEmpty)
+        list.insert(entry(7), at: 7)
+        #expect(numbers(after: 0) == [7])
+    }
+}
