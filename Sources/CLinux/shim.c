@@ -177,6 +177,14 @@ ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int r
     return received;
 }
 
+ssize_t CLinux_peek(int fd, void *bytes, size_t size, int *has_descriptors) {
+    struct iovec part = {.iov_base = bytes, .iov_len = size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    ssize_t received = recvmsg(fd, &message, MSG_PEEK | MSG_DONTWAIT);
+    *has_descriptors = received >= 0 && message.msg_flags & MSG_CTRUNC;
+    return received;
+}
+
 int CLinux_exit_code(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -35,6 +35,7 @@ public actor Daemon {
         }
         let listener = Listener(fd: FileDescriptor(owning: fd), loop: loop) { [unowned server] in server.admit($0) }
         // Connections that nobody uses are worth less than a client.
+        listener.accepts = { [unowned server] in server.acceptsPeers }
         listener.onExhausted = { [unowned server] in _ = server.transport.closeIdleConnections() }
         self.listener = listener
         server.onStopped = {

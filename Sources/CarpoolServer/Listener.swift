@@ -8,11 +8,13 @@ final class Listener: ReadinessHandler {
     private let accept: (consuming FileDescriptor) -> Void
     /// Called when the process has no descriptor left for a peer.
     var onExhausted: () -> Void = {}
+    /// Whether peers are accepted now; asked before each.
+    var accepts: () -> Bool = { true }
     private lazy var pause = Timer { [unowned self] in listen() }
 
     /// Peers taken in one turn, so that a crowd does not hold up those who are inside.
     private static let peersPerTurn = 64
-    /// How long nobody is taken in when the process has no descriptor left.
+    /// When it is tried again to accept peers.
     private static let pauseMilliseconds = 100
 
     init(fd: consuming FileDescriptor, loop: EventLoop, accept: @escaping (consuming FileDescriptor) -> Void) {
@@ -32,16 +34,22 @@ final class Listener: ReadinessHandler {
 
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         for _ in 0..<Listener.peersPerTurn {
+            guard accepts() else { return rest() }
             switch UnixSocket.accept(fd) {
             case .accepted(let peer): accept(peer)
             case .wouldBlock: return
             case .failed(let code):
                 // A peer that has gone again is nothing; without descriptors the backlog waits until some are closed.
                 guard code == EMFILE || code == ENFILE || code == ENOMEM else { continue }
-                loop.setInterest([], for: fd, handler: self)
                 onExhausted()
-                return loop.arm(pause, afterMilliseconds: Listener.pauseMilliseconds)
+                return rest()
             }
         }
+    }
+
+    /// Accepts no peer for a while; they wait in the backlog.
+    private func rest() {
+        loop.setInterest([], for: fd.raw, handler: self)
+        loop.arm(pause, afterMilliseconds: Listener.pauseMilliseconds)
     }
 }

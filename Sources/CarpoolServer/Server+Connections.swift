@@ -75,20 +75,30 @@ extension Server {
         var writer = JSONWriter()
         Reply.write(id: nil, error: error, to: &writer)
         writer.append(verbatim: [UInt8(ascii: "\n")])
-        let worker = worker.access(for: WorkerShare(user: credentials.uid, client: "refused"))
-        let takesDescriptors = !worker.worker.hasTooManyToClose(credentials.uid)
-        guard farewells.count < Server.maximumFarewells, takesDescriptors else {
-            _ = writer.withBytes { Bytes.send(fd.raw, $0) }
-            // Nothing can come any more. Where nothing has come, no descriptor has either, and closing does not block.
-            if UnixSocket.shutDown(fd.raw) { worker.worker.close(fd, for: worker.share) }
+        let share = WorkerShare(user: credentials.uid, client: "refused")
+        guard farewells.count < Server.maximumFarewells, !worker.hasTooManyToClose(credentials.uid) else {
+            let raw = fd.raw
+            _ = writer.withBytes { Bytes.send(raw, $0) }
+            // Nothing can come any more; without descriptors, closing does not block.
+            if withReadBuffer({ UnixSocket.shutDown(raw, reading: $0) }) { closeRefused(fd, for: share) }
             return
         }
         let buffer = { [unowned self] (body: (UnsafeMutableRawBufferPointer) -> IOResult) in withReadBuffer(body) }
-        let farewell = Farewell(fd, line: writer.bytes, worker: worker, loop: loop, buffer: buffer) {
-            [unowned self] in farewells[ObjectIdentifier($0)] = nil
-        }
+        let farewell = Farewell(
+            fd, line: writer.bytes, worker: worker.access(for: share), loop: loop, buffer: buffer
+        ) { [unowned self] in farewells[ObjectIdentifier($0)] = nil }
         farewells[ObjectIdentifier(farewell)] = farewell
     }
+
+    /// Closes the socket of a refused peer, and with it the descriptors that the peer has passed, on a thread: however long that takes.
+    private func closeRefused(_ fd: consuming FileDescriptor, for share: WorkerShare) {
+        closingRefused += 1
+        worker.close([fd.release()], for: share) { [weak self] in self?.closingRefused -= 1 }
+    }
+
+    /// Whether peers are accepted. While a quarter of the descriptors that the process may have are sockets of refused peers which cannot be
+    /// closed, none is: the rest is for the connections there are, and for files.
+    var acceptsPeers: Bool { closingRefused == 0 || closingRefused < (ResourceLimits.openFiles ?? 1_024) / 4 }
 }
 
 extension Server {

@@ -46,8 +46,8 @@ final class Server {
     let streamReaderQuota = QuotaLedger()
     let sessionQuota = QuotaLedger()
     let sessionMemoryQuota = QuotaLedger()
-    /// Peers that were refused and have not gone yet.
-    var farewells: [ObjectIdentifier: Farewell] = [:]
+    var farewells: [ObjectIdentifier: Farewell] = [:]  // refused, not gone yet
+    var closingRefused = 0  // sockets of refused peers that a thread closes
     var statistics = ServerStatistics()
     /// What the connections hold of the memory.
     var memory = ConnectionMemory()

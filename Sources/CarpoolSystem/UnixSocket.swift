@@ -104,12 +104,22 @@ public enum UnixSocket {
     /// Says that we shall write no more; the peer reads an end of file when it has read the rest.
     public static func shutdownWriting(_ fd: Int32) { shutdown(fd, Int32(SHUT_WR)) }
 
-    /// Shuts both directions down; what was sent before still arrives. Returns whether it holds input that was not read.
-    public static func shutDown(_ fd: Int32) -> Bool {
+    /// Shuts both directions down; what was sent before still arrives. Returns whether the socket holds descriptors that were passed
+    /// (SCM_RIGHTS): closing it closes them, which may block. What came before them is read and dropped.
+    public static func shutDown(_ fd: Int32, reading buffer: UnsafeMutableRawBufferPointer) -> Bool {
         shutdown(fd, Int32(SHUT_RDWR))
-        var byte: UInt8 = 0
-        return recv(fd, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+        for _ in 0..<mostReads {
+            var hasDescriptors: Int32 = 0
+            let count = CLinux_peek(fd, buffer.baseAddress, buffer.count, &hasDescriptors)
+            if hasDescriptors != 0 { return true }
+            guard count > 0 else { return false }
+            _ = recv(fd, buffer.baseAddress, count, Int32(MSG_DONTWAIT))
+        }
+        return true
     }
+
+    /// Reads in which one looks for descriptors; a socket that holds more is taken for one with descriptors.
+    private static let mostReads = 16
 
     /// The path that a listening socket is bound to; `nil` if it is no Unix socket or has no path.
     public static func boundPath(of fd: Int32) -> String? {

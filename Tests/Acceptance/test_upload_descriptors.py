@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import resource
 import signal
 import socket
 import struct
@@ -21,6 +22,8 @@ from conftest import StartDaemon
 from harness.calls import NOBODY
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
+from harness.users import NOBODY as NOBODY_UID
+from harness.users import as_root, wire_as
 from harness.waiting import PATIENCE_SECONDS, eventually, join
 from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
@@ -332,6 +335,69 @@ def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon,
     eventually(lambda: open_descriptors(daemon) <= before)
     with daemon.wire() as last:
         assert last.call("request.perform", url=url)["outcome"]["ok"]
+
+
+@contextlib.contextmanager
+def stopped(daemon: Daemon) -> Iterator[None]:
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+
+
+def pass_too_many(daemon: Daemon, uid: int, null: int, peers: contextlib.ExitStack) -> None:
+    """Pass descriptors of which as many wait to be closed as one user may have, until the peers close."""
+    with stopped(daemon):
+        for _ in range(20):
+            # One among those that a call may claim, one among the surplus: each part is closed by a job of its own.
+            pairs = [lingering(b"", seconds=60) for _ in range(2)]
+            with wire_as(uid, daemon.socket) as other:
+                first, second = (near.fileno() for near, _ in pairs)
+                passed = [first, *[null] * 15, second, *[null] * 236]
+                socket.send_fds(other.socket, [b"[]\n"], passed)
+            for near, far in pairs:
+                near.close()
+                peers.enter_context(far)
+    eventually(lambda: open_descriptors(daemon) > 1_012)
+
+
+@as_root
+@pytest.mark.parametrize("passes", [True, False])
+def test_b1_refused_connections_with_descriptors_are_bounded(start: StartDaemon, passes: bool) -> None:
+    daemon = start(config={"access": {"uids": {str(NOBODY_UID): "submit"}}})
+    daemon.directory.chmod(0o755)
+    with contextlib.ExitStack() as peers, Path("/dev/null").open() as null, daemon.wire() as wire:
+        wire.call("daemon.ping")
+        before = open_descriptors(daemon)
+        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (2_000, 2_000))
+        pass_too_many(daemon, NOBODY_UID, null.fileno(), peers)
+        with wire_as(NOBODY_UID, daemon.socket) as other:
+            assert other.receive()["error"]["data"]["name"] == "too_many_in_flight"
+        eventually(lambda: wire.call("daemon.stats")["worker"]["stalled"] == 16)
+        full = open_descriptors(daemon)
+
+        def crowd(count: int) -> int:
+            """Connect and write, mostly before the daemon accepts. A signal that stopped it would end its close(2)."""
+            for _ in range(count):
+                with wire_as(NOBODY_UID, daemon.socket) as other, contextlib.suppress(BrokenPipeError):
+                    socket.send_fds(other.socket, [b"x"], [null.fileno()] if passes else [])
+            return open_descriptors(daemon) - full
+
+        if passes:
+            assert any(crowd(50) > 450 for _ in range(400))
+            crowd(200)
+        else:
+            crowd(900)
+            eventually(lambda: wire.call("daemon.stats")["connections"]["refused"] > 900)
+        # Its other clients go on, and so would what it accepts.
+        for _ in range(50):
+            assert wire.call("daemon.ping")["pong"]
+            assert open_descriptors(daemon) - full <= (500 if passes else 5)
+        peers.close()
+        eventually(lambda: open_descriptors(daemon) <= before)
+        with wire_as(NOBODY_UID, daemon.socket) as other:
+            assert other.call("daemon.ping")["pong"]
 
 
 REFUSED_USER = """

@@ -63,6 +63,11 @@ int CLinux_set_nonblocking(int fd);
 // (SCM_RIGHTS, unix(7)), close-on-exec: up to `room` of them, `count` is how many; any more are closed. The bytes, or -1 with errno.
 ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int room, int *count);
 
+// recvmsg with MSG_PEEK. Copies what has come to a Unix socket, without waiting and at most to the end of the first message that descriptors
+// were sent with (SCM_RIGHTS, unix(7)), and says whether there is such a message; they stay with it. How many bytes were copied, or -1 with
+// errno.
+ssize_t CLinux_peek(int fd, void *bytes, size_t size, int *has_descriptors);
+
 // WIFEXITED and friends are function-like macros. The exit code of a wait status, or 128 and the signal's number.
 int CLinux_exit_code(int status);
 
