@@ -73,8 +73,8 @@ struct JobScheduler {
 
     let limits: Limits
     private var shares: [WorkerShare: Share] = [:]
-    /// Shares with waiting jobs that may have one more running, in the order of their next turns.
-    private var turns: [WorkerShare] = []
+    /// Shares with waiting jobs that may have one more running.
+    private var turns = ShareTurns()
     private var users: [UInt32: Load] = [:]
     private var all = Load()
     private var runningJobs: [Int: Running] = [:]
@@ -117,8 +117,7 @@ struct JobScheduler {
     /// Takes the job that runs next; `nil` if there is none that may.
     mutating func next(at now: MonotonicTime) -> Int? {
         // A share whose user, or kind, has all it may keeps its place.
-        guard let index = turns.firstIndex(where: mayRun) else { return nil }
-        let share = turns.remove(at: index)
+        guard let share = turns.takeFirst(where: mayRun) else { return nil }
         guard let ticket = shares[share]?.takeFirst() else { return nil }
         shares[share]?.running += 1
         all.waiting -= 1

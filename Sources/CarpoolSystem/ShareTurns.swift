@@ -1,0 +1,50 @@
+/// The order in which shares have their turns, kept for each user and kind of job: what is at its limit is passed over as a whole, however many
+/// shares it has. A value.
+struct ShareTurns {
+    /// What a limit holds back together.
+    private struct Group: Hashable {
+        let user: UInt32?
+        let isComputation: Bool
+    }
+
+    private struct Line {
+        private var shares: [(number: Int, share: WorkerShare)] = []
+        private var start = 0
+
+        var first: (number: Int, share: WorkerShare)? { start < shares.count ? shares[start] : nil }
+
+        mutating func append(_ number: Int, _ share: WorkerShare) { shares.append((number, share)) }
+
+        mutating func removeFirst() {
+            start += 1
+            // The front is cut off now and then, so that taking stays O(1) and nothing grows.
+            if start > 64, start * 2 > shares.count {
+                shares.removeFirst(start)
+                start = 0
+            }
+        }
+    }
+
+    private var lines: [Group: Line] = [:]
+    private var lastNumber = 0
+
+    /// Puts a share behind all others.
+    mutating func append(_ share: WorkerShare) {
+        lastNumber += 1
+        let group = Group(user: share.user, isComputation: share.isComputation)
+        lines[group, default: Line()].append(lastNumber, share)
+    }
+
+    /// Takes the first share that may run. The shares of one user and kind either all may or none, so that one of them is asked about.
+    mutating func takeFirst(where mayRun: (WorkerShare) -> Bool) -> WorkerShare? {
+        var found: (group: Group, number: Int, share: WorkerShare)?
+        for (group, line) in lines {
+            guard let first = line.first, first.number < found?.number ?? .max, mayRun(first.share) else { continue }
+            found = (group, first.number, first.share)
+        }
+        guard let found else { return nil }
+        lines[found.group]?.removeFirst()
+        if lines[found.group]?.first == nil { lines[found.group] = nil }
+        return found.share
+    }
+}
