@@ -23,7 +23,7 @@ final class Farewell: ReadinessHandler {
         buffer: @escaping (_ body: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult,
         onEnd: @escaping (Farewell) -> Void
     ) {
-        file = WorkerFile(fd, closer: worker.closer)
+        file = WorkerFile(fd, closer: worker.closerOfPassed)
         self.worker = worker
         self.loop = loop
         self.buffer = buffer

@@ -25,6 +25,13 @@ public struct WorkerAccess {
         worker.runAlways(for: share, work, then: then)
     }
 
-    /// Closes the files of this share.
-    public var closer: WorkerFile.Closer { WorkerFile.Closer(worker: worker.closer, share: share) }
+    /// Closes the files that this process opens for this share.
+    public var closer: WorkerFile.Closer {
+        WorkerFile.Closer(worker: worker.closer, share: share, isForPassed: false)
+    }
+
+    /// Closes what the client of this share passes, and its socket: see ``Worker/hasTooManyToClose(_:)``.
+    public var closerOfPassed: WorkerFile.Closer {
+        WorkerFile.Closer(worker: worker.closer, share: share, isForPassed: true)
+    }
 }

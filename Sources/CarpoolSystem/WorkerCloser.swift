@@ -5,12 +5,12 @@ public struct WorkerCloser: Sendable {
     let loop: EventLoop
     let link: WorkerLink
 
-    /// Has the worker close a descriptor.
-    func close(_ descriptor: consuming FileDescriptor, for share: WorkerShare) {
+    /// Has the worker close a descriptor. One that this process has opened itself does not count for the user: that has limits of its own.
+    func close(_ descriptor: consuming FileDescriptor, for share: WorkerShare, isPassed: Bool) {
         let pending = PendingClose(descriptor.release())
         loop.post { [link] in
             guard let worker = link.worker else { return }
-            worker.runClosing(1, for: share, { pending.close() }, then: {})
+            worker.runClosing(isPassed ? 1 : 0, for: share, { pending.close() }, then: {})
         }
     }
 

@@ -5,6 +5,8 @@ public final class WorkerFile: Sendable {
     public struct Closer: Sendable {
         let worker: WorkerCloser
         let share: WorkerShare
+        /// Whether it closes what a client has passed, or a client's socket, which is counted for the user.
+        let isForPassed: Bool
     }
 
     /// The number; valid as long as this object is referenced, so that a job that uses it must capture the object.
@@ -22,6 +24,6 @@ public final class WorkerFile: Sendable {
     deinit {
         let descriptor = FileDescriptor(owning: raw)
         guard let closer else { return }
-        closer.worker.close(descriptor, for: closer.share)
+        closer.worker.close(descriptor, for: closer.share, isPassed: closer.isForPassed)
     }
 }

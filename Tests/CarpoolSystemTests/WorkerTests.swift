@@ -148,6 +148,33 @@ import Testing
         #expect(queue.isIdle)
     }
 
+    @Test func b1OnlyPassedDescriptorsCountAsTooManyToClose() throws {
+        ResourceLimits.raiseOpenFiles()
+        for isPassed in [false, true] {
+            let loop = try EventLoop()
+            let worker = Worker(loop: loop)
+            let access = worker.access(for: Self.share("a"))
+            var wasFull = false
+            worker.onClosingChange = { _ in wasFull = true }
+            var files: [WorkerFile] = []
+            for _ in 0..<ClosingAccount.maximum {
+                files.append(
+                    WorkerFile(
+                        try FileDescriptor.open("/dev/null", O_RDONLY),
+                        closer: isPassed ? access.closerOfPassed : access.closer))
+            }
+            files = []
+            var again: Timer?
+            again = Timer {
+                if worker.isIdle { return loop.stop() }
+                again.map { loop.arm($0, afterMilliseconds: 2) }
+            }
+            again.map { loop.arm($0, afterMilliseconds: 2) }
+            loop.run()
+            #expect(wasFull == isPassed)
+        }
+    }
+
     @Test func aFileIsClosedWhenItsLastReferenceGoes() throws {
         let loop = try EventLoop()
         let worker = Worker(loop: loop)

@@ -80,7 +80,7 @@ extension Server {
         var unknown: [Int: WorkerFile] = [:]
         for index in indices {
             guard let raw = client.claim(descriptor: index) else { continue }
-            let file = WorkerFile(FileDescriptor(owning: raw), closer: access.closer)
+            let file = WorkerFile(FileDescriptor(owning: raw), closer: access.closerOfPassed)
             if let passed = CallFiles.lookAtOnce(file) { found.passed[index] = passed } else { unknown[index] = file }
         }
         return (found, unknown)
