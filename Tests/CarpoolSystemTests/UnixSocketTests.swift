@@ -36,6 +36,26 @@ struct UnixSocketTests {
         #expect(buffer.withUnsafeMutableBytes { Bytes.read(peer.raw, into: $0) } == .endOfFile)
     }
 
+    @Test func b1ASocketThatIsShutDownSaysWhetherDescriptorsHaveCome() throws {
+        let listener = try UnixSocket.listen(at: directory("s"))
+        let null = try FileDescriptor.open("/dev/null", O_RDONLY)
+        let text = Array(repeating: UInt8(ascii: "x"), count: 40)
+        for (passes, expected) in [([], false), ([false], false), ([true], true), ([false, false, true, false], true)] {
+            let client = try UnixSocket.connect(to: directory("s"))
+            guard case .accepted(let peer) = UnixSocket.accept(listener.raw) else { throw SystemError.last("accept") }
+            for passes in passes {
+                let sent = text.withUnsafeBytes {
+                    passes ? Bytes.send(client.raw, $0, passing: null.raw) : Bytes.send(client.raw, $0)
+                }
+                #expect(sent == .bytes(text.count))
+            }
+            // The last case takes several reads.
+            var buffer = [UInt8](repeating: 0, count: 16)
+            let raw = peer.raw
+            #expect(buffer.withUnsafeMutableBytes { UnixSocket.shutDown(raw, reading: $0) } == expected)
+        }
+    }
+
     @Test func theErrorTellsWhyNobodyAnswers() throws {
         let missing = #expect(throws: SystemError.self) { _ = try UnixSocket.connect(to: directory("none")) }
         #expect(missing?.code == ENOENT)
