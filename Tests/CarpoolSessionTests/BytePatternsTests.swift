@@ -5,20 +5,24 @@ import Testing
 struct BytePatternsTests {
     let patterns = BytePatterns(["key", "keyword", "token"])
 
+    private func bytes(_ text: String, _ ask: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
+        Array(text.utf8).withUnsafeBufferPointer(ask)
+    }
+
     @Test(arguments: ["key", "akey", "keya", "xtoken", "tokentoken", "monkey"]) func onesThatAreThere(_ text: String) {
-        #expect(patterns.haveOne(in: Array(text.utf8)))
+        #expect(bytes(text, patterns.haveOne(in:)))
     }
 
     @Test(arguments: ["", "k", "ke", "toke", "kEy", "tok en"]) func onesThatAreNot(_ text: String) {
-        #expect(!patterns.haveOne(in: Array(text.utf8)))
-        #expect(!patterns.haveOne(atEndOf: Array(text.utf8)))
-        #expect(!patterns.haveOne(equalTo: Array(text.utf8)))
+        #expect(!bytes(text, patterns.haveOne(in:)))
+        #expect(!bytes(text, patterns.haveOne(atEndOf:)))
+        #expect(!bytes(text, patterns.haveOne(equalTo:)))
     }
 
     @Test func theEndAndTheWhole() {
-        #expect(patterns.haveOne(atEndOf: Array("monkey".utf8)))
-        #expect(!patterns.haveOne(atEndOf: Array("keys".utf8)))
-        #expect(patterns.haveOne(equalTo: Array("keyword".utf8)))
-        #expect(!patterns.haveOne(equalTo: Array("keywords".utf8)))
+        #expect(bytes("monkey", patterns.haveOne(atEndOf:)))
+        #expect(!bytes("keys", patterns.haveOne(atEndOf:)))
+        #expect(bytes("keyword", patterns.haveOne(equalTo:)))
+        #expect(!bytes("keywords", patterns.haveOne(equalTo:)))
     }
 }
