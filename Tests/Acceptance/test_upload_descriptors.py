@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
-import resource
-import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -21,9 +17,6 @@ import pytest
 from conftest import StartDaemon
 from harness.calls import NOBODY
 from harness.daemon import Daemon
-from harness.gauge import bounded_turns
-from harness.users import NOBODY as NOBODY_UID
-from harness.users import as_root, wire_as
 from harness.waiting import PATIENCE_SECONDS, eventually, join
 from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
@@ -39,10 +32,6 @@ def call(wire: Wire, body: Any, descriptors: list[int], **params: Any) -> Any:
     message = {"jsonrpc": "2.0", "id": 900, "method": "request.perform", "params": {"body": body, **params}}
     socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], descriptors)
     return wire.answer(900)
-
-
-def open_descriptors(daemon: Daemon) -> int:
-    return sum(1 for _ in Path(f"/proc/{daemon.pid}/fd").iterdir())
 
 
 def test_up_01_a_regular_file(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
@@ -149,7 +138,7 @@ def test_up_01_wrong_descriptors(wire: Wire, origin: ScriptedOrigin, url: str, t
 def test_up_01_what_nobody_claims_is_closed(daemon: Daemon, wire: Wire, url: str) -> None:
     """Also with more than may come, with lines that are none, and with those whose client goes."""
     wire.call("daemon.ping")
-    before = open_descriptors(daemon)
+    before = len(daemon.descriptors())
     for count in (1, 16, 40):
         call(wire, {"text": "x"}, [0] * count, url=url)
     socket.send_fds(wire.socket, [b'{"a\n'], [0, 0])
@@ -158,7 +147,7 @@ def test_up_01_what_nobody_claims_is_closed(daemon: Daemon, wire: Wire, url: str
     wire.answer(1)
     with daemon.wire() as other:
         socket.send_fds(other.socket, [b'{"unfinished'], [0, 0])
-    eventually(lambda: open_descriptors(daemon) <= before + 2)
+    eventually(lambda: len(daemon.descriptors()) <= before + 2)
 
 
 def test_up_01_descriptors_belong_to_their_line(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
@@ -234,55 +223,13 @@ def test_a_file_in_memory_that_claims_to_have_no_end(wire: Wire, more: dict[str,
     assert wire.call("daemon.ping")["pong"]
 
 
-def lingering(data: bytes, seconds: int = 5) -> tuple[socket.socket, socket.socket]:
-    """A socket whose close waits once this is read, its buffers being full; and its peer, which does not read."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        near = socket.create_connection(server.getsockname())
-        far, _ = server.accept()
-    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, seconds))
-    far.sendall(data)
-    near.setblocking(False)
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            near.send(bytes(65_536))
-    return near, far
-
-
-@pytest.mark.parametrize("kind", ["unclaimed", "claimed", "part", "surplus", "unfinished"])
-def test_b1_a_descriptor_whose_close_waits_holds_no_turn(
-    daemon: Daemon, origin: ScriptedOrigin, url: str, kind: str
-) -> None:
-    data = b"hello" if kind in {"claimed", "part"} else b""
-    near, far = lingering(data)
-    with far, daemon.wire() as other, bounded_turns(daemon):
-        with daemon.wire() as wire, near:
-            descriptors = [*[0] * 16, near.fileno()] if kind == "surplus" else [near.fileno()]
-            body: dict[str, Any] = {"text": "x"}
-            if kind == "claimed":
-                body = {"fd": 0, "length_bytes": 5}
-            elif kind == "part":
-                body = {"multipart": [{"name": "a", "fd": 0, "length_bytes": 5}]}
-            params = {"url": url, "method": "POST", "body": body}
-            message = {"jsonrpc": "2.0", "id": 9, "method": "request.perform", "params": params}
-            line = json.dumps(message).encode() + b"\n"
-            socket.send_fds(wire.socket, [line[:9] if kind == "unfinished" else line], descriptors)
-            # From here on the daemon has the only reference.
-            near.close()
-            if kind != "unfinished":
-                assert wire.answer(9)["result"]["outcome"]["ok"]
-                assert wire.call("daemon.ping")["pong"]
-        for _ in range(20):
-            assert other.call("daemon.ping")["pong"]
-    assert not data or data in origin.requests[-1].body
-
-
 def test_up_01_descriptors_end_with_a_line_that_a_thread_reads(
     daemon: Daemon, wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path
 ) -> None:
     """They are closed when it has been handled, and the next line has none of them."""
     (tmp_path / "file").write_bytes(b"former")
     wire.call("daemon.ping")
-    before = open_descriptors(daemon)
+    before = len(daemon.descriptors())
     message = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -294,134 +241,8 @@ def test_up_01_descriptors_end_with_a_line_that_a_thread_reads(
         sent = socket.send_fds(wire.socket, [line], [file.fileno()])
         wire.socket.sendall(line[sent:])
         wire.answer(1)
-        eventually(lambda: open_descriptors(daemon) <= before)
+        eventually(lambda: len(daemon.descriptors()) <= before)
     call = {"jsonrpc": "2.0", "id": 2, "method": "request.perform", "params": {"url": url, "body": {"fd": 0}}}
     wire.send(call)
     assert wire.answer(2)["error"]["data"]["path"] == "params.body.fd"
     assert origin.requests == []
-
-
-def refusal(daemon: Daemon) -> Any:
-    """Connect, and return the error if the connection is refused."""
-    with daemon.wire(timeout=1) as wire, contextlib.suppress(TimeoutError):
-        with contextlib.suppress(BrokenPipeError):
-            wire.request("daemon.ping")
-        return wire.receive().get("error")
-
-
-def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon, wire: Wire, url: str) -> None:
-    wire.call("daemon.ping")
-    before = open_descriptors(daemon)
-    null = os.open("/dev/null", os.O_RDONLY)
-    with contextlib.ExitStack() as stack:
-        # The first of them hold all threads that a user may have, so that what comes behind them waits. The daemon has
-        # the only reference to each, since it reads none before all are closed here.
-        daemon.signal(signal.SIGSTOP)
-        for _ in range(40):
-            near, far = lingering(b"", seconds=60)
-            stack.enter_context(far)
-            other = stack.enter_context(daemon.wire())
-            socket.send_fds(other.socket, [b"[]\n"], [near.fileno(), *[null] * 252])
-            near.close()
-        daemon.signal(signal.SIGCONT)
-        error = eventually(lambda: refusal(daemon))["data"]
-        assert (error["name"], error["retryable"]) == ("too_many_in_flight", True)
-        assert open_descriptors(daemon) - before < 1_600
-        # It is not read either, until they are closed.
-        call = wire.request("daemon.ping")
-        stack.close()
-        assert wire.result(call)["pong"]
-    os.close(null)
-    eventually(lambda: open_descriptors(daemon) <= before)
-    with daemon.wire() as last:
-        assert last.call("request.perform", url=url)["outcome"]["ok"]
-
-
-@contextlib.contextmanager
-def stopped(daemon: Daemon) -> Iterator[None]:
-    os.kill(daemon.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(daemon.pid, signal.SIGCONT)
-
-
-def pass_too_many(daemon: Daemon, uid: int, null: int, peers: contextlib.ExitStack) -> None:
-    """Pass descriptors of which as many wait to be closed as one user may have, until the peers close."""
-    with stopped(daemon):
-        for _ in range(20):
-            # One among those that a call may claim, one among the surplus: each part is closed by a job of its own.
-            pairs = [lingering(b"", seconds=60) for _ in range(2)]
-            with wire_as(uid, daemon.socket) as other:
-                first, second = (near.fileno() for near, _ in pairs)
-                passed = [first, *[null] * 15, second, *[null] * 236]
-                socket.send_fds(other.socket, [b"[]\n"], passed)
-            for near, far in pairs:
-                near.close()
-                peers.enter_context(far)
-    eventually(lambda: open_descriptors(daemon) > 1_012)
-
-
-@as_root
-@pytest.mark.parametrize("passes", [True, False])
-def test_b1_refused_connections_with_descriptors_are_bounded(start: StartDaemon, passes: bool) -> None:
-    daemon = start(config={"access": {"uids": {str(NOBODY_UID): "submit"}}})
-    daemon.directory.chmod(0o755)
-    with contextlib.ExitStack() as peers, Path("/dev/null").open() as null, daemon.wire() as wire:
-        wire.call("daemon.ping")
-        before = open_descriptors(daemon)
-        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (2_000, 2_000))
-        pass_too_many(daemon, NOBODY_UID, null.fileno(), peers)
-        with wire_as(NOBODY_UID, daemon.socket) as other:
-            assert other.receive()["error"]["data"]["name"] == "too_many_in_flight"
-        eventually(lambda: wire.call("daemon.stats")["worker"]["stalled"] == 16)
-        full = open_descriptors(daemon)
-
-        def crowd(count: int) -> int:
-            """Connect and write, mostly before the daemon accepts. A signal that stopped it would end its close(2)."""
-            for _ in range(count):
-                with wire_as(NOBODY_UID, daemon.socket) as other, contextlib.suppress(BrokenPipeError):
-                    socket.send_fds(other.socket, [b"x"], [null.fileno()] if passes else [])
-            return open_descriptors(daemon) - full
-
-        if passes:
-            assert any(crowd(50) > 450 for _ in range(400))
-            crowd(200)
-        else:
-            crowd(900)
-            eventually(lambda: wire.call("daemon.stats")["connections"]["refused"] > 900)
-        # Its other clients go on, and so would what it accepts.
-        for _ in range(50):
-            assert wire.call("daemon.ping")["pong"]
-            assert open_descriptors(daemon) - full <= (500 if passes else 5)
-        peers.close()
-        eventually(lambda: open_descriptors(daemon) <= before)
-        with wire_as(NOBODY_UID, daemon.socket) as other:
-            assert other.call("daemon.ping")["pong"]
-
-
-REFUSED_USER = """
-import os, socket, sys
-connection = socket.socket(socket.AF_UNIX)
-os.setgid(65534)
-os.setuid(65534)
-connection.connect(sys.argv[1])
-socket.send_fds(connection, [b"{}"], [int(sys.argv[2])])
-os.close(int(sys.argv[2]))
-while connection.recv(4096):
-    pass
-"""
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
-def test_b1_a_refused_user_whose_descriptors_wait_holds_no_turn(start: StartDaemon) -> None:
-    daemon = start(config={"access": {"uids": {"65533": "submit"}}})
-    daemon.directory.chmod(0o755)
-    near, far = lingering(b"")
-    with far, daemon.wire() as other, bounded_turns(daemon):
-        command = [sys.executable, "-c", REFUSED_USER, str(daemon.socket), str(near.fileno())]
-        process = subprocess.Popen(command, pass_fds=[near.fileno()])
-        near.close()
-        assert process.wait(PATIENCE_SECONDS) == 0
-        for _ in range(20):
-            assert other.call("daemon.ping")["pong"]
