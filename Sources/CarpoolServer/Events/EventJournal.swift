@@ -199,6 +199,12 @@ struct EventJournal {
         }
     }
 
+    /// Reads those of a surplus that come after a number, until the body has enough and returns false. Returns whether it has read all.
+    func read(_ surplus: Surplus, after sequence: Int, _ body: (borrowing Event) -> Bool) -> Bool {
+        guard let segment = rings[surplus.owner]?.segments.first, segment.last > sequence else { return true }
+        return segment.entries[segment.index(after: sequence)...].allSatisfy { body(Event($0, segment)) }
+    }
+
     /// Reads the events after a number, oldest first, until the body has enough and returns false. Returns whether it has read all.
     @discardableResult
     func read(after sequence: Int, for readers: Readership, _ body: (borrowing Event) -> Bool) -> Bool {

@@ -48,9 +48,8 @@ final class EventPoll: TurnObserver, SlicedWork {
     /// Searches a part of the journal for the first event that is wanted.
     func runSlice() -> Bool {
         guard !call.isAnswered else { return false }
-        // What was forgotten in the meantime is for the next call to be told of, by the cursor of this one.
-        guard position >= publisher.journal.floor(for: filter.readers) else {
-            answer(upTo: position)
+        guard hasAllSincePosition else {
+            answer()
             return false
         }
         var (isThere, looked) = (false, 0)
@@ -88,17 +87,17 @@ final class EventPoll: TurnObserver, SlicedWork {
         publisher.remove(self)
     }
 
-    /// - Parameter end: where to end without a look at the journal.
-    private func answer(upTo end: Int? = nil) {
+    /// What was forgotten in the meantime is for the next call to be told of, by the cursor of this one.
+    private var hasAllSincePosition: Bool { position >= publisher.journal.floor(for: filter.readers) }
+
+    private func answer() {
         // Written before it lets go: the journal may end with its last reader.
         call.answer { [self] writer in
             writer.beginObject()
             writer.key("events")
-            let last = end ?? writeEvents(to: &writer)
-            if end != nil {
-                writer.beginArray()
-                writer.endArray()
-            }
+            writer.beginArray()
+            let last = hasAllSincePosition ? writeEvents(to: &writer) : position
+            writer.endArray()
             writer.member("cursor", publisher.cursor(at: last))
             writer.endObject()
         }
@@ -107,7 +106,6 @@ final class EventPoll: TurnObserver, SlicedWork {
 
     /// Writes as many as were asked for and fit the line, at least one; gives the number up to which nothing was left out.
     private func writeEvents(to writer: inout JSONWriter) -> Int {
-        writer.beginArray()
         let start = writer.count
         let room = call.client.recordBytes &- EventPoll.surroundingBytes
         var last = publisher.journal.last
@@ -129,7 +127,6 @@ final class EventPoll: TurnObserver, SlicedWork {
             count &+= 1
             return true
         }
-        writer.endArray()
         return last
     }
 }

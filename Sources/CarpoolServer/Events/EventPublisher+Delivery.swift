@@ -43,7 +43,7 @@ extension EventPublisher {
         for subscription in subscriptions {
             let queue = subscription.queue
             guard queue.isReplaying || queue.waiting > 0, queue.position < surplus.last,
-                subscription.filter.readers.includes(surplus.owner)
+                subscription.filter.readers.includes(surplus.owner), waits(subscription, forOneOf: surplus, &looks)
             else { continue }
             let count = queue.isReplaying ? unread(by: subscription, &looks) : queue.waiting
             subscription.queue.drop(count)
@@ -51,6 +51,17 @@ extension EventPublisher {
             subscription.sink.eventsAreWaiting()
         }
         closeThoseThatLag()
+    }
+
+    /// Whether a subscription waits for one of the events that go; taken for granted where that would take too many looks.
+    private func waits(
+        _ subscription: Subscription, forOneOf surplus: EventJournal.Surplus, _ looks: inout Int
+    ) -> Bool {
+        !journal.read(surplus, after: subscription.queue.position) { event in
+            guard looks > 0 else { return false }
+            looks &-= 1
+            return !subscription.heard.contains(event.entry.type) || !subscription.filter.follows(event.entry.subject)
+        }
     }
 
     /// How many events a replay has not reached that it wants. Where that would take too many looks at the journal, those that it has not looked

@@ -1,0 +1,60 @@
+import CarpoolJSON
+@testable import CarpoolServer
+@testable import CarpoolSession
+import Testing
+
+/// What readers are told when the journal forgets events before they have read them.
+struct EventLossTests {
+    private let stage: Stage
+    private let client = FakeClient()
+    private let flood = FakeClient(2, uid: 2_000, name: "flood")
+
+    init() throws { stage = try Stage { $0.limits.journalBytes = 65_536 } }
+
+    /// Has another user's events push out the oldest of theirs.
+    private func pushOut() throws {
+        let journal = { stage.server.publisher.journal }
+        let last = journal().last
+        for _ in 0..<2_000 where journal().floor(for: .user(2_000)) <= last { _ = try stage.submit(flood) }
+        #expect(journal().floor(for: .user(2_000)) > last)
+    }
+
+    private func subscribe(_ types: String) throws {
+        _ = try stage.call(client, "events.subscribe", #"{"types":["\#(types)"],"scope":"all"}"#)
+        client.takesEvents = false
+    }
+
+    private func types() throws -> [String] {
+        client.takesEvents = true
+        return try client.told().compactMap { $0["type"]?.string }
+    }
+
+    @Test("B6: a subscription whose events are all there has lost nothing, whatever else is forgotten")
+    func nothingLost() throws {
+        try subscribe("pool.*")
+        stage.server.publisher.publish("pool.connection_opened")
+        try pushOut()
+        #expect(try types() == ["pool.connection_opened"])
+    }
+
+    @Test("B6: a subscription that waits for one of them has lost it")
+    func lost() throws {
+        try subscribe("request.did_*")
+        _ = try stage.submit(flood)
+        try pushOut()
+        #expect(try types().first == "lagged")
+    }
+
+    @Test("A call that waits ends where its reader knows everything, so that the next one tells of the gap")
+    func polls() throws {
+        let publisher = stage.server.publisher
+        let id = try stage.send(client, "events.next", #"{"types":["pool.*"],"scope":"all","timeout_ms":60000}"#)
+        publisher.publish("pool.connection_opened")
+        let cursor = publisher.cursor(at: publisher.journal.last - 1)
+        try pushOut()
+        stage.run { client.answers["\(id)"] != nil }
+        let result = try #require(try client.answer(id)["result"])
+        #expect(result["events"]?.count == 0)
+        #expect(result["cursor"]?.string == cursor)
+    }
+}
