@@ -68,8 +68,6 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var isShownOut = false
     /// Whose quotas count: at first what the kernel says of the peer, then the name that it gives.
     private(set) var identity: ClientIdentity
-    /// Whether it has had another identity before.
-    private(set) var hasRenamed = false
     /// Its share of the connections that the daemon has, until it is closed.
     var ticket: QuotaLedger.Ticket?
     var judgement = ViewJudgement()
@@ -296,9 +294,7 @@ extension Connection: Client {
     func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
         if let name {
             self.name = name
-            let new = ClientIdentity(uid: uid, name: name)
-            hasRenamed = hasRenamed || new != identity
-            identity = new
+            identity = ClientIdentity(uid: uid, name: name)
         }
         if let version { self.version = version }
         if name != nil || version != nil { userAgent = makeUserAgent() }

@@ -54,7 +54,7 @@ extension Server {
     /// Removes bodies on lease whose client has no connection any more. The connection that asked for a body holds it too: a client that takes
     /// another name keeps what it was given under the first one.
     private func releaseLeases(of gone: Connection) {
-        let leases = spool.leases(of: gone.identity, connection: gone.number, hasRenamed: gone.hasRenamed)
+        let leases = spool.leases(of: gone.identity, connection: gone.number)
         guard !leases.isEmpty else { return }
         let present = Set(connections.values.map(\.identity))
         for body in leases where connections[body.connection] == nil {

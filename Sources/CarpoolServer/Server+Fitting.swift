@@ -52,8 +52,7 @@ extension Server {
         guard entry.request.isFinished, !entry.isKept || entry.isDismissed, let body = spool.body(of: entry.request.id),
             body.expires == nil
         else { return }
-        body.expires = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
-        body.goesWithClient = entry.cancelsOnDisconnect
-        body.connection = entry.connection
+        let end = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
+        spool.lease(body, until: end, connection: entry.cancelsOnDisconnect ? entry.connection : nil)
     }
 }

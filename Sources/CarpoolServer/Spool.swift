@@ -13,6 +13,7 @@ final class Spool: BodySpool {
     var ownerOfRequest: (Request) -> ClientIdentity? = { _ in nil }
 
     private var bodies: [String: SpooledBody] = [:]
+    private var leases = LeaseTable()
     private var quota = Quota()
     private(set) var totalBytes: Int64 = 0
 
@@ -64,16 +65,24 @@ final class Spool: BodySpool {
     func remove(_ body: SpooledBody, then: @escaping () -> Void = {}) {
         guard bodies[body.request] === body else { return then() }
         bodies[body.request] = nil
+        leases.remove(body.request, of: body.owner, connection: body.connection)
         body.remove(then: then)
         totalBytes -= body.count
         if let owner = body.owner { quota.giveBack(Int(body.count), for: owner) }
     }
 
+    /// Keeps a body whose request is not kept any more until a time.
+    /// - Parameter connection: the connection that asked for it, if the body goes with the last connection of its client; else `nil`.
+    func lease(_ body: SpooledBody, until time: Int64, connection: Int?) {
+        body.expires = time
+        guard let connection else { return }
+        body.connection = connection
+        leases.add(body.request, of: body.owner, connection: connection)
+    }
+
     /// Bodies on lease that go with a client that is gone, or with the connection that asked for them.
-    func leases(of client: ClientIdentity, connection: Int, hasRenamed: Bool) -> [SpooledBody] {
-        // Most clients have none, and most connections only one name.
-        guard hasRenamed || quota.used(by: client) > 0 else { return [] }
-        return bodies.values.filter { $0.goesWithClient && ($0.owner == client || $0.connection == connection) }
+    func leases(of client: ClientIdentity, connection: Int) -> [SpooledBody] {
+        leases.requests(of: client, connection: connection).compactMap { bodies[$0] }
     }
 
     /// Removes every body whose lease is over.

@@ -11,8 +11,6 @@ final class SpooledBody: SpoolFile {
     private(set) var path: String?
     /// When it goes, in microseconds since 1970; `nil` while its request is kept.
     var expires: Int64?
-    /// Whether it goes when the last connection of its client does.
-    var goesWithClient = false
     /// The number of the connection that asked for it, which may have taken another name since.
     var connection = 0
 
