@@ -22,8 +22,27 @@ extension Connection {
         server.hold(entry)
     }
 
+    /// Carries out a body that makes an answer in a job, and calls `done` when the call is answered or given up. Few are made at once, so that
+    /// they wait as requests, and not as text, for a client that does not read.
+    func answer(
+        _ call: Call, about entry: RequestEntry, making body: @escaping (_ done: @escaping () -> Void) -> Void
+    ) {
+        answer(call, about: entry) { [self] in
+            answersBeingMade += 1
+            body { [weak self] in
+                self?.answersBeingMade -= 1
+                self?.flushAfterTurn()
+            }
+        }
+    }
+
+    /// As many as may be made at once.
+    private static let answersMadeAtOnce = 4
+
     /// Whether one more of them may be written. Output below what is counted is always added to: a client that reads gets on while others do not.
+    /// Events that have happened before go first.
     var takesDueAnswers: Bool {
+        guard answersBeingMade < Connection.answersMadeAtOnce, !hasEvents || takesEvents else { return false }
         guard unreadBytes >= ConnectionMemory.uncountedBytes, !output.isEmpty else { return true }
         return unreadBytes <= server.limits.unreadBytes
             && !server.memory.output.isOver(server.limits.totalUnreadBytes, for: uid)

@@ -51,6 +51,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private var isFlushDue = false
     /// Answers that wait until the client has read more.
     var due = NumberedQueue<DueAnswer>()
+    var answersBeingMade = 0
     /// The size of a message that a thread reads; 0 if there is none.
     var awaitedBytes = 0
     private var isAwaiting: Bool { awaitedBytes > 0 }
@@ -61,7 +62,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var inputSince = MonotonicTime(nanoseconds: 0)  // of a large message of which a part is held
     /// When it last took something of what waits for it.
     var outputMoved = MonotonicTime(nanoseconds: 0)
-    private var hasEvents = false
+    private(set) var hasEvents = false
     var isClosed = false
     var isConnected: Bool { !isClosed }
     /// What it still asks is not answered.

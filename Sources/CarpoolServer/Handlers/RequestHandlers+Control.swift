@@ -27,11 +27,11 @@ extension RequestHandlers {
         return waitForEnd(of: entry, call) { entry in
             guard !serializers.isEmpty else { return answer(call, with: entry, isFull: true) }
             // What they make is held for this call alone: not before its client takes it.
-            call.client.answer(call, about: entry) {
+            call.client.answer(call, about: entry) { done in
                 server.delayedAnswers += 1
                 entry.request.serialize(by: serializers) {
                     server.delayedAnswers -= 1
-                    answer(call, with: entry, results: $0)
+                    answer(call, with: entry, results: $0, then: done)
                 }
             }
         }
@@ -55,8 +55,11 @@ extension RequestHandlers {
     }
 
     /// Answers with the whole record and what serializers have made of it for this call.
-    private func answer(_ call: Call, with entry: RequestEntry, results: [SerializedResponse]) {
+    private func answer(
+        _ call: Call, with entry: RequestEntry, results: [SerializedResponse], then done: @escaping () -> Void
+    ) {
         let write = {
+            defer { done() }
             server.lease(entry)
             guard call.isWanted else { return }
             entry.isRead = true

@@ -65,6 +65,23 @@ def test_b5_values_of_finished_requests(start: StartDaemon, origin: ScriptedOrig
         eventually(lambda: daemon.memory_kib() - before < 48 * 1024, seconds=75)
 
 
+def test_b5_values_that_are_made_for_calls(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    """They are made as the client reads: all sixty were made at once, and the client was cut off for not reading."""
+    origin.on("/", lambda exchange: exchange.reply(body=b'"' + b"v" * 900_000 + b'"'))
+    with daemon.wire() as wire:
+        wire.call("client.hello", max_line_bytes=2 * MEBIBYTE)
+        request = submit(wire, 1, url=origin.url + "/")[0]
+        before = daemon.memory_kib("VmHWM")
+        calls = [wire.request("request.response", {"request": request, "serialize": "json"}) for _ in range(60)]
+        with daemon.wire() as other:
+            eventually(lambda: other.call("daemon.stats")["worker"]["jobs"] >= 4)
+            for _ in range(200):
+                other.call("daemon.ping")
+        for call in calls:
+            assert len(wire.result(call)["outcome"]["value"]) == 900_000
+        assert daemon.memory_kib("VmHWM") - before < 32 * 1024
+
+
 def test_b5_redirects_keep_no_heads(daemon: Daemon, origin: ScriptedOrigin) -> None:
     """A record has the fields of its last response; those of sixteen redirects were 4 MB."""
 

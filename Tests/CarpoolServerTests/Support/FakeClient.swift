@@ -78,6 +78,11 @@ final class FakeClient: Client {
     func forget(_ feed: StreamFeed) { feeds[feed.name] = nil }
 
     func answer(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void) { body() }
+    func answer(
+        _ call: Call, about entry: RequestEntry, making body: @escaping (_ done: @escaping () -> Void) -> Void
+    ) {
+        body {}
+    }
 
     func carryOut(_ work: any SlicedWork) { while work.runSlice() {} }
 
