@@ -86,7 +86,8 @@ struct PoolTests {
         await driver.end()
     }
 
-    /// nghttpd takes ten streams on a connection, fewer than are sent before it has said so.
+    /// nghttpd takes ten streams on a connection, fewer than are sent before it has said so. libcurl gives a connection up on which a stream
+    /// was refused; how many there are depends on when the server's settings come, but each has served ten.
     @Test(.enabled(if: access("/usr/sbin/nghttpd", X_OK) == 0))
     func aServerThatTakesFewStreamsServesThemAll() async throws {
         let port = try LoopbackSocket.freePort()
@@ -104,9 +105,9 @@ struct PoolTests {
         for _ in 0..<3 {
             let outcomes = try await driver.fetchAll(Array(repeating: ask, count: 60))
             #expect(outcomes.allSatisfy { $0.error == nil && $0.status == 200 })
+            #expect(await driver.statistics.origins.first?.connections ?? 0 <= 6)
         }
-        let opened = await driver.statistics.openedConnections
-        #expect(opened <= 6)
+        #expect(await driver.statistics.openedConnections <= 3 * 60 / 10)
         await driver.end()
         server.end()
     }
