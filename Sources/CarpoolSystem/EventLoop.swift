@@ -164,8 +164,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private func noteTurn(_ wall: Int) {
         guard wall > EventLoop.longTurnMicroseconds else { return gauge.add(wall) }
-        let waited = min(wall, processorWait.waited(since: now))
-        gauge.add(wall - waited, waited: waited)
+        let taken = min(wall, processorWait.taken(since: now))
+        gauge.add(wall - taken, waited: taken)
     }
 
     /// Ends ``run()`` when the present turn is over.
