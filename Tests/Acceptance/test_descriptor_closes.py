@@ -73,6 +73,42 @@ def test_b1_a_descriptor_whose_close_waits_holds_no_turn(
     assert not data or data in origin.requests[-1].body
 
 
+def send_with(sender: socket.socket, data: bytes, near: socket.socket, flags: int) -> None:
+    """Send bytes with a descriptor, of which the receiver has the only reference then."""
+    sender.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", near.fileno()))], flags)
+    near.close()
+
+
+@pytest.mark.parametrize("flags", [0, socket.MSG_OOB], ids=["normal", "urgent"])
+def test_b1_a_descriptor_inside_a_body_holds_no_turn(
+    daemon: Daemon, origin: ScriptedOrigin, url: str, flags: int
+) -> None:
+    """A body that is read from a Unix socket may carry descriptors, which a plain read would close."""
+    near, far = lingering(b"")
+    ours, passed = socket.socketpair()
+    with far, ours, passed, daemon.wire() as other, daemon.wire() as wire, bounded_turns(daemon):
+        ours.sendall(b"hell")
+        send_with(ours, b"o", near, flags)
+        params = {"url": url, "method": "POST", "body": {"fd": 0, "length_bytes": 5}}
+        message = {"jsonrpc": "2.0", "id": 9, "method": "request.perform", "params": params}
+        socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [passed.fileno()])
+        assert wire.answer(9)["result"]["outcome"]["ok"]
+        for _ in range(20):
+            assert other.call("daemon.ping")["pong"]
+    assert origin.requests[-1].body == b"hello"
+
+
+def test_b1_a_descriptor_with_an_urgent_byte_holds_no_turn(daemon: Daemon) -> None:
+    """The kernel drops an urgent byte that is not asked for, and closes what came with it."""
+    near, far = lingering(b"")
+    with far, daemon.wire() as other, daemon.wire() as wire, bounded_turns(daemon):
+        send_with(wire.socket, b"\n", near, socket.MSG_OOB)
+        wire.send_bytes(b"[]\n")
+        wire.receive()
+        for _ in range(20):
+            assert other.call("daemon.ping")["pong"]
+
+
 def refusal(daemon: Daemon) -> Any:
     """Connect, and return the error if the connection is refused."""
     with daemon.wire(timeout=1) as wire, contextlib.suppress(TimeoutError):

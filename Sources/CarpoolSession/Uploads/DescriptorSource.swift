@@ -20,6 +20,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     ) {
         self.descriptor = descriptor
         pipe = isSocket ? nil : PipeReader()
+        if isSocket { Bytes.keepUrgentInLine(descriptor.raw) }
         self.lengthBytes = lengthBytes
         self.loop = loop
     }
@@ -40,7 +41,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         guard let raw = descriptor?.raw else {
             return .failed(TransportError(.requestBodyStreamExhausted, "the body's descriptor is closed"))
         }
-        switch pipe?.read(raw, into: room) ?? Bytes.receive(raw, into: room) {
+        switch pipe?.read(raw, into: room) ?? receive(raw, into: room) {
         case .bytes(let count):
             hasBeenRead = true
             return .bytes(count)
@@ -53,6 +54,14 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
                 TransportError(
                     .requestBodyStreamExhausted, "the body's descriptor cannot be read", systemCode: code))
         }
+    }
+
+    /// Reads once from a socket. Descriptors that come with the bytes (SCM_RIGHTS) would be closed by this thread otherwise, which may block.
+    private func receive(_ raw: Int32, into room: UnsafeMutableRawBufferPointer) -> IOResult {
+        var received: [Int32] = []
+        let result = Bytes.receive(raw, into: room, descriptors: &received)
+        descriptor?.close(received: received)
+        return result
     }
 
     /// There is something to be read, or its end.
