@@ -199,6 +199,13 @@ struct EventJournal {
         }
     }
 
+    /// The types of the events of a surplus.
+    func types(of surplus: Surplus) -> EventTypeSet {
+        var types = EventTypeSet()
+        for entry in rings[surplus.owner]?.segments.first?.entries ?? [] { types.insert(entry.type) }
+        return types
+    }
+
     /// Reads those of a surplus that come after a number, until the body has enough and returns false. Returns whether it has read all.
     func read(_ surplus: Surplus, after sequence: Int, _ body: (borrowing Event) -> Bool) -> Bool {
         guard let segment = rings[surplus.owner]?.segments.first, segment.last > sequence else { return true }

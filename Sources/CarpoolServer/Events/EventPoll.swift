@@ -18,7 +18,7 @@ final class EventPoll: TurnObserver, SlicedWork {
     /// Whether it still looks for the first event in the journal.
     private var isSearching = true
     private var isDue = false
-    private lazy var timeout = Timer { [unowned self] in answer() }
+    private lazy var timeout = Timer { [unowned self] in endWait() }
 
     /// Room in the line for what surrounds the events.
     private static let surroundingBytes = 256
@@ -87,7 +87,13 @@ final class EventPoll: TurnObserver, SlicedWork {
         publisher.remove(self)
     }
 
-    /// What was forgotten in the meantime is for the next call to be told of, by the cursor of this one.
+    /// No event was wanted while the call waited: each would have woken it.
+    private func endWait() {
+        if !isDue { position = publisher.journal.last }
+        answer()
+    }
+
+    /// Whether the journal holds everything after the position. If not, the answer keeps the old cursor, with which the next call reports the gap.
     private var hasAllSincePosition: Bool { position >= publisher.journal.floor(for: filter.readers) }
 
     private func answer() {

@@ -39,13 +39,15 @@ extension EventPublisher {
 
     /// The journal is about to forget these events: a subscription that still waits for one of them has lost it, and what comes behind it.
     func overtake(_ surplus: EventJournal.Surplus) {
-        var looks = EventPublisher.eventsPerStep
+        var (looks, looksOfReplays) = (EventPublisher.eventsPerStep, EventPublisher.eventsPerStep)
+        let types = journal.types(of: surplus)
         for subscription in subscriptions {
             let queue = subscription.queue
             guard queue.isReplaying || queue.waiting > 0, queue.position < surplus.last,
-                subscription.filter.readers.includes(surplus.owner), waits(subscription, forOneOf: surplus, &looks)
+                subscription.filter.readers.includes(surplus.owner), subscription.heard.intersects(types),
+                waits(subscription, forOneOf: surplus, &looks)
             else { continue }
-            let count = queue.isReplaying ? unread(by: subscription, &looks) : queue.waiting
+            let count = queue.isReplaying ? unread(by: subscription, &looksOfReplays) : queue.waiting
             subscription.queue.drop(count)
             dropped &+= count
             subscription.sink.eventsAreWaiting()

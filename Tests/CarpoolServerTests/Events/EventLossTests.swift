@@ -3,7 +3,7 @@ import CarpoolJSON
 @testable import CarpoolSession
 import Testing
 
-/// What readers are told when the journal forgets events before they have read them.
+/// What the daemon reports when the journal forgets events before they are read.
 struct EventLossTests {
     private let stage: Stage
     private let client = FakeClient()
@@ -45,7 +45,7 @@ struct EventLossTests {
         #expect(try types().first == "lagged")
     }
 
-    @Test("A call that waits ends where its reader knows everything, so that the next one tells of the gap")
+    @Test("A call whose events went before it was answered keeps its cursor, so that the next one reports the gap")
     func polls() throws {
         let publisher = stage.server.publisher
         let id = try stage.send(client, "events.next", #"{"types":["pool.*"],"scope":"all","timeout_ms":60000}"#)
@@ -56,5 +56,15 @@ struct EventLossTests {
         let result = try #require(try client.answer(id)["result"])
         #expect(result["events"]?.count == 0)
         #expect(result["cursor"]?.string == cursor)
+    }
+
+    @Test("A call whose time is over has missed nothing, whatever else went")
+    func timeout() throws {
+        let id = try stage.send(client, "events.next", #"{"types":["pool.*"],"scope":"all","timeout_ms":100}"#)
+        try pushOut()
+        stage.run { client.answers["\(id)"] != nil }
+        let result = try #require(try client.answer(id)["result"])
+        #expect(result["events"]?.count == 0)
+        #expect(result["cursor"]?.string == stage.server.publisher.cursor(at: stage.server.publisher.journal.last))
     }
 }
