@@ -146,8 +146,9 @@ protocol Client: AnyObject, EventSink {
     func deliver(_ result: CallResult, of call: Call)
     /// Carries out a body that answers a call with a request's record: now, or when the client has read what was sent before.
     func answer(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void)
-    /// Carries out a body that makes such an answer in a job, and calls `done` when the call is answered or given up.
-    func answer(_ call: Call, about entry: RequestEntry, making body: @escaping (_ done: @escaping () -> Void) -> Void)
+    /// Starts a body that answers such a call by a job; the body calls `done` when the call is answered or cancelled.
+    func answer(
+        _ call: Call, about entry: RequestEntry, computing body: @escaping (_ done: @escaping () -> Void) -> Void)
     /// A call of this client that is under way.
     func callUnderWay(_ id: RPCID) -> Call?
 }

@@ -7,42 +7,62 @@ struct DueAnswer {
     let write: () -> Void
 }
 
+/// Calls whose answers jobs compute: few at a time, so that the others wait as calls and not as text for a client that does not read.
+struct ComputedAnswers {
+    /// Those that wait for their turn.
+    var waiting = NumberedQueue<DueAnswer>()
+    /// How many jobs run.
+    var running = 0
+    /// The maximum of jobs for one connection.
+    static let maximum = 4
+
+    /// Whether one more may begin.
+    var hasRoom: Bool { running < ComputedAnswers.maximum }
+}
+
 // Answers with records of requests that others wait for too: they are written as fast as the client reads.
 extension Connection {
     /// Carries out a body that answers a call with a request's record: now, or when the client has read what was sent before.
     func answer(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void) {
         guard call.isWanted else { return }
         guard call.id != nil, !isHungUp, !due.isEmpty || !takesDueAnswers else { return body() }
-        let number = due.append(DueAnswer(entry: entry, write: body))
-        call.onCancel = { [weak self] in
-            guard let self, due.remove(number) != nil else { return }
-            server.letGo(of: entry)
-        }
-        // Last: to make room for it, the server may close this connection, which drops the answer and ends the call.
-        server.hold(entry)
+        put(DueAnswer(entry: entry, write: body), of: call, into: \.due)
     }
 
-    /// Carries out a body that makes an answer in a job, and calls `done` when the call is answered or given up. Few are made at once, so that
-    /// they wait as requests, and not as text, for a client that does not read.
+    /// Starts a body that answers a call by a job: now, or when other jobs of the connection are over and the client has read what was sent
+    /// before. The body calls `done` when the call is answered or cancelled.
     func answer(
-        _ call: Call, about entry: RequestEntry, making body: @escaping (_ done: @escaping () -> Void) -> Void
+        _ call: Call, about entry: RequestEntry, computing body: @escaping (_ done: @escaping () -> Void) -> Void
     ) {
-        answer(call, about: entry) { [self] in
-            answersBeingMade += 1
+        // A notification has no answer to compute.
+        guard call.isWanted, call.id != nil else { return }
+        let start = { [unowned self] in
+            computed.running += 1
             body { [weak self] in
-                self?.answersBeingMade -= 1
+                self?.computed.running -= 1
                 self?.flushAfterTurn()
             }
         }
+        guard !isHungUp, !computed.waiting.isEmpty || !computed.hasRoom || !takesDueAnswers else { return start() }
+        put(DueAnswer(entry: entry, write: start), of: call, into: \.computed.waiting)
     }
 
-    /// As many as may be made at once.
-    private static let answersMadeAtOnce = 4
+    private func put(
+        _ answer: DueAnswer, of call: Call, into queue: ReferenceWritableKeyPath<Connection, NumberedQueue<DueAnswer>>
+    ) {
+        let number = self[keyPath: queue].append(answer)
+        call.onCancel = { [weak self] in
+            guard let self, self[keyPath: queue].remove(number) != nil else { return }
+            server.letGo(of: answer.entry)
+        }
+        // Last: to make room for it, the server may close this connection, which drops the answer and ends the call.
+        server.hold(answer.entry)
+    }
 
     /// Whether one more of them may be written. Output below what is counted is always added to: a client that reads gets on while others do not.
-    /// Events that have happened before go first.
+    /// While events wait for room, no answer takes it.
     var takesDueAnswers: Bool {
-        guard answersBeingMade < Connection.answersMadeAtOnce, !hasEvents || takesEvents else { return false }
+        guard !hasEvents || takesEvents else { return false }
         guard unreadBytes >= ConnectionMemory.uncountedBytes, !output.isEmpty else { return true }
         return unreadBytes <= server.limits.unreadBytes
             && !server.memory.output.isOver(server.limits.totalUnreadBytes, for: uid)
@@ -50,7 +70,8 @@ extension Connection {
 
     /// Writes the next of them, if there is one and the client takes it.
     func writeDueAnswer() -> Bool {
-        guard !due.isEmpty, takesDueAnswers, let next = due.popFirst() else { return false }
+        guard !due.isEmpty || !computed.waiting.isEmpty, takesDueAnswers else { return false }
+        guard let next = due.popFirst() ?? (computed.hasRoom ? computed.waiting.popFirst() : nil) else { return false }
         server.letGo(of: next.entry)
         next.write()
         return true
@@ -58,7 +79,7 @@ extension Connection {
 
     /// Drops them; the calls are ended elsewhere.
     func dropDueAnswers() {
-        while let next = due.popFirst() { server.letGo(of: next.entry) }
+        while let next = due.popFirst() ?? computed.waiting.popFirst() { server.letGo(of: next.entry) }
     }
 }
 

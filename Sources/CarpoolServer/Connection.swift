@@ -51,7 +51,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private var isFlushDue = false
     /// Answers that wait until the client has read more.
     var due = NumberedQueue<DueAnswer>()
-    var answersBeingMade = 0
+    var computed = ComputedAnswers()
     /// The size of a message that a thread reads; 0 if there is none.
     var awaitedBytes = 0
     private var isAwaiting: Bool { awaitedBytes > 0 }

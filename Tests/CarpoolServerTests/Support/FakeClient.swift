@@ -79,7 +79,7 @@ final class FakeClient: Client {
 
     func answer(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void) { body() }
     func answer(
-        _ call: Call, about entry: RequestEntry, making body: @escaping (_ done: @escaping () -> Void) -> Void
+        _ call: Call, about entry: RequestEntry, computing body: @escaping (_ done: @escaping () -> Void) -> Void
     ) {
         body {}
     }
