@@ -374,7 +374,8 @@ int CLinux_start_thread(const char *name, void (*body)(void *context), void *con
 }
 
 int CLinux_return_large_memory(int bytes) {
-    return mallopt(M_MMAP_THRESHOLD, bytes) == 1 && mallopt(M_TRIM_THRESHOLD, bytes) == 1;
+    int maps = mallopt(M_MMAP_THRESHOLD, bytes), trims = mallopt(M_TRIM_THRESHOLD, bytes);
+    return maps == 1 && trims == 1;
 }
 
 void CLinux_give_back_memory(size_t kept) {

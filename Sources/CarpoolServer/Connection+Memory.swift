@@ -101,11 +101,11 @@ extension Server {
         }
     }
 
-    /// Gives memory of a burst back to the system: at each look while the burst goes on, and once more when it is over.
+    /// Returns the memory of a burst to the system: at each tick while the burst goes on, and once more when it is over.
     func giveMemoryBack() {
-        let isBurst = loop.turns &- lastLook.turns >= Server.turnsOfABurst
-        defer { lastLook = (loop.turns, isBurst) }
-        guard isBurst || lastLook.wasBurst else { return }
+        let isBurst = loop.turns &- lastTrim.turns >= Server.turnsOfABurst
+        guard isBurst || lastTrim.wasBurst else { return }
+        lastTrim = (loop.turns, isBurst)
         for connection in connections.values { connection.shrink() }
         requests.shrink()
         forgetWriter()
@@ -113,6 +113,6 @@ extension Server {
         Heap.giveBack()
     }
 
-    /// A daemon that has turned less between two looks has nothing to give back.
+    /// After fewer turns than these there is nothing to return.
     private static let turnsOfABurst = 100
 }

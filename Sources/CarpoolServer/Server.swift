@@ -51,7 +51,7 @@ final class Server {
     var statistics = ServerStatistics()
     /// What the connections hold of the memory.
     var memory = ConnectionMemory()
-    var lastLook = (turns: 0, wasBurst: false)
+    var lastTrim = (turns: 0, wasBurst: false)
     var recordCache = RecordCache()
     /// Requests that are over, of whose many callers some are not answered yet.
     var crowds = 0

@@ -8,9 +8,9 @@ public enum Heap {
     /// What is at least so large goes back to the system as soon as it is freed.
     private static let largeBytes: Int32 = 1_048_576
 
-    /// Fixes from which size on freed memory goes back at once, for all threads. The allocator would raise it to the size of the largest
-    /// value that was freed, up to 32 MiB, and let each thread keep twice as much for good: ``giveBack()`` does not reach the end of a
-    /// thread's heap.
+    /// Fixes the size from which freed memory returns to the system at once, for all threads. The allocator would raise it to the size of the
+    /// largest block that was freed, up to 32 MiB, and each thread's heap would keep twice as much: ``giveBack()`` does not reach its end. An
+    /// allocator that refuses (AddressSanitizer's) keeps its own rules.
     public static func returnLargeMemory() { _ = CLinux_return_large_memory(largeBytes) }
 
     /// Gives back what is free, if it is worth it: the allocator keeps what a burst has taken. It takes some milliseconds for 100 MiB.
