@@ -34,7 +34,7 @@ struct BytePatterns: Sendable {
         !bytes.isEmpty && hasOne(in: bytes, at: 0) { length, rest in length == rest }
     }
 
-    /// Whether one of the texts stands at a place, whose length fits the number of bytes from there on.
+    /// Whether one of the texts stands at a place; `fits` compares its length with the number of bytes from there on.
     private func hasOne(
         in bytes: UnsafeBufferPointer<UInt8>, at start: Int, where fits: (_ length: Int, _ rest: Int) -> Bool
     ) -> Bool {

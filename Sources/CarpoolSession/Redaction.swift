@@ -67,7 +67,7 @@ public enum Redaction {
         return shown.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    /// The bytes without values of secrets; nil if they hold none.
+    /// The bytes without values of secrets, up to where they were examined; nil if all were, and there is no secret.
     private static func withoutParameters(_ bytes: UnsafeBufferPointer<UInt8>, atLeast count: Int) -> [UInt8]? {
         var shown: [UInt8] = []
         var (taken, start) = (0, 0)
@@ -81,8 +81,9 @@ public enum Redaction {
             start = bytes[start...].firstIndex(where: endsValue) ?? bytes.endIndex
             taken = start
         }
-        if taken == 0 { return nil }
-        if shown.count < count { shown += bytes[taken...] }
+        let isWhole = shown.count + start - taken < count
+        if isWhole, taken == 0 { return nil }
+        shown += bytes[taken..<(isWhole ? bytes.count : start)]
         return shown
     }
 

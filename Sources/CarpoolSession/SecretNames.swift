@@ -52,7 +52,7 @@ public enum SecretNames {
         }
     }
 
-    /// Calls with the letters and digits, in lower case.
+    /// Calls the body with the letters and digits of a name, in lower case.
     private static func withFolded(
         _ name: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Bool
     ) -> Bool {

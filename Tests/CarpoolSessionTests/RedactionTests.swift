@@ -32,6 +32,13 @@ struct RedactionTests {
         #expect(Redaction.withoutUserInformation(url) == expected)
     }
 
+    @Test("A text that is examined in part ends where it was examined", arguments: ["b=1", "key=1"])
+    func parts(_ first: String) {
+        let url = "http://a.test/?\(first)&a=\(String(repeating: "x", count: 100))&token=secret"
+        let shown = Redaction.withoutSecrets(url, atLeast: 30)
+        #expect(shown.utf8.count >= 30 && !shown.contains("secret"))
+    }
+
     @Test("Whatever the parser takes a password from, it is not told", arguments: ["", "/", "//", "///"])
     func agreement(_ slashes: String) throws {
         let text = "http:\(slashes)user:secret@a.test/"
