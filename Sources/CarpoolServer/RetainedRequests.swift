@@ -30,7 +30,7 @@ struct RetainedRequests {
 
     /// The most that goes at once: each costs some microseconds.
     static let mostAtOnce = 64
-    /// As large a part of the bytes goes at once where the requests are small.
+    /// This part of the limit of bytes, one 64th, is freed at once, so that small requests do not cause a search each.
     private static let usualPartOfBytes = 64
     /// Users that are kept though they have none.
     private static let keptUsers = 64

@@ -90,15 +90,19 @@ extension Server {
         farewells[ObjectIdentifier(farewell)] = farewell
     }
 
-    /// Closes the socket of a refused peer, and with it the descriptors that the peer has passed, on a thread: however long that takes.
+    /// Closes the socket of a refused peer, and with it the descriptors that the peer has passed, on a thread, since that may block.
     private func closeRefused(_ fd: consuming FileDescriptor, for share: WorkerShare) {
         closingRefused += 1
         worker.close([fd.release()], for: share) { [weak self] in self?.closingRefused -= 1 }
     }
 
-    /// Whether peers are accepted. While a quarter of the descriptors that the process may have are sockets of refused peers which cannot be
-    /// closed, none is: the rest is for the connections there are, and for files.
-    var acceptsPeers: Bool { closingRefused == 0 || closingRefused < (ResourceLimits.openFiles ?? 1_024) / 4 }
+    /// Whether peers are accepted. While sockets of refused peers that wait to be closed take a quarter of the descriptors that the process may
+    /// have, none is: the rest is for open connections and for files.
+    var acceptsPeers: Bool {
+        guard closingRefused > 0, closingRefused >= (ResourceLimits.openFiles ?? 1_024) / 4 else { return true }
+        log.write(.warning, "no connection is accepted", [("refused_sockets_to_close", String(closingRefused))])
+        return false
+    }
 }
 
 extension Server {

@@ -1,5 +1,4 @@
-/// The order in which shares have their turns, kept for each user and kind of job: what is at its limit is passed over as a whole, however many
-/// shares it has. A value.
+/// The order in which shares have their turns, kept for each user and kind of job. A user at its limit is passed over in one step. A value.
 struct ShareTurns {
     /// What a limit holds back together.
     private struct Group: Hashable {

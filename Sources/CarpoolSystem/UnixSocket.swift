@@ -118,7 +118,7 @@ public enum UnixSocket {
         return true
     }
 
-    /// Reads in which one looks for descriptors; a socket that holds more is taken for one with descriptors.
+    /// The maximum number of reads; a socket that holds more is treated as one with descriptors.
     private static let mostReads = 16
 
     /// The path that a listening socket is bound to; `nil` if it is no Unix socket or has no path.

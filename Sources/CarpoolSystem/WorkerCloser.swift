@@ -5,7 +5,7 @@ public struct WorkerCloser: Sendable {
     let loop: EventLoop
     let link: WorkerLink
 
-    /// Has the worker close a descriptor. One that this process has opened itself does not count for the user: that has limits of its own.
+    /// Has the worker close a descriptor. One that this process has opened itself does not count: files that are opened by name have limits of their own.
     func close(_ descriptor: consuming FileDescriptor, for share: WorkerShare, isPassed: Bool) {
         let pending = PendingClose(descriptor.release())
         loop.post { [link] in
