@@ -7,7 +7,7 @@ struct ShareTurnsTests {
         WorkerShare(user: user, client: "\(client)")
     }
 
-    @Test func theOrderIsThatOfArrivalWhoeverTheUserIs() {
+    @Test func theOrderIsThatOfArrivalForAllUsers() {
         var turns = ShareTurns()
         let shares = (1...300).map { Self.share($0, user: UInt32($0 % 3)) }
         for share in shares { turns.append(share) }

@@ -148,7 +148,8 @@ import Testing
         #expect(queue.isIdle)
     }
 
-    @Test(arguments: [false, true]) func b1OnlyPassedDescriptorsCountAsTooManyToClose(_ isPassed: Bool) throws {
+    @Test(.serialized, arguments: [false, true])
+    func b1OnlyPassedDescriptorsCountAsTooManyToClose(_ isPassed: Bool) throws {
         ResourceLimits.raiseOpenFiles()
         let loop = try EventLoop()
         let worker = Worker(loop: loop)

@@ -56,7 +56,7 @@ class Daemon:
         self.socket = socket or directory / "s"
         self._entrance = self.socket
         self._door: subprocess.Popen[bytes] | None = None
-        # A failed test leaves its own open, which another test would be told of.
+        # A failed test leaves its own open; the garbage collector would report them in a later test.
         self._wires: weakref.WeakSet[Wire] = weakref.WeakSet()
         self.environment = environment(directory)
         self.arguments = ["--socket", str(self.socket), *arguments]

@@ -22,7 +22,7 @@ def waited_us(pid: int) -> int:
 
 
 class LongTurnError(AssertionError):
-    """A turn that took too long. Tests/run runs such a test again: the machine's host may have stopped the daemon."""
+    """A turn that took too long. The test runs again (pytest.ini): the host may have stopped the machine."""
 
 
 class Gauge:
