@@ -159,7 +159,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         isStopping = false
     }
 
-    /// Turns that are shorter are taken as they are; for others the kernel is asked how long the thread waited for a processor.
+    /// Turns that are shorter are taken as they are; for others the kernel is asked how long the thread had no processor.
     private static let longTurnMicroseconds = 2_000
 
     private func noteTurn(_ wall: Int) {

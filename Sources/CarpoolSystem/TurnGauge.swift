@@ -7,7 +7,7 @@ public struct TurnGauge: Sendable {
     public private(set) var count = 0
     /// The longest of them, in microseconds.
     public private(set) var longest = 0
-    /// How long the thread waited for a processor within turns that took long enough to be looked at, in microseconds.
+    /// How long the thread had no processor within turns that took long enough to be looked at, in microseconds.
     public private(set) var waited = 0
     private var buckets = [Int](repeating: 0, count: TurnGauge.bucketCount)
 
@@ -20,7 +20,7 @@ public struct TurnGauge: Sendable {
 
     /// Adds a turn.
     /// - Parameters:
-    ///   - microseconds: its length, without the time in which the thread waited for a processor.
+    ///   - microseconds: its length, without the time in which the thread had no processor.
     ///   - waited: that time.
     public mutating func add(_ microseconds: Int, waited: Int = 0) {
         let length = min(max(0, microseconds), TurnGauge.largest)

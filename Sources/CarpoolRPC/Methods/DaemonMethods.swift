@@ -123,7 +123,10 @@ enum DaemonMethods {
         .required("p999_turn_us", .count, "What 99.9 % of them do not exceed."),
         .required(
             "waited_us", .count,
-            "How long the daemon waited for a processor in turns of over 2 ms; it is not part of their length."),
+            """
+            How long the daemon had no processor in turns of over 2 ms, because of other programs or of a virtual machine's host; it \
+            is not part of their length.
+            """),
         .required(
             "histogram", .array(of: .array(of: .count, count: 2...2)),
             "Pairs of an upper bound in microseconds and the number of turns up to it, above the bound before it."),
