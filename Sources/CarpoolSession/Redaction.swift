@@ -34,6 +34,8 @@ public enum Redaction {
         guard bytes.contains(UInt8(ascii: "@")) else { return text }
         var shown: [UInt8] = []
         var rest = bytes[...]
+        // From here on the text was not searched for user information: each part is searched once, however many colons it has.
+        var searched = 0
         while shown.count < count, let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             let start = rest[(colon + 1)...].firstIndex { $0 != slash && $0 != backslash } ?? rest.endIndex
             // In the midst of a text only two slashes begin an authority: `time: 12@home` has none.
@@ -41,9 +43,10 @@ public enum Redaction {
             let isAuthority = start - colon > 2 || isWholeURL
             shown += rest[..<start]
             rest = rest[start...]
-            if isAuthority {
+            if isAuthority, start >= searched {
                 // Blanks end a URL in a text, but not one that was given with blanks by mistake.
                 let authority = rest.prefix { !endsAuthority($0) && (isWholeURL || $0 > 0x20) }
+                searched = authority.endIndex
                 if let at = authority.lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
             }
             if !everywhere { break }

@@ -32,6 +32,14 @@ struct RedactionTests {
         #expect(Redaction.withoutUserInformation(url) == expected)
     }
 
+    @Test(
+        "Each part of a text is searched once, and every password is found",
+        arguments: [
+            (#"http://a/@:\\b:\\u:p@c"#, #"http://a/@:\\c"#), (#":\\a:\\u:p@b:\\c@d"#, #":\\d"#),
+            ("x://u:p@a y://v:q@b", "x://a y://b"), ("x://a:1 y://v@b", "x://a:1 y://b"),
+        ])
+    func authorities(_ text: String, _ expected: String) { #expect(Redaction.withoutSecrets(text) == expected) }
+
     @Test("A text that is examined in part ends where it was examined", arguments: ["b=1", "key=1"])
     func parts(_ first: String) {
         let url = "http://a.test/?\(first)&a=\(String(repeating: "x", count: 100))&token=secret"
