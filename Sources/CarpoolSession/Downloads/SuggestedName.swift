@@ -13,7 +13,7 @@ struct SuggestedName {
 
     /// Chooses the name of a response.
     init(_ head: ResponseHead, url: String?) {
-        let disposition = head.fields.first("content-disposition")
+        let disposition = head.fields.first("content-disposition").map(SuggestedName.start)
         text =
             SuggestedName.safe(disposition.flatMap(SuggestedName.name(inDisposition:)))
             ?? SuggestedName.safe(url.flatMap(SuggestedName.name(inURL:))) ?? SuggestedName.standard
@@ -21,12 +21,27 @@ struct SuggestedName {
 
     /// A name without what could lead elsewhere, hide the file or garble a terminal: directories, control characters, dots at the beginning.
     private static func safe(_ name: String?) -> String? {
-        guard let last = name?.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last else { return nil }
-        let printable = last.unicodeScalars.filter { $0.properties.generalCategory != .control }
-        let visible = String(String.UnicodeScalarView(printable)).drop { $0 == "." || $0 == " " }
-        var name = String(visible)
-        while name.utf8.count > maximumBytes || name.last == " " { name.removeLast() }
+        let parts = name?.unicodeScalars.split { $0 == "/" || $0 == "\\" }
+        guard let last = parts?.last else { return nil }
+        let printable = last.lazy.filter { $0.properties.generalCategory != .control }
+        let visible = printable.drop { $0 == "." || $0 == " " }.prefix(maximumScalars)
+        var name = ""
+        for character in String(String.UnicodeScalarView(visible)) {
+            guard name.utf8.count + character.utf8.count <= maximumBytes else { break }
+            name.append(character)
+        }
+        while name.last == " " { name.removeLast() }
         return name.isEmpty ? nil : name
+    }
+
+    /// More scalars than a name may have bytes, so that the last character of a name is whole.
+    private static let maximumScalars = 2 * maximumBytes
+    /// The most that is read of a field: Swift steps back through some texts in quadratic time.
+    private static let maximumFieldBytes = 8_192
+
+    private static func start(of field: String) -> String {
+        guard field.utf8.count > maximumFieldBytes else { return field }
+        return String(decoding: field.utf8.prefix(maximumFieldBytes), as: UTF8.self)
     }
 
     // MARK: Content-Disposition
@@ -68,7 +83,10 @@ struct SuggestedName {
     }
 
     private static func trimmed(_ text: Substring) -> String {
-        String(text.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+        let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
+        let scalars = text.unicodeScalars.drop(while: isBlank)
+        guard let last = scalars.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return String(String.UnicodeScalarView(scalars[...last]))
     }
 
     /// `UTF-8'language'percent-encoded` (RFC 8187, section 3.2).

@@ -41,5 +41,7 @@ struct SuggestedNameTests {
     func length() {
         let long = name("attachment; filename=\"\(String(repeating: "ä", count: 200))\"")
         #expect(long == String(repeating: "ä", count: 127))
+        let flags = name("attachment; filename=\"\(String(repeating: "\u{1F1E6}", count: 5_000))\"")
+        #expect(flags == String(repeating: "\u{1F1E6}", count: 62))
     }
 }
