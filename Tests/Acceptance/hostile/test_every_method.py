@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,6 +109,34 @@ def test_b2_a_url_of_many_parameters_is_shown_to_another(daemon: Daemon) -> None
                 owner.call("request.wait", request=request)
                 other.call("request.get", request=request)
             other.call("request.list", scope="all")
+
+
+def test_b2_a_url_of_many_authorities(daemon: Daemon) -> None:
+    """Each colon with two slashes may begin an authority, in which a password is looked for."""
+    url = "http://127.0.0.1:1/@" + ":\\\\" * 20_000
+    with daemon.wire() as owner, daemon.wire() as other:
+        owner.call("client.hello", name="owner")
+        other.call("client.hello", name="other")
+        other.call("events.subscribe", types=["*"], scope="all")
+        with bounded_turns(daemon):
+            for _ in range(5):
+                request = owner.call("request.submit", url=url)["request"]
+                owner.call("request.wait", request=request)
+                other.call("request.get", request=request)
+            other.call("request.list", scope="all")
+            owner.call("request.curl", request=request)
+
+
+def test_b2_a_file_name_of_flags(daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path) -> None:
+    """Where a character ends in a row of regional indicators depends on all that are before it."""
+    field = b'Content-Disposition: attachment; filename="' + "\U0001f1e6".encode() * 24_000 + b'"\r\n'
+    origin.on("/", lambda exchange: exchange.send(b"HTTP/1.1 200 OK\r\n" + field + b"Content-Length: 2\r\n\r\nok"))
+    with daemon.wire() as wire, bounded_turns(daemon):
+        record = wire.call(
+            "request.perform", url=origin.url + "/", kind="download", destination={"directory": str(tmp_path)}
+        )
+        assert record["outcome"]["ok"]
+    assert [len(path.name.encode()) for path in tmp_path.iterdir()] == [248]
 
 
 def test_b2_names_that_are_all_escapes(daemon: Daemon) -> None:
