@@ -28,7 +28,7 @@ extension Connection {
 
     /// Closes the socket: on a thread if it may hold input, since descriptors that were passed with that are closed with it.
     func closeSocket() {
-        guard let descriptor = descriptor.take(), !inputHasEnded else { return }
+        guard let descriptor = descriptor.take(), !hasReadEnd else { return }
         // The peer sees the end at once.
         shutdown(descriptor.raw, Int32(SHUT_RDWR))
         server.worker.close(descriptor, for: identity.workerShare)

@@ -40,6 +40,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// Calls without an answer yet. Each keeps the connection alive.
     var calls: [RPCID: Call] = [:]
     var inputHasEnded = false
+    /// Whether its last byte was read, so that its socket holds no descriptors.
+    private(set) var hasReadEnd = false
     /// Both halves of the socket are gone: what the client wrote before is still handled, and nothing is sent any more.
     private(set) var isHungUp = false
     /// Long work of its messages, the innermost last. No further message is handled before it is done.
@@ -151,7 +153,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         case .bytes: return true
         case .wouldBlock: return false
         case .endOfFile:
-            inputHasEnded = true
+            (inputHasEnded, hasReadEnd) = (true, true)
             if let event = framer.finish() { handle(event) }
             server.callbacks.lose(number)
             settle()

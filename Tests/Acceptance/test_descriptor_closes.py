@@ -73,6 +73,15 @@ def test_b1_a_descriptor_whose_close_waits_holds_no_turn(
     assert not data or data in origin.requests[-1].body
 
 
+@contextlib.contextmanager
+def stopped(daemon: Daemon) -> Iterator[None]:
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+
+
 def send_with(sender: socket.socket, data: bytes, near: socket.socket, flags: int) -> None:
     """Send bytes with a descriptor, of which the receiver has the only reference then."""
     sender.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", near.fileno()))], flags)
@@ -105,6 +114,22 @@ def test_b1_a_descriptor_with_an_urgent_byte_holds_no_turn(daemon: Daemon) -> No
         send_with(wire.socket, b"\n", near, socket.MSG_OOB)
         wire.send_bytes(b"[]\n")
         wire.receive()
+        for _ in range(20):
+            assert other.call("daemon.ping")["pong"]
+
+
+def test_b1_a_descriptor_behind_the_end_of_a_connection_holds_no_turn(daemon: Daemon) -> None:
+    """A client that the daemon disconnects has written more: what was not read is closed with its socket."""
+    near, far = lingering(b"")
+    with far, daemon.wire() as other, daemon.wire() as wire, bounded_turns(daemon):
+        name = wire.call("client.hello", name="test")["client"]
+        message = {"jsonrpc": "2.0", "id": 1, "method": "client.disconnect", "params": {"client": name}}
+        # Stopped until all is sent: a turn reads up to the next descriptor.
+        with stopped(daemon):
+            for data in (json.dumps(message).encode() + b"\n", b"x", b"x", b"x"):
+                socket.send_fds(wire.socket, [data], [0])
+            send_with(wire.socket, b"x", near, 0)
+        wire.answer(1)
         for _ in range(20):
             assert other.call("daemon.ping")["pong"]
 
@@ -143,15 +168,6 @@ def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon,
     eventually(lambda: len(daemon.descriptors()) <= before)
     with daemon.wire() as last:
         assert last.call("request.perform", url=url)["outcome"]["ok"]
-
-
-@contextlib.contextmanager
-def stopped(daemon: Daemon) -> Iterator[None]:
-    os.kill(daemon.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(daemon.pid, signal.SIGCONT)
 
 
 def pass_too_many(daemon: Daemon, uid: int, null: int, peers: contextlib.ExitStack) -> None:
