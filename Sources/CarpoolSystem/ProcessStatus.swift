@@ -10,8 +10,9 @@ struct ProcessStatus: Equatable {
     /// The effective ones.
     let capabilities: UInt64
 
-    /// The most that is read: a process has up to 65,536 groups of up to 11 bytes.
-    private static let maximumBytes = 1 << 20
+    /// The most that is read, some 2,500 groups: a process may have 65,536, and reading those takes longer than a turn. What is longer is not
+    /// known.
+    private static let maximumBytes = 32_768
 
     init?(path: String) {
         guard let file = try? FileDescriptor.open(path, O_RDONLY),

@@ -31,6 +31,16 @@ struct ProcessViewTests {
         #expect(ProcessView(folder: "/proc/none") == nil)
     }
 
+    @Test("A4, B2: a process with very many groups is not known", arguments: [(1_000, true), (60_000, false)])
+    func many(_ count: Int, _ isKnown: Bool) throws {
+        let directory = TemporaryDirectory()
+        let path = directory("status")
+        let groups = (0..<count).map { String(100_000 + $0) }.joined(separator: " ")
+        let file = try FileDescriptor.open(path, O_CREAT | O_WRONLY, mode: 0o600)
+        try Self.text(groups).withUnsafeBytes { try Bytes.writeAll(file.raw, $0) }
+        #expect((ProcessStatus(path: directory("status")) != nil) == isKnown)
+    }
+
     @Test("A4: a process that began after the connection is another one")
     func beginnings() {
         let stat = Array("7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 250 20 21\n".utf8)
