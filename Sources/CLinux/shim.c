@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -380,4 +381,9 @@ int CLinux_return_large_memory(int bytes) {
 
 void CLinux_give_back_memory(size_t kept) {
     if (mallinfo2().fordblks > kept) malloc_trim(0);
+}
+
+long CLinux_voluntary_switches(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : -1;
 }

@@ -39,6 +39,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var localBlocks: [@Sendable () -> Void] = []
     private var slicedWork = WorkQueue()
     private var processorWait = ProcessorWait()
+    private var turnEnded = MonotonicTime.read()
     private var isStopping = false
 
     /// The time at which the present turn began: one clock reading for all that happens in it.
@@ -147,13 +148,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             }
             now = MonotonicTime.read()
             turns &+= 1
-            processorWait.begin(at: now)
+            processorWait.begin(at: now, afterWaiting: now.microseconds(since: turnEnded))
             deliver(events, &next, count)
             runTimers()
             runInbox()
             runSlices()
             endTurn()
-            noteTurn(MonotonicTime.read().microseconds(since: now))
+            turnEnded = MonotonicTime.read()
+            noteTurn(turnEnded.microseconds(since: now))
         }
         // It may be run once more.
         isStopping = false

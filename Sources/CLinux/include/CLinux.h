@@ -36,6 +36,10 @@ pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *con
 // `environ` is a global variable, which Swift's concurrency checking refuses. The variables of this process, ended by NULL.
 char **CLinux_environment(void);
 
+// RUSAGE_THREAD needs _GNU_SOURCE. How often the calling thread has given its processor up by itself, to wait for something (getrusage(2),
+// ru_nvcsw).
+long CLinux_voluntary_switches(void);
+
 // prctl is variadic. Forbids other processes of the same user to look into this one's memory and descriptors, and the kernel to write
 // its memory to a file; 0 or -1 with errno.
 int CLinux_forbid_inspection(void);
