@@ -22,7 +22,7 @@ def waited_us(pid: int) -> int:
 
 
 class LongTurnError(AssertionError):
-    """A turn that took too long. The test runs again (pytest.ini): the host may have stopped the machine."""
+    """A turn that took too long."""
 
 
 class Gauge:

@@ -48,19 +48,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Forget the end of the process when the test is over."""
+    """End the process when the test does not."""
+    marker = item.get_closest_marker("timeout")
+    _end_in(item, float(marker.args[0]) if marker is not None else item.config.option.timeout)
     try:
         return (yield)
     finally:
         faulthandler.cancel_dump_traceback_later()
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
-    """End the process when the test does not; a test that is run again begins again."""
-    marker = item.get_closest_marker("timeout")
-    _end_in(item, float(marker.args[0]) if marker is not None else item.config.option.timeout)
-    return (yield)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
