@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from typing import Any
 
 import pytest
@@ -174,29 +174,39 @@ def test_secrets_are_for_the_client_that_made_the_request(daemon: Daemon, origin
 # Progress
 
 
-def slowly(pieces: int) -> Any:
-    def handler(exchange: Exchange) -> None:
-        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (pieces * 1_000))
-        for _ in range(pieces):
-            exchange.send(b"x" * 1_000)
-            time.sleep(0.12)
-        exchange.close()
+class SlowBody:
+    """A body that comes byte by byte until enough of its progress has been seen, and then at once."""
 
-    return handler
+    size = 100_000
+
+    def __init__(self) -> None:
+        self.seen = threading.Event()
+
+    def __call__(self, exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % self.size)
+        left = self.size
+        while left > 1 and not self.seen.wait(0.005):
+            exchange.send(b"x")
+            left -= 1
+        exchange.send(b"x" * left)
+        exchange.close()
 
 
 def test_progress_is_thinned_out_and_ends_with_the_whole(wire: Wire, origin: ScriptedOrigin, daemon: Daemon) -> None:
-    url = origin.on("/slow", slowly(8))
+    body = SlowBody()
+    url = origin.on("/slow", body)
     events_parameter = {"types": ["request.progress", "request.did_complete_task"], "progress_interval_ms": 600_000}
     with daemon.wire() as full:
         full.call("events.subscribe", types=["request.progress"], scope="all")
-        events, _ = events_of(wire, wire.request("request.perform", url=url, kind="download", events=events_parameter))
+        call = wire.request("request.perform", url=url, kind="download", events=events_parameter)
         all_steps: list[int] = []
-        while not all_steps or all_steps[-1] < 8_000:
+        while not all_steps or all_steps[-1] < body.size:
             all_steps.append(full.event("request.progress")["data"]["received_bytes"])
+            if len(all_steps) == 4:
+                body.seen.set()
+        events, _ = events_of(wire, call)
     steps = [event["data"]["received_bytes"] for event in events if event["type"] == "request.progress"]
-    assert len(all_steps) > 3
-    assert len(steps) == 2 and steps[-1] == 8_000
+    assert len(steps) == 2 and steps[-1] == body.size
     assert kinds(events)[-2:] == ["request.did_complete_task", "subscription.closed"]
     positions = [int(event["cursor"].partition(".")[2]) for event in events]
     assert positions == sorted(positions)
@@ -204,16 +214,17 @@ def test_progress_is_thinned_out_and_ends_with_the_whole(wire: Wire, origin: Scr
 
 @pytest.mark.parametrize("kind", ["data", "upload"])
 def test_rl_23_dr_02_the_progress_of_any_body(wire: Wire, origin: ScriptedOrigin, kind: str) -> None:
-    url = origin.on("/slow", slowly(5))
+    slow = SlowBody()
+    url = origin.on("/slow", slow)
     body = {"body": {"text": "x"}} if kind == "upload" else {}
-    events, _ = events_of(
-        wire, wire.request("request.perform", url=url, kind=kind, events={"types": ["request.progress"]}, **body)
-    )
-    steps = [event["data"] for event in events[:-1]]
+    call = wire.request("request.perform", url=url, kind=kind, events={"types": ["request.progress"]}, **body)
+    steps = [wire.event("request.progress")["data"] for _ in range(3)]
+    slow.seen.set()
+    events, _ = events_of(wire, call)
+    steps += [event["data"] for event in events[:-1]]
     received = [step["received_bytes"] for step in steps]
-    assert len(steps) > 1
     assert received == sorted(received)
-    assert steps[-1] == {"received_bytes": 5_000, "total_bytes": 5_000}
+    assert steps[-1] == {"received_bytes": slow.size, "total_bytes": slow.size}
 
 
 @pytest.mark.parametrize("size", [1, 100_000])
