@@ -7,10 +7,18 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct WorkerTests {
     /// Holds jobs until it is opened, as a disk that stalls does.
     private final class Gate: Sendable {
-        private let semaphore = Mutex(false)
-        func open() { semaphore.withLock { $0 = true } }
+        /// A pipe that nothing is written to: reading waits until it is closed.
+        private let ends: (read: Int32, write: Int32)
+        init() {
+            var both: [Int32] = [-1, -1]
+            pipe(&both)
+            ends = (both[0], both[1])
+        }
+        deinit { close(ends.read) }
+        func open() { close(ends.write) }
         func wait() {
-            while !semaphore.withLock({ $0 }) { usleep(1_000) }
+            var byte: UInt8 = 0
+            _ = read(ends.read, &byte, 1)
         }
     }
 
