@@ -4,29 +4,6 @@ internal import Glibc
 /// Reads a range of a file ahead of the network: jobs of a worker fill two buffers, one after the other, which are emptied on the loop. Without
 /// a worker it reads where it is asked to.
 public final class FileReadAhead {
-    /// A buffer on its way from a job to the loop and back.
-    ///
-    /// `@unchecked Sendable` because either one job or the loop has it, never both.
-    private final class Block: @unchecked Sendable {
-        let room: UnsafeMutableRawBufferPointer
-        var count = 0
-
-        init(bytes: Int) { room = .allocate(byteCount: bytes, alignment: 16) }
-        deinit { room.deallocate() }
-
-        /// Fills the buffer from a place on; gives why it ended too soon: 0 at the end of the file, else the number of the error.
-        func fill(from file: WorkerFile, at offset: Int64, count wanted: Int) -> Int32? {
-            count = 0
-            while count < wanted {
-                let read = pread(file.raw, room.baseAddress.map { $0 + count }, wanted - count, off_t(offset) + count)
-                if read < 0, errno == EINTR { continue }
-                if read <= 0 { return read < 0 ? errno : 0 }
-                count += read
-            }
-            return nil
-        }
-    }
-
     /// To be called when there is something again after ``BodyReading/wait``.
     public var onReady: () -> Void = {}
 
@@ -36,10 +13,8 @@ public final class FileReadAhead {
     /// How many bytes were handed out, and how many were asked for.
     private var position: Int64 = 0
     private var requested: Int64 = 0
-    /// What was read; of the first so much is handed out.
-    private var blocks: [Block] = []
-    private var taken = 0
-    private var spare: Block?
+    /// What was read and not handed out.
+    private var blocks = ReadAheadBlocks()
     /// Why no more comes.
     private var shortage: Int32?
     /// The job whose answer counts: what an earlier one read belongs to a sending that was given up.
@@ -49,7 +24,6 @@ public final class FileReadAhead {
 
     /// A buffer's size: one job for so many bytes costs less than reading them does.
     private static let blockBytes: Int64 = 262_144
-    private static let maximumBlocks = 2
 
     /// Begins to read so many bytes from a place in a file.
     public init(_ file: BodyFile, offset: Int64, length: Int64) {
@@ -64,8 +38,7 @@ public final class FileReadAhead {
         guard position > 0 || shortage != nil else { return }
         position = 0
         requested = 0
-        taken = 0
-        blocks = []
+        blocks.removeAll()
         shortage = nil
         job += 1
         isReading = false
@@ -76,23 +49,16 @@ public final class FileReadAhead {
     public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
         guard position < length else { return .end }
         guard file.worker != nil else { return readDirectly(into: room) }
-        guard let first = blocks.first else {
-            if let shortage { return file.shortage(of: length, code: shortage) }
-            guard file.file != nil || isReading else { return file.shortage(of: length, code: EBADF) }
-            isAwaited = true
+        if let count = blocks.take(into: room) {
+            position += Int64(count)
             readAhead()
-            return .wait
+            return .bytes(count)
         }
-        let count = min(room.count, first.count - taken)
-        room.copyMemory(from: UnsafeRawBufferPointer(rebasing: first.room[taken..<taken + count]))
-        taken += count
-        position += Int64(count)
-        if taken == first.count {
-            spare = blocks.removeFirst()
-            taken = 0
-            readAhead()
-        }
-        return .bytes(count)
+        if let shortage { return file.shortage(of: length, code: shortage) }
+        guard file.file != nil || isReading else { return file.shortage(of: length, code: EBADF) }
+        isAwaited = true
+        readAhead()
+        return .wait
     }
 
     private func readDirectly(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
@@ -108,11 +74,10 @@ public final class FileReadAhead {
 
     private func readAhead() {
         guard let worker = file.worker, let file = file.file, !isReading, shortage == nil, requested < length,
-            blocks.count < FileReadAhead.maximumBlocks
+            !blocks.isFull
         else { return }
         let count = Int(min(FileReadAhead.blockBytes, length - requested))
-        let block = spare.flatMap { $0.room.count >= count ? $0 : nil } ?? Block(bytes: count)
-        spare = nil
+        let block = blocks.empty(bytes: count)
         isReading = true
         job += 1
         let (number, place) = (job, offset + requested)
@@ -125,15 +90,28 @@ public final class FileReadAhead {
         }
     }
 
-    private func didRead(_ block: Block, _ shortage: Int32?, job: Int) {
+    private func didRead(_ block: ReadAheadBlocks.Block, _ shortage: Int32?, job: Int) {
         guard job == self.job else { return }
         isReading = false
-        if block.count > 0 { blocks.append(block) }
+        blocks.append(block)
         self.shortage = shortage
         readAhead()
         guard isAwaited else { return }
         isAwaited = false
         onReady()
+    }
+}
+
+extension ReadAheadBlocks.Block {
+    /// Fills the buffer from a place on; gives why it ended too soon: 0 at the end of the file, else the number of the error.
+    fileprivate func fill(from file: WorkerFile, at offset: Int64, count wanted: Int) -> Int32? {
+        while count < wanted {
+            let read = pread(file.raw, room.baseAddress.map { $0 + count }, wanted - count, off_t(offset) + count)
+            if read < 0, errno == EINTR { continue }
+            if read <= 0 { return read < 0 ? errno : 0 }
+            count += read
+        }
+        return nil
     }
 }
 
