@@ -147,10 +147,6 @@ int CLinux_is_memory_file(int fd) {
     return fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-int CLinux_is_pipe(int fd) {
-    return fcntl(fd, F_GETPIPE_SZ) >= 0;
-}
-
 // Opens one part of a path below a folder, and makes it first if it is missing and that is asked for.
 static int open_part(int folder, const char *name, int makes_missing, unsigned mode) {
     int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

@@ -50,13 +50,10 @@ extension FileDescriptor {
     /// Whether a descriptor is a file in memory (memfd_create(2)), which never waits for a disk.
     public static func isInMemory(_ raw: Int32) -> Bool { CLinux_is_memory_file(raw) != 0 }
 
-    /// Whether a descriptor is a pipe. Asks no file system, which fstat(2) may wait for.
-    public static func isPipe(_ raw: Int32) -> Bool { CLinux_is_pipe(raw) != 0 }
-
-    /// Whether a descriptor is a socket. Asks no file system.
-    public static func isSocket(_ raw: Int32) -> Bool {
-        var (type, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
-        return getsockopt(raw, SOL_SOCKET, SO_TYPE, &type, &length) == 0
+    /// The address family of a socket (socket(2)); `nil` for what is none. May wait for the socket's lock.
+    public static func socketFamily(_ raw: Int32) -> Int32? {
+        var (family, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        return getsockopt(raw, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 ? family : nil
     }
 
     /// Whether a descriptor leads into /proc, whose files are regular ones that claim to hold no byte whatever is read from them (proc(5)).

@@ -1,17 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-/// Reads pipes that others have passed, without waiting and without changing them: whether a pipe blocks belongs to its open file description,
-/// which the caller shares, and opening it again by /proc would use this process's rights instead of the caller's.
-public final class PipeReader {
+/// Reads pipes that others have passed, without waiting for bytes and without changing them: whether a pipe blocks belongs to its open file
+/// description, which the caller shares, and opening it again by /proc would use this process's rights instead of the caller's.
+final class PipeReader {
     /// A pipe of one's own, through which bytes go on kernels that cannot read without waiting (before Linux 6.4).
     private var spare: (read: Int32, write: Int32) = (-1, -1)
     private let alwaysSplices: Bool
 
     /// Makes a reader of one pipe.
-    public convenience init() { self.init(alwaysSplices: false) }
-
-    init(alwaysSplices: Bool) { self.alwaysSplices = alwaysSplices }
+    init(alwaysSplices: Bool = false) { self.alwaysSplices = alwaysSplices }
 
     deinit {
         guard spare.read >= 0 else { return }
@@ -20,7 +18,7 @@ public final class PipeReader {
     }
 
     /// Reads once.
-    public func read(_ fd: Int32, into room: UnsafeMutableRawBufferPointer) -> IOResult {
+    func read(_ fd: Int32, into room: UnsafeMutableRawBufferPointer) -> IOResult {
         if spare.read < 0, !alwaysSplices {
             let result = Bytes.result(
                 of: { CLinux_read_pipe(fd, room.baseAddress, room.count) }, zero: .endOfFile)

@@ -135,6 +135,21 @@ def test_up_01_wrong_descriptors(wire: Wire, origin: ScriptedOrigin, url: str, t
     assert origin.requests == []
 
 
+@pytest.mark.parametrize("is_part", [False, True], ids=["body", "part"])
+def test_up_01_sockets_of_other_families_are_refused(wire: Wire, url: str, is_part: bool) -> None:
+    """To poll one of them may wait for its lock; the call has no effect."""
+    before = wire.call("daemon.stats")["requests"]["made"]
+    part = {"fd": 0, "length_bytes": 5}
+    body = {"multipart": [{"name": "a", **part}]} if is_part else part
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as netlink:
+        error = call(wire, body, [netlink.fileno()], url=url)["error"]["data"]
+    place = "params.body.multipart[0].fd" if is_part else "params.body.fd"
+    assert (error["name"], error["path"]) == ("invalid_params", place)
+    assert "AF_UNIX, AF_INET or AF_INET6" in error["expected"]
+    assert "pipe" in error["hint"]
+    assert wire.call("daemon.stats")["requests"]["made"] == before
+
+
 def test_up_01_what_nobody_claims_is_closed(daemon: Daemon, wire: Wire, url: str) -> None:
     """Also with more than may come, with lines that are none, and with those whose client goes."""
     wire.call("daemon.ping")

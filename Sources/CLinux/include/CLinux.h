@@ -99,8 +99,9 @@ int CLinux_is_in_proc(int fd);
 // followed. -1 with errno: ELOOP for such a link.
 int CLinux_open_path(const char *path);
 
-// preadv2 needs _GNU_SOURCE. Reads from a pipe without waiting, whatever its mode, which belongs to whoever passed it. The bytes, 0 at the
-// end, or -1 with errno: EAGAIN if there are none now, EOPNOTSUPP on kernels that cannot do so (before Linux 6.4).
+// preadv2 needs _GNU_SOURCE. Reads from a pipe without waiting for bytes, whatever its mode, which belongs to whoever passed it; waits for its
+// lock, which another process may hold for long. The bytes, 0 at the end, or -1 with errno: EAGAIN if there are none now, EOPNOTSUPP on kernels
+// that cannot do so (before Linux 6.4).
 ssize_t CLinux_read_pipe(int fd, void *bytes, size_t size);
 
 // splice needs _GNU_SOURCE. The same on every kernel: the bytes go through a pipe of one's own, given by its two ends, which do not block.
@@ -111,9 +112,6 @@ int CLinux_pipe(int ends[2]);
 
 // F_GET_SEALS needs _GNU_SOURCE and fcntl is variadic. Whether a descriptor is a file in memory (memfd_create(2)), which never waits.
 int CLinux_is_memory_file(int fd);
-
-// F_GETPIPE_SZ needs _GNU_SOURCE and fcntl is variadic. Whether a descriptor is a pipe; asks no file system, as fstat(2) may.
-int CLinux_is_pipe(int fd);
 
 // O_PATH needs _GNU_SOURCE and fcntl is variadic. Whether a descriptor may be read: opened for reading, and not as a mere place (O_PATH).
 int CLinux_is_readable(int fd);

@@ -13,6 +13,8 @@ final class CallFiles {
         case file(WorkerFile, size: Int64, isInMemory: Bool)
         /// A pipe or a socket.
         case stream(WorkerFile, isSocket: Bool)
+        /// A socket of an address family that is not read.
+        case otherSocket(family: Int32)
         /// Nothing that can be sent: the number of the error.
         case refused(Int32)
     }
@@ -73,17 +75,19 @@ final class CallFiles {
 
     // MARK: Descriptors
 
-    /// Looks at a descriptor as far as no file system has to be asked; `nil` if one has to.
+    /// Families of sockets that the loop may poll: the kernel does so without a lock that another process can hold. Others, such as AF_VSOCK,
+    /// wait for the socket's.
+    private static let families: Set<Int32> = [AF_UNIX, AF_INET, AF_INET6]
+
+    /// Looks at a descriptor as far as no file system, and no lock of a pipe or a socket, has to be asked for; `nil` if one has to.
     static func lookAtOnce(_ descriptor: WorkerFile) -> Passed? {
         let raw = descriptor.raw
         // What the caller may not read, the daemon does not read for him; opening it again would use the daemon's rights.
         guard FileDescriptor.isReadable(raw) else { return .refused(EBADF) }
-        if FileDescriptor.isPipe(raw) { return .stream(descriptor, isSocket: false) }
-        if FileDescriptor.isSocket(raw) { return .stream(descriptor, isSocket: true) }
         return FileDescriptor.isInMemory(raw) ? look(descriptor, isInMemory: true) : nil
     }
 
-    /// Looks at a descriptor of a file. May block: for a thread of a ``Worker``.
+    /// Looks at a descriptor. May block, unless it is a file in memory: for a thread of a ``Worker``.
     static func look(_ descriptor: WorkerFile, isInMemory: Bool) -> Passed {
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else { return .refused(errno) }
@@ -91,6 +95,10 @@ final class CallFiles {
         case S_IFREG:
             guard !FileDescriptor.isInProc(descriptor.raw) else { return .refused(EINVAL) }
             return .file(descriptor, size: Int64(status.st_size), isInMemory: isInMemory)
+        case S_IFIFO: return .stream(descriptor, isSocket: false)
+        case S_IFSOCK:
+            let family = FileDescriptor.socketFamily(descriptor.raw) ?? AF_UNSPEC
+            return families.contains(family) ? .stream(descriptor, isSocket: true) : .otherSocket(family: family)
         case S_IFDIR: return .refused(EISDIR)
         default: return .refused(EINVAL)
         }

@@ -71,8 +71,8 @@ extension Server {
         }
     }
 
-    /// Takes the descriptors that a call names; the others are closed when its line has been handled. Those that need a file system to be
-    /// looked at are left to the worker, which closes all of them: also a socket may take its time.
+    /// Takes the descriptors that a call names; the others are closed when its line has been handled. All but those in memory
+    /// are left to the worker to be looked at, and it closes all of them: a file system or the lock of a socket may take its time.
     private func claim(
         _ indices: [Int], from client: any Client, _ access: WorkerAccess
     ) -> (found: CallFiles.Found, unknown: [Int: WorkerFile]) {

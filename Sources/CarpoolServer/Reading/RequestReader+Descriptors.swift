@@ -22,7 +22,7 @@ extension RequestReader {
             }
             return .source(
                 DescriptorSource(
-                    descriptor, isSocket: isSocket, lengthBytes: length, loop: scheduler))
+                    descriptor, isSocket: isSocket, lengthBytes: length, loop: scheduler, worker: worker))
         }
     }
 
@@ -40,7 +40,7 @@ extension RequestReader {
                     expected: "the length of the part")
             }
             let source = DescriptorSource(
-                descriptor, isSocket: isSocket, lengthBytes: length, loop: scheduler)
+                descriptor, isSocket: isSocket, lengthBytes: length, loop: scheduler, worker: worker)
             return .source(source, length: length)
         }
     }
@@ -61,6 +61,7 @@ extension RequestReader {
         case .file(let file, let size, let isInMemory):
             return .file(BodyFile(file, sizeBytes: size, worker: isInMemory ? nil : worker), size: size)
         case .stream(let descriptor, let isSocket): return .stream(descriptor, isSocket: isSocket)
+        case .otherSocket(let family): throw RequestReader.refusal(ofFamily: family, path: path)
         case .refused(let code): throw RequestReader.refusal(index, code)
         }
     }
@@ -77,5 +78,14 @@ extension RequestReader {
     private static func refusal(_ index: Int, _ code: Int32) -> RPCError {
         let error = SystemError(code: code, operation: "read")
         return .cannotOpen(path: "descriptor \(index)", errno: Int(code), reason: error.reason)
+    }
+
+    /// Refuses a socket of an address family whose poll(2) may wait.
+    private static func refusal(ofFamily family: Int32, path: String) -> RPCError {
+        var error = RPCError.invalidParams(
+            path: "\(path).fd", message: "the descriptor is a socket of address family \(family)",
+            expected: "a regular file, a pipe, or a socket of AF_UNIX, AF_INET or AF_INET6")
+        error.hint = "copy what comes from the socket into a pipe, and pass that"
+        return error
     }
 }

@@ -1,28 +1,48 @@
 public import CarpoolHTTP
 public import CarpoolSystem
-internal import Glibc
 
-/// A body that comes out of a pipe or a socket while it is sent.
+/// A body that comes out of a pipe or a socket while it is sent. The loop only polls the descriptor: jobs of the worker read it, since whoever
+/// else has it may hold its lock.
 public final class DescriptorSource: BodySource, ReadinessHandler {
+    /// What happens with the descriptor.
+    private enum Step {
+        case none
+        /// A job reads.
+        case reading
+        /// The loop waits for bytes.
+        case polling
+    }
+
     /// How many bytes it will have, if whoever gave it has said so.
     public let lengthBytes: Int64?
     /// Called when a reader that waits may read on.
     public var onReady: () -> Void = {}
-    private var descriptor: WorkerFile?
-    /// Reads it, if it is a pipe; `nil` for a socket.
-    private let pipe: PipeReader?
+    /// Open until ``close()``; a job that reads keeps it open until it returns.
+    private var stream: PassedStream?
     private let loop: EventLoop
-    private var hasBeenRead = false
+    private let worker: WorkerAccess
+    private var step = Step.none
+    private var blocks = ReadAheadBlocks()
+    /// How many bytes were read; of these some may be in the blocks.
+    private var readBytes: Int64 = 0
+    /// What follows the last byte that was read, if nothing more is read.
+    private var end: BodyReading?
+    private var isAwaited = false
+    private var hasHandedOut = false
 
-    /// Takes over a descriptor; whether it is in blocking mode does not matter, and is not changed: the mode is shared with whoever passed it.
+    /// A buffer's size: as for files.
+    private static let blockBytes: Int64 = 262_144
+    /// A read of so many bytes, which is what a pipe holds unless its owner has asked for more, leaves more behind as a rule.
+    private static let largeReadBytes = 65_536
+
+    /// Takes over a descriptor.
     public init(
-        _ descriptor: WorkerFile, isSocket: Bool, lengthBytes: Int64?, loop: EventLoop
+        _ descriptor: WorkerFile, isSocket: Bool, lengthBytes: Int64?, loop: EventLoop, worker: WorkerAccess
     ) {
-        self.descriptor = descriptor
-        pipe = isSocket ? nil : PipeReader()
-        if isSocket { Bytes.keepUrgentInLine(descriptor.raw) }
+        stream = PassedStream(descriptor, isSocket: isSocket)
         self.lengthBytes = lengthBytes
         self.loop = loop
+        self.worker = worker
     }
 
     deinit { close() }
@@ -30,51 +50,85 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     /// It may have to wait for whoever writes.
     public var mayWait: Bool { true }
 
-    /// Only before the first byte: what was read is gone.
-    public var canRestart: Bool { !hasBeenRead && descriptor != nil }
+    /// Only before the first byte is handed out: what was taken is gone.
+    public var canRestart: Bool { !hasHandedOut && stream != nil }
 
-    /// Nothing has been read, so there is nothing to go back over.
-    public func restart() {}
+    /// Nothing was handed out, so there is nothing to go back over.
+    public func restart() { isAwaited = false }
 
-    /// Reads once.
+    /// Copies what jobs have read.
     public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
-        guard let raw = descriptor?.raw else {
+        guard stream != nil else {
             return .failed(TransportError(.requestBodyStreamExhausted, "the body's descriptor is closed"))
         }
-        switch pipe?.read(raw, into: room) ?? receive(raw, into: room) {
-        case .bytes(let count):
-            hasBeenRead = true
+        if let count = blocks.take(into: room) {
+            hasHandedOut = true
+            if left > 0, end == nil { readAhead() } else { blocks.dropSpare() }
             return .bytes(count)
-        case .endOfFile: return .end
-        case .wouldBlock:
-            loop.setInterest(.readable, for: raw, handler: self)
-            return .wait
-        case .failed(let code):
-            return .failed(
-                TransportError(
-                    .requestBodyStreamExhausted, "the body's descriptor cannot be read", systemCode: code))
+        }
+        if let end { return end }
+        guard left > 0 else { return .end }
+        isAwaited = true
+        readAhead()
+        return .wait
+    }
+
+    /// How many bytes more may be read: what stands behind the body is the caller's.
+    private var left: Int64 { lengthBytes.map { $0 - readBytes } ?? .max }
+
+    private func readAhead() {
+        guard let stream, case .none = step, end == nil, left > 0, !blocks.isFull else { return }
+        let count = Int(min(DescriptorSource.blockBytes, left))
+        let block = blocks.empty(bytes: count)
+        step = .reading
+        // One job for each descriptor, so that their number is bounded.
+        worker.runAlways {
+            stream.read(into: UnsafeMutableRawBufferPointer(rebasing: block.room[..<count]))
+        } then: { [weak self] result in
+            self?.didRead(result, block)
         }
     }
 
-    /// Reads once from a socket. Descriptors that come with the bytes (SCM_RIGHTS) would be closed by this thread otherwise, which may block.
-    private func receive(_ raw: Int32, into room: UnsafeMutableRawBufferPointer) -> IOResult {
-        var received: [Int32] = []
-        let result = Bytes.receive(raw, into: room, descriptors: &received)
-        descriptor?.close(received: received)
-        return result
+    private func didRead(_ result: IOResult, _ block: ReadAheadBlocks.Block) {
+        guard stream != nil else { return }
+        step = .none
+        if case .bytes(let count) = result { block.count = count }
+        readBytes += Int64(block.count)
+        blocks.append(block)
+        switch result {
+        case .bytes(let count) where count >= DescriptorSource.largeReadBytes: readAhead()
+        case .bytes, .wouldBlock: poll()
+        case .endOfFile: end = .end
+        case .failed(let code):
+            end = .failed(
+                TransportError(
+                    .requestBodyStreamExhausted, "the body's descriptor cannot be read", systemCode: code))
+        }
+        guard isAwaited, !blocks.isEmpty || end != nil else { return }
+        isAwaited = false
+        onReady()
+    }
+
+    /// Waits for bytes. To poll a pipe or a socket takes no lock that another process can hold.
+    private func poll() {
+        guard let stream, left > 0 else { return }
+        step = .polling
+        loop.setInterest(.readable, for: stream.raw, handler: self)
     }
 
     /// There is something to be read, or its end.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         loop.forget(fd)
-        onReady()
+        step = .none
+        readAhead()
     }
 
-    /// Closes the descriptor: nobody reads any more.
+    /// Gives the descriptor back, which is closed when no job reads it any more.
     public func close() {
-        guard let raw = descriptor?.raw else { return }
-        loop.forget(raw)
-        descriptor = nil
+        guard let stream else { return }
+        loop.forget(stream.raw)
+        self.stream = nil
+        blocks.removeAll()
         onReady = {}
     }
 }

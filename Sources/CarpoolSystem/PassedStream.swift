@@ -1,0 +1,48 @@
+internal import Glibc
+
+/// A pipe or a socket that a client has passed, for the jobs of a ``Worker`` that read it. A read returns at once if there are no bytes, but
+/// takes the object's lock, which another process may hold for as long as it likes: it must not run on the loop.
+///
+/// `@unchecked Sendable` because one job at a time reads; the loop only uses ``raw``.
+public final class PassedStream: @unchecked Sendable {
+    private let file: WorkerFile
+    /// Reads it, if it is a pipe; `nil` for a socket.
+    private let pipe: PipeReader?
+    private var isPrepared = false
+
+    /// Takes over a descriptor; whether it is in blocking mode does not matter, and is not changed: the mode is shared with the client.
+    public init(_ file: WorkerFile, isSocket: Bool) {
+        self.file = file
+        pipe = isSocket ? nil : PipeReader()
+    }
+
+    /// The number, to be polled; valid as long as this object is referenced.
+    public var raw: Int32 { file.raw }
+
+    /// Reads what is there, as much as fits. May block: for a thread of a ``Worker``.
+    public func read(into room: UnsafeMutableRawBufferPointer) -> IOResult {
+        if let pipe { return PassedStream.drain(pipe, file.raw, into: room) }
+        if !isPrepared { Bytes.keepUrgentInLine(file.raw) }
+        isPrepared = true
+        // Descriptors that come with the bytes (SCM_RIGHTS) are closed by jobs of their own, for which the body does not wait.
+        var received: [Int32] = []
+        let result = Bytes.receive(file.raw, into: room, descriptors: &received)
+        file.close(received: received)
+        return result
+    }
+
+    /// Reads until the pipe is empty, the room is full or a packet may not fit any more (O_DIRECT, pipe(2)): a pipe holds so little that the
+    /// writer fills it again meanwhile. What ends it after some bytes is met again by the next call.
+    private static func drain(
+        _ pipe: PipeReader, _ raw: Int32, into room: UnsafeMutableRawBufferPointer
+    ) -> IOResult {
+        var done = 0
+        repeat {
+            switch pipe.read(raw, into: UnsafeMutableRawBufferPointer(rebasing: room[done...])) {
+            case .bytes(let count): done += count
+            case let result: return done > 0 ? .bytes(done) : result
+            }
+        } while room.count - done >= Int(PIPE_BUF)
+        return .bytes(done)
+    }
+}
