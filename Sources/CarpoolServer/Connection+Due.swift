@@ -34,8 +34,8 @@ extension Connection {
     func answer(
         _ call: Call, about entry: RequestEntry, computing body: @escaping (_ done: @escaping () -> Void) -> Void
     ) {
-        // A notification has no answer to compute.
-        guard call.isWanted, call.id != nil else { return }
+        // Nothing is computed for a notification, nor for a client that is gone.
+        guard call.isWanted, call.id != nil, !isHungUp else { return }
         let start = { [unowned self] in
             computed.running += 1
             body { [weak self] in
@@ -43,7 +43,7 @@ extension Connection {
                 self?.flushAfterTurn()
             }
         }
-        guard !isHungUp, !computed.waiting.isEmpty || !computed.hasRoom || !takesDueAnswers else { return start() }
+        guard !computed.waiting.isEmpty || !computed.hasRoom || !takesDueAnswers else { return start() }
         put(DueAnswer(entry: entry, write: start), of: call, into: \.computed.waiting)
     }
 

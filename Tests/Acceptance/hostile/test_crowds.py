@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -144,3 +145,22 @@ def test_a_crowd_is_answered_before_the_daemon_ends(start: StartDaemon, origin: 
         names = {answer["result"]["outcome"]["error"]["name"] for answer in read([waiting])}
         assert names == {"explicitly_cancelled"}
     assert daemon.process.wait(PATIENCE_SECONDS) == 0
+
+
+def test_b2_little_is_computed_for_a_client_that_is_gone(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    """Values of 60 calls are computed four at a time; those of a client that has gone meanwhile are not."""
+    url = origin.on("/large", lambda exchange: exchange.reply(body=b"[" + b"1," * 200_000 + b"1]"))
+    with daemon.wire() as wire:
+        request = wire.call("request.submit", url=url)["request"]
+        wire.call("request.wait", request=request)
+        before = wire.call("daemon.stats")["worker"]["jobs"]
+        with daemon.wire() as other:
+            ping(other)
+            daemon.signal(signal.SIGSTOP)
+            other.send_bytes(
+                b"".join(line("request.response", number, request=request, serialize="string") for number in range(60))
+            )
+        daemon.signal(signal.SIGCONT)
+        eventually(lambda: len(wire.call("client.list")["clients"]) == 1)
+        eventually(lambda: wire.call("daemon.stats")["worker"]["running"] == 0)
+        assert wire.call("daemon.stats")["worker"]["jobs"] - before < 20
