@@ -342,6 +342,17 @@ def test_a_client_of_a_restarted_daemon_goes_on(start: StartDaemon) -> None:
         assert second != first
 
 
+def test_a_client_whose_subscriptions_are_over_goes_on(start: StartDaemon) -> None:
+    daemon = start()
+    with daemon.client() as client:
+        client.call("request.perform", url="http://127.0.0.1:1/", events={})
+        with pytest.raises(carpool.RPCError):
+            client.call("events.subscribe", types=["no.such.type"])
+        daemon.kill()
+        start()
+        client.call("daemon.ping")
+
+
 @pytest.mark.parametrize("of_a_request", [False, True])
 def test_a_client_with_a_subscription_learns_that_its_daemon_has_gone(start: StartDaemon, of_a_request: bool) -> None:
     daemon = start()

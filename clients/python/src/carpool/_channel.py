@@ -26,8 +26,8 @@ READ_BYTES: Final = 65_536
 # A handler that makes a call may be handed the next question while it waits. So many are inside one another before the
 # next question waits for one of them: deeper, handlers that cause each other's questions would exhaust the stack.
 MAX_NESTED: Final = 8
-# The results of these end with their connection, as does the subscription of a request that is made with `events`. A
-# program that has made one of them gets a ConnectionLostError.
+# The results of these end with their connection, as does the subscription of a request that is submitted with `events`.
+# A program to which one of them has succeeded gets a ConnectionLostError. What is performed is over with its answer.
 BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
 
 
@@ -198,7 +198,6 @@ class Channel:
         call, data = link.rpc.send_request(method, params)
         with self._in_step(link, f" during {method}"):
             link.waiting.add(call)
-            link.is_bound = link.is_bound or method in BOUND or "events" in params
             link.is_unsent = True
             link.socket.sendall(data)
             link.is_unsent = False
@@ -208,6 +207,8 @@ class Channel:
         answer = link.answers.pop(call)
         if isinstance(answer, Failure):
             raise rpc_error(answer.error)
+        if method in BOUND or (method == "request.submit" and "events" in params):
+            link.is_bound = True
         return answer.value
 
     def _advance_until(self, deadline: float | None, is_done: Callable[[], bool]) -> None:
