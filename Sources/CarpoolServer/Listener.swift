@@ -14,7 +14,7 @@ final class Listener: ReadinessHandler {
 
     /// Peers taken in one turn, so that a crowd does not hold up those who are inside.
     private static let peersPerTurn = 64
-    /// When it is tried again to accept peers.
+    /// How long it waits before it tries again to accept peers.
     private static let pauseMilliseconds = 100
 
     init(fd: consuming FileDescriptor, loop: EventLoop, accept: @escaping (consuming FileDescriptor) -> Void) {

@@ -30,7 +30,7 @@ struct RetainedRequests {
 
     /// The most that goes at once: each costs some microseconds.
     static let mostAtOnce = 64
-    /// This part of the limit of bytes, one 64th, is freed at once, so that small requests do not cause a search each.
+    /// One 64th of the limit of bytes is freed at once, as far as ``mostAtOnce`` requests make it up, so that not each end causes a search.
     private static let usualPartOfBytes = 64
     /// Users that are kept though they have none.
     private static let keptUsers = 64
