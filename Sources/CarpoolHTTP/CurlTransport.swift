@@ -235,7 +235,7 @@ public final class CurlTransport: Transport {
         case .running(let easy):
             takePlace(of: transfer)
             watch(transfer)
-            transfer.pool?.multi.resume(easy)
+            transfer.pool?.multi.resume(transfer, easy)
         }
     }
 
@@ -244,7 +244,7 @@ public final class CurlTransport: Transport {
         transfer.deadlines.isBodyAwaited = false
         transfer.deadlines.active(at: loop.now)
         // What is held up goes on as a whole.
-        if !transfer.deadlines.isPaused { transfer.pool?.multi.resume(easy) }
+        if !transfer.deadlines.isPaused { transfer.pool?.multi.resume(transfer, easy) }
     }
 
     private func giveUpPlace(of transfer: Transfer) {

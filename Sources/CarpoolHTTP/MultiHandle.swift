@@ -127,9 +127,14 @@ final class MultiHandle: ReadinessHandler {
     }
 
     /// Lets a transfer go on that was paused by its write callback.
-    func resume(_ easy: EasyHandle) {
+    ///
+    /// libcurl gives it the bytes that it has kept at once. If the answer is to pause again, sending stays paused too: libcurl 8.14 would else read
+    /// on, as if only sending went on, and would drop what it keeps if the server has closed the connection before the end of the body.
+    func resume(_ transfer: Transfer, _ easy: EasyHandle) {
         transport.budget.beginAction()
-        curl_easy_pause(easy.raw, CURLPAUSE_CONT)
+        transfer.isPieceKept = false
+        curl_easy_pause(easy.raw, CURLPAUSE_SEND)
+        if !transfer.isPieceKept { curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
         drain()
         unsettle()
     }

@@ -50,6 +50,12 @@ extension Transfer {
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let taken = takeBody(bytes)
+        isPieceKept = taken == Int(CURL_WRITEFUNC_PAUSE)
+        return taken
+    }
+
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         noteActivity()
         guard verdict == nil, !bytes.isEmpty else { return Transfer.refusal }
         guard !transport.mustWait(self, with: bytes) else { return Int(CURL_WRITEFUNC_PAUSE) }

@@ -59,6 +59,8 @@ public final class Transfer {
     var pieces = PieceTracker()
     /// Whether it is paused because it has had its share of a turn; its own side and its peer have no part in that.
     var isThrottled = false
+    /// Whether libcurl keeps the last piece, because the answer to it was to pause.
+    var isPieceKept = false
     /// Whether it is held up and counts in no limit of the admission queue.
     var hasGivenUpPlace = false
     /// Whether the server has asked for a client certificate; it got none.

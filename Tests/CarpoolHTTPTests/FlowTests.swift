@@ -130,6 +130,25 @@ struct FlowTests {
         await driver.end()
     }
 
+    @Test(arguments: [false, true]) func bytesBeforeABreakOffAreKeptThroughPauses(isLong: Bool) async throws {
+        let origin = try ScriptedOrigin { peer in
+            guard peer.readHead() != nil else { return }
+            peer.write("HTTP/1.1 200 OK\r\nContent-Length: 200001\r\n\r\n" + String(repeating: "x", count: 200_000))
+        }
+        let driver = try await Driver()
+        for length in [1, 100_000, 200_000] {
+            var ask = Ask(origin.url)
+            ask.isLong = isLong
+            ask.disposition = .pauseAt(length)
+            let outcome = try await driver.fetch(ask)
+            #expect(outcome.pauses == 3)
+            #expect(outcome.length == 200_000)
+            #expect(outcome.error?.code == .networkConnectionLost)
+        }
+        await driver.end()
+        origin.end()
+    }
+
     @Test(arguments: [false, true]) func aPauseIsQuietAndIsNotSilence(isSecure: Bool) async throws {
         let driver = try await Driver()
         var ask = Ask((isSecure ? nginx.https : nginx.http) + "/big")

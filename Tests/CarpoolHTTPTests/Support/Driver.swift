@@ -28,6 +28,8 @@ struct Ask: Sendable {
     enum Disposition: Sendable {
         case accept
         case pauseOnce
+        /// Three times, in which the peer has time to go on, at the piece with which so many bytes have come.
+        case pauseAt(Int)
         case pauseForEver
         case stop
     }
@@ -126,7 +128,7 @@ actor Driver {
         guard let transport else { return Outcome() }
         preparation()
         let request = try makeRequest(ask)
-        let recorder = Recorder(ask, transport, meter)
+        let recorder = Recorder(ask, transport, meter, loop)
         recorders.append(recorder)
         return await withCheckedContinuation { continuation in
             recorder.continuation = continuation
@@ -170,11 +172,13 @@ final class Recorder: TransferDelegate {
     private let ask: Ask
     private let transport: CurlTransport
     private let meter: TurnMeter
+    private let loop: EventLoop
     private var outcome = Outcome()
     private var resumption: Timer?
     var continuation: CheckedContinuation<Outcome, Never>?
 
-    init(_ ask: Ask, _ transport: CurlTransport, _ meter: TurnMeter) {
+    init(_ ask: Ask, _ transport: CurlTransport, _ meter: TurnMeter, _ loop: EventLoop) {
+        self.loop = loop
         self.ask = ask
         self.transport = transport
         self.meter = meter
@@ -206,6 +210,12 @@ final class Recorder: TransferDelegate {
         case .stop: return .stop
         case .pauseForEver:
             outcome.pauses += 1
+            return .pause
+        case .pauseAt(let length):
+            guard outcome.length + bytes.count >= length, outcome.pauses < 3 else { break }
+            outcome.pauses += 1
+            resumption = Timer { [transport] in transport.resumeReceiving(transfer) }
+            if let resumption { loop.arm(resumption, afterMilliseconds: 10) }
             return .pause
         case .pauseOnce:
             if outcome.pauses == 0 {
