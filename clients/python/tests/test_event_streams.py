@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,19 +19,22 @@ def event(number: int, **members: Any) -> dict[str, Any]:
     return {"method": "event", "params": {"sub": "s1", "cursor": f"a.{number}", "type": "t", "data": {}, **members}}
 
 
-def collect(client: Blocking | Asynchronous, *arguments: Any, **named: Any) -> list[carpool.Event]:
-    """Give all events until the iteration ends."""
-    stream = client.client.events(*arguments, **named)
+def collect(client: Blocking | Asynchronous, *arguments: Any, count: int = -1, **named: Any) -> list[carpool.Event]:
+    """Return the first `count` events, or all until the iteration ends."""
+    stream = client.client.events(*arguments, **{"timeout": 30, **named})
     if isinstance(stream, carpool.EventStream):
         with stream:
-            return list(stream)
+            return list(itertools.islice(stream, count if count >= 0 else None))
 
-    async def all_of_them(stream: carpool.AsyncEventStream) -> list[carpool.Event]:
+    async def first(stream: carpool.AsyncEventStream) -> list[carpool.Event]:
         async with stream:
-            return [event async for event in stream]
+            found: list[carpool.Event] = []
+            while len(found) != count and (event := await anext(stream, None)) is not None:
+                found.append(event)
+            return found
 
     assert isinstance(client, Asynchronous)
-    return client.loop.run_until_complete(all_of_them(stream))
+    return client.loop.run_until_complete(first(stream))
 
 
 class Script:
@@ -57,7 +61,7 @@ def test_a_lost_connection_is_made_again_from_the_last_event(start: Start, conne
     daemon = start(
         Script([begun(0), event(1), event(2), None], [begun(2), event(3), event(4, type="bookmark"), event(5)])
     )
-    events = collect(connect(daemon.path), ["t*"], scope="all", timeout=0.5)
+    events = collect(connect(daemon.path), ["t*"], count=4, scope="all")
     assert [event.cursor for event in events] == ["a.1", "a.2", "a.3", "a.5"]
     assert [message["params"] for message in daemon.received] == [
         {"types": ["t*"], "scope": "all"},
@@ -66,16 +70,22 @@ def test_a_lost_connection_is_made_again_from_the_last_event(start: Start, conne
 
 
 def test_a_bookmark_moves_the_cursor(start: Start, connect: Connect) -> None:
-    daemon = start(Script([begun(0), event(9, type="bookmark"), None], [begun(9)]))
-    assert collect(connect(daemon.path), timeout=0.5) == []
+    daemon = start(Script([begun(0), event(9, type="bookmark"), None], [begun(9), event(10)]))
+    assert [event.cursor for event in collect(connect(daemon.path), count=1)] == ["a.10"]
     assert daemon.received[1]["params"]["since"] == "a.9"
 
 
 def test_a_gap_is_an_event(start: Start, connect: Connect) -> None:
-    daemon = start(Script([begun(7, gap=True, snapshot={"requests": []})]))
-    gap, snapshot = collect(connect(daemon.path), since="z.1", timeout=0.1)
+    daemon = start(Script([begun(7, gap=True, snapshot={"requests": []}), event(8)]))
+    gap, snapshot, after = collect(connect(daemon.path), count=3, since="z.1")
     assert (gap.type, gap.data, gap.cursor, gap.time) == ("gap", {"since": "z.1"}, "a.7", None)
     assert (snapshot.type, snapshot.data) == ("snapshot", {"requests": []})
+    assert after.cursor == "a.8"
+
+
+def test_the_iteration_ends_when_nothing_comes_in_time(start: Start, connect: Connect) -> None:
+    daemon = start(Script([begun(0)]))
+    assert collect(connect(daemon.path), timeout=0.01) == []
 
 
 def test_a_loss_is_raised_where_that_is_wanted(start: Start, connect: Connect) -> None:
@@ -95,7 +105,7 @@ def test_a_feed_reads_little_ahead(start: Start) -> None:
 
     async def read() -> tuple[list[str | None], int]:
         most = 0
-        async with carpool.AsyncClient(daemon.path).events(timeout=5) as events:
+        async with carpool.AsyncClient(daemon.path).events(timeout=30) as events:
             cursors = []
             async for one in events:
                 cursors.append(one.cursor)
