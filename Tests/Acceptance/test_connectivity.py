@@ -14,12 +14,16 @@ from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.link import Link, with_file
 from harness.story import BEGINNING, COMPLETING, Story, ending, failing
-from harness.waiting import eventually
+from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
 WAITING = "task.is_waiting_for_connectivity"
 OFFLINE = "session_task_failed.not_connected_to_internet"
 LOST = "session_task_failed.network_connection_lost"
+WHILE_TESTED_MS = int(5_000 * PATIENCE_SECONDS)
+"""Longer than a test waits for an answer."""
+AT_ONCE_SECONDS = 1 * SLOWNESS
+"""The next that could end a request is the three seconds for which the kernel looks for a neighbour."""
 
 
 @pytest.fixture
@@ -72,7 +76,7 @@ def test_a12_em_08_a_request_waits_for_the_network(link: Link, far: ScriptedOrig
     waiting = heard.until(WAITING, request)
     assert waiting["data"]["status"] == "unsatisfied" and waiting["data"]["reason"]
     assert waiting["attempt"] == 1
-    assert when(waiting) - when(heard.until("request.did_resume", request)) < 0.1
+    assert when(waiting) - when(heard.until("request.did_resume", request)) < AT_ONCE_SECONDS
     assert far.connections == 0
     link.up()
     link.settle()
@@ -81,7 +85,7 @@ def test_a12_em_08_a_request_waits_for_the_network(link: Link, far: ScriptedOrig
     words = heard.words(request)
     received = ["task.did_receive_response(200)", "task.did_receive_data"]
     assert words == [*BEGINNING, WAITING, *received, *COMPLETING, *ending()]
-    assert when(heard.until("request.did_finish", request)) - back < 1.5
+    assert when(heard.until("request.did_finish", request)) - back < 1.5 * SLOWNESS
 
 
 def test_a12_nr_12_without_waiting_it_fails_at_once(
@@ -95,7 +99,7 @@ def test_a12_nr_12_without_waiting_it_fails_at_once(
     assert error["name"] == OFFLINE and error["url_error_code"] == -1009
     assert heard.words(request) == [*BEGINNING, *failing("not_connected_to_internet"), *ending(OFFLINE)]
     first, last = heard.until("request.did_resume", request), heard.until("request.did_finish", request)
-    assert when(last) - when(first) < 0.1
+    assert when(last) - when(first) < AT_ONCE_SECONDS
     state = error["details"]["reachability"]
     assert state["status"] == "unsatisfied" and state["reason"]
     assert state["supports_ipv4"] is False and state["lost_meanwhile"] is False
@@ -192,16 +196,27 @@ def test_names_that_lead_nowhere_wait_in_peace(link: Link, start: StartDaemon, t
     # Without a way to the world a name may stand for a neighbour, so it is tried; but only when something has changed.
     link.ip("route delete default")
     hosts = tmp_path / "hosts"
-    hosts.write_text("".join(f"203.0.113.{number} {number}.test\n" for number in range(1, 4)))
+    hosts.write_text("".join(f"203.0.113.{number} {number}.test\n" for number in range(1, 5)))
     daemon = with_file(link.inside, "/etc/hosts", hosts, start)
-    with daemon.wire() as wire:
+    with daemon.wire() as wire, daemon.wire() as other:
         story = Story(wire)
         requests = [story.submit(f"http://{number}.test/", waits_for_connectivity=True) for number in range(1, 4)]
         for request in requests:
             story.until(WAITING, request)
-        before = daemon.stats()["transfers"]["finished"]
-        threading.Event().wait(0.3)
-        assert daemon.stats()["transfers"]["finished"] == before
+
+        def has_been_quiet() -> bool:
+            """Whether the kernel told nothing while failures had the network looked at five times."""
+            before, failures = daemon.stats(), 0
+            while (now := daemon.stats())["reachability"]["evaluations"] < before["reachability"]["evaluations"] + 5:
+                assert error_of(other.call("request.perform", url="http://4.test/"))["name"] == OFFLINE
+                failures += 1
+            if any(now["reachability"][name] != before["reachability"][name] for name in ("datagrams", "resyncs")):
+                return False
+            finished = before["transfers"]["finished"] + failures
+            assert now["transfers"] == before["transfers"] | {"finished": finished}, "one that waits was sent"
+            return True
+
+        eventually(has_been_quiet)
         for request in requests:
             story.call("request.cancel", request=request)
 
@@ -252,7 +267,7 @@ def test_rt_12_an_offline_request_is_sent_when_the_network_is_back(
     link: Link, far: ScriptedOrigin, near: Daemon, heard: Story
 ) -> None:
     lose(link, near)
-    request = submit(heard, far.url, method="POST", interceptor=[{"offline": {"wait_ms": 20_000}}])
+    request = submit(heard, far.url, method="POST", interceptor=[{"offline": {"wait_ms": WHILE_TESTED_MS}}])
     heard.until("request.did_complete_task(not_connected_to_internet)", request)
     link.up()
     record = heard.wait(request)
@@ -264,9 +279,12 @@ def test_rt_12_an_offline_request_is_sent_when_the_network_is_back(
 def test_rt_12_it_keeps_its_failure_if_the_network_stays_away(link: Link, far: ScriptedOrigin, near: Daemon) -> None:
     lose(link, near)
     with near.wire() as wire:
+        longer = wire.call("request.submit", url=far.url, interceptor=[{"offline": {"wait_ms": WHILE_TESTED_MS}}])
         began = time.monotonic()
         record = wire.call("request.perform", url=far.url, interceptor=[{"offline": {"wait_ms": 300}}])
-        assert 0.3 <= time.monotonic() - began < 1.5
+        assert time.monotonic() - began >= 0.3
+        assert wire.call("request.get", request=longer["request"])["finished"] is False
+        wire.call("request.cancel", request=longer["request"])
     assert error_of(record)["name"] == OFFLINE
     assert len(record["attempts"]) == 1
 
@@ -274,7 +292,8 @@ def test_rt_12_it_keeps_its_failure_if_the_network_stays_away(link: Link, far: S
 def lose_under_way(link: Link, far: ScriptedOrigin, heard: Story, method: str) -> str:
     """Make a request whose answer does not come, and take the address away until it is lost."""
     gate = far.hold("/held")
-    request = submit(heard, far.url + "/held", method=method, interceptor=[{"offline": {"wait_ms": 20_000}}])
+    interceptor = [{"offline": {"wait_ms": WHILE_TESTED_MS}}]
+    request = submit(heard, far.url + "/held", method=method, interceptor=interceptor)
     far.received(1, "/held")
     link.ip(f"addr delete {link.ADDRESS}/24 dev {link.DEVICE}")
     heard.until("request.did_complete_task(network_connection_lost)", request)
@@ -287,10 +306,7 @@ def lose_under_way(link: Link, far: ScriptedOrigin, heard: Story, method: str) -
 def test_a13_what_was_lost_under_way_is_sent_again_when_the_network_is_back(
     link: Link, far: ScriptedOrigin, heard: Story
 ) -> None:
-    request = lose_under_way(link, far, heard, "GET")
-    began = time.monotonic()
-    record = heard.wait(request)
-    assert time.monotonic() - began < 10
+    record = heard.wait(lose_under_way(link, far, heard, "GET"))
     assert record["response"]["status"] == 200
     assert [attempt.get("error") for attempt in record["attempts"]] == [LOST, None]
     assert len(far.received(2, "/held")) == 2

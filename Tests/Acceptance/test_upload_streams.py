@@ -12,9 +12,11 @@ import carpool
 import pytest
 from conftest import StartDaemon
 from harness.story import Story
+from harness.tcp import is_stopped
+from harness.waiting import eventually
 from harness.wire import Wire
 from origins.nginx import Nginx
-from origins.scripted import ScriptedOrigin
+from origins.scripted import Exchange, ScriptedOrigin
 
 SIZES = [0, 1, 32_767, 32_768, 32_769, 65_536, 1_048_583]
 
@@ -94,20 +96,36 @@ def test_up_05_the_order_of_a_stream(story: Story, origin: ScriptedOrigin) -> No
 def test_up_05_a_slow_origin_slows_the_client(wire: Wire, origin: ScriptedOrigin) -> None:
     """The daemon takes no more than its buffer and the kernel's hold; then the answer waits."""
     gate = threading.Event()
-    origin.on_head("/held", lambda _: gate.wait(60) and None)
-    request = wire.call("request.submit", url=f"{origin.url}/held", body={"stream": True})["request"]
-    taken = 0
-    while taken < 64 << 20:
-        call = wire.request("body.put", {"request": request, "text": "x" * 500_000})
-        if not wire.is_readable(2):
-            break
-        taken += wire.result(call)["accepted_bytes"]
-    assert taken < 32 << 20
+    ports: list[int] = []
+
+    def hold(exchange: Exchange) -> None:
+        ports.append(exchange.ports[1])
+        gate.wait(120)
+
+    request = wire.call("request.submit", url=origin.on_head("/held", hold), body={"stream": True})["request"]
+    waiting: list[int] = []
+    taken = looks = 0
+
+    def has_stopped() -> bool:
+        """Whether the origin's window is closed, and the daemon takes none of four pieces in twenty turns."""
+        nonlocal taken, looks
+        while len(waiting) < 4:
+            waiting.append(wire.request("body.put", request=request, text="x" * 500_000))
+        is_closed = bool(ports) and is_stopped(ports[0], origin.port)
+        barrier = wire.request("daemon.ping")
+        while (answer := wire.receive())["id"] != barrier:
+            waiting.remove(answer["id"])
+            taken += answer["result"]["accepted_bytes"]
+        assert taken < 32 << 20
+        looks = looks + 1 if is_closed and len(waiting) == 4 else 0
+        return looks == 20
+
+    eventually(has_stopped)
     gate.set()
-    assert wire.result(call)["offset_bytes"] == taken + 500_000
+    assert [wire.result(call)["offset_bytes"] for call in waiting] == [taken + 500_000 * n for n in range(1, 5)]
     wire.call("body.put", request=request, end=True)
     assert wire.call("request.wait", request=request)["response"]["status"] == 200
-    assert len(origin.requests[0].body) == taken + 500_000
+    assert len(origin.requests[0].body) == taken + 2_000_000
 
 
 def test_up_05_pieces_that_are_given_again(client: carpool.Client, origin: ScriptedOrigin) -> None:
