@@ -5,8 +5,6 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,8 @@ import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.link import DelayedLink, Link, with_file
-from harness.waiting import eventually
+from harness.waiting import SLOWNESS, eventually
+from harness.watcher import Watcher
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
@@ -77,9 +76,10 @@ def test_a10_connections_of_a_gone_address_are_closed_and_the_others_kept(
             link.ip(f"addr add 10.77.0.3/24 dev {link.DEVICE}")
             link.route()
             eventually(lambda: near.call("reachability.get")["ipv4"].get("source") == "10.77.0.3")
-            began = time.monotonic()
+            # The connection is closed before anything waits for it in vain.
+            open_now = {entry["origin"]: entry["connections"] for entry in near.call("pool.stats")["origins"]}
+            assert open_now == {url.removesuffix("/hello.txt"): 0, other.url: 1}
             second = fetch(wire, url, timeout_ms=5_000, **trust)
-            assert time.monotonic() - began < 1
             assert second["local"].startswith("10.77.0.3:") and not second["reused"]
             assert fetch(wire, url, **trust)["connection"] == second["connection"]
             assert fetch(wire, other.url)["connection"] == kept["connection"]
@@ -91,12 +91,11 @@ def test_a10_connections_of_a_gone_address_are_closed_and_the_others_kept(
 
 def test_a11_a_link_that_comes_back_with_its_address_costs_nothing(link: Link, near: Daemon, far: Nginx) -> None:
     url = far.http + "/hello.txt"
-    with near.wire() as wire:
+    # The daemon tells of the loss when it has lasted for as long as somebody takes to put a cable back.
+    with near.wire() as wire, Watcher(near, lost_after_ms=1_000) as watcher:
         first = fetch(wire, url)
         link.down()
-        eventually(lambda: near.call("reachability.get")["status"] == "unsatisfied")
-        # For as long as somebody takes to put a cable back.
-        threading.Event().wait(1)
+        watcher.until(status="unsatisfied")
         link.up()
         eventually(lambda: near.call("reachability.get")["status"] == "satisfied")
         assert fetch(wire, url)["connection"] == first["connection"]
@@ -163,7 +162,7 @@ def test_a14_a_family_that_leads_nowhere_costs_a_head_start(link: Link, start: S
     assert daemon.call("reachability.get")["ipv6"]["usable"]
     origin = link.outside.run(lambda: ScriptedOrigin(address=link.PEER))
     try:
-        assert 190 < connecting_ms(daemon, f"http://both.test:{origin.port}/") < 1_500
+        assert 190 < connecting_ms(daemon, f"http://both.test:{origin.port}/") < 1_500 * SLOWNESS
     finally:
         origin.stop()
 
@@ -241,8 +240,8 @@ def test_a15_over_a_long_wire_one_connection_serves_everybody(
         with daemon.wire() as wire:
             hops = [fetch(wire, url, trust={"ca_file": str(authority.ca_file)}) for _ in range(20)]
         times = [hop["end_us"] / 1_000 for hop in hops]
-        assert times[0] < 5 * first_ms
-        assert statistics.median(times[1:]) < 5 * 46
+        assert times[0] < 5 * first_ms * SLOWNESS
+        assert statistics.median(times[1:]) < 5 * 46 * SLOWNESS
         command = [sys.executable, "-c", CLIENT, str(daemon.socket), url, str(authority.ca_file)]
         for _ in range(4):
             delayed.inside.run(lambda: subprocess.run(command, check=True, timeout=60))

@@ -9,8 +9,6 @@ import random
 import signal
 import socket
 import threading
-import time
-from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -194,22 +192,37 @@ def test_writes_that_wait_are_answered_when_a_later_one_empties_the_buffer(
 
 def test_what_was_sent_is_not_kept(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
     """Of a client that always has something more to send than the peer has taken."""
+    # Several segments of loopback's: into less than one the kernel sends but a few times a second.
+    size = 262_144
+    may_read, has_read = threading.Semaphore(0), threading.Semaphore(0)
 
     def talk(connection: socket.socket) -> None:
-        while connection.recv(32_768):
-            time.sleep(0.001)  # a pace: slower than the client, which has something more to send all the time
+        data = b"x"
+        while data and may_read.acquire(timeout=PATIENCE_SECONDS):
+            left = size
+            while left and (data := connection.recv(min(left, 32_768))):
+                left -= len(data)
+            has_read.release()
 
-    # Several segments of loopback's: into less than one the kernel sends but a few times a second.
-    stream = wire.call("stream.open", **peer(talk, receive_bytes=262_144))["stream"]
+    stream = wire.call("stream.open", **peer(talk, receive_bytes=size))["stream"]
     piece = base64.b64encode(bytes(600_000)).decode()
     before = daemon.memory_kib()
-    calls: deque[Any] = deque()
-    for _ in range(80):
-        calls.append(wire.request("stream.write", stream=stream, base64=piece))
-        if len(calls) == 4:
-            wire.answer(calls.popleft())
-    for call in calls:
-        assert "result" in wire.answer(call)
+    waiting, taken = set[int](), 0
+    while taken < 80:
+        while len(waiting) < 4:
+            waiting.add(wire.request("stream.write", stream=stream, base64=piece))
+        barrier = wire.request("daemon.ping")
+        while (answer := wire.receive())["id"] != barrier:
+            assert answer["result"]["accepted_bytes"] == 600_000
+            waiting.remove(answer["id"])
+            taken += 1
+        # The peer reads only while four calls wait for it.
+        if len(waiting) == 4:
+            may_read.release()
+            assert has_read.acquire(timeout=PATIENCE_SECONDS)
+    may_read.release(1_000)
+    for call in waiting:
+        assert wire.result(call)["accepted_bytes"] == 600_000
     assert daemon.memory_kib() - before < 20_000
 
 

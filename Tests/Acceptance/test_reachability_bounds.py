@@ -15,10 +15,10 @@ from typing import Any
 from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.namespaces import Machine
-from harness.waiting import eventually
+from harness.waiting import SLOWNESS, eventually
 from harness.watcher import Watcher
 
-SLACK = 5
+SLACK = 5 * SLOWNESS
 
 
 class Flapper:
@@ -73,9 +73,10 @@ def test_a6_a_storm(machine: Machine, start: StartDaemon) -> None:
         assert sorted(times)[len(times) * 9 // 10] <= 0.05 * SLACK
         assert cpu <= 1.2 / 4 * seconds * 2, "a third of a core for the storm, and as much for the questions"
         assert daemon.memory_kib() - memory < 5 * 1024
-        events = 0
-        while watcher.wire.is_readable(0.3):
-            watcher.next()
+        # Another gateway is told behind all that the storm has caused.
+        machine.ip("route replace default via 10.77.0.9")
+        events = 1
+        while watcher.next()["reachability"]["gateways"] != ["10.77.0.9"]:
             events += 1
         assert events <= 8
 
@@ -133,11 +134,18 @@ def test_a17_one_who_does_not_read(machine: Machine, start: StartDaemon) -> None
                 assert data["reachability"]["seq"] > sequence
                 sequence = data["reachability"]["seq"]
         assert min(times) <= 0.01 * SLACK
-        assert daemon.memory_kib() - memory <= 64 * SLACK
+        assert daemon.memory_kib() - memory <= 320
         data = stopped.next()
         assert data["lagged"] == len(times) - 1
         assert data["reachability"]["seq"] == sequence
         assert data["previous"]["seq"] == stopped.first["seq"]
+
+
+def sleeps_ms(daemon: Daemon) -> int:
+    """Return for how long the daemon's loop waits if nothing comes; 0 if it does not wait."""
+    number, *arguments = Path(f"/proc/{daemon.pid}/syscall").read_text().split()
+    # epoll_wait and epoll_pwait of x86-64, and epoll_pwait of other machines. Without a timeout it is 2^32 - 1.
+    return int(arguments[3], 16) & 0xFFFF_FFFF if number in {"232", "281", "22"} else 0
 
 
 def test_a19_a_quiet_network_costs_nothing(machine: Machine, start: StartDaemon) -> None:
@@ -146,17 +154,8 @@ def test_a19_a_quiet_network_costs_nothing(machine: Machine, start: StartDaemon)
     daemon = machine.run(start)
     with Watcher(daemon):
         eventually(lambda: daemon.stats()["reachability"]["evaluations"] >= 1)
-
-        def switches() -> int:
-            status = Path(f"/proc/{daemon.pid}/status").read_text()
-            return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("voluntary"))
-
-        def is_quiet() -> bool:
-            before = switches()
-            threading.Event().wait(1)
-            return switches() == before
-
-        eventually(is_quiet)
+        # What is due next is not the network's: it is looked at when the kernel says something.
+        eventually(lambda: sleeps_ms(daemon) > 5_000)
 
 
 def test_a19_the_monitor_takes_less_than_a_megabyte(machine: Machine, start: StartDaemon, tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.namespaces import Machine
-from harness.waiting import PATIENCE_SECONDS, eventually, join
+from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually, join
 from harness.watcher import Watcher
 
 # Times are those of a quiet machine; a busy one gets so many times more. Where a test has several of them the best one
 # counts: what the daemon itself is late with, it is late with every time.
-SLACK = 5
+SLACK = 5 * SLOWNESS
 TRIALS = 5
 
 

@@ -10,10 +10,10 @@ import pytest
 from conftest import StartDaemon
 from harness.daemon import Daemon
 from harness.namespaces import Machine
-from harness.waiting import eventually
+from harness.waiting import SLOWNESS, eventually
 from harness.watcher import Watcher
 
-SLACK = 5
+SLACK = 5 * SLOWNESS
 
 
 @pytest.fixture

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from conftest import StartDaemon
 from harness.namespaces import Machine
+from harness.waiting import SLOWNESS
 from harness.watcher import Watcher
 
-SLACK = 5
+SLACK = 5 * SLOWNESS
 
 
 def in_place(link: Path, _: Path, text: str) -> None:
