@@ -6,7 +6,6 @@ import json
 import signal
 import socket
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -296,16 +295,14 @@ def test_a_python_client_starts_a_daemon_that_ends_when_nobody_needs_it(
     eventually(lambda: not Path(f"/proc/{pid}").exists())
 
 
-def test_a_daemon_that_cannot_start_is_reported_within_a_second(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_daemon_that_cannot_start_is_reported_at_once(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in environment(directory).items():
         monkeypatch.setenv(name, value)
     config = directory / "config" / "carpool" / "config.json"
     config.parent.mkdir(parents=True)
     config.write_text('{"log_levle": "info"}')
     monkeypatch.setattr("carpool._socket.RACE_SECONDS", 0.1)
-    began = time.monotonic()
+    # It says so itself: a client that waited for it to serve would not return before the test's deadline.
+    monkeypatch.setattr("carpool._socket.START_SECONDS", 10 * PATIENCE_SECONDS)
     with pytest.raises(carpool.DaemonUnreachableError, match=r"log_levle.*log_level"), carpool.Client() as client:
         client.call("daemon.ping")
-    assert time.monotonic() - began < 1

@@ -28,7 +28,7 @@ from harness.command import (
 )
 from harness.daemon import CARPOOL, ROOT, Daemon, environment
 from harness.process import running
-from harness.waiting import PATIENCE_SECONDS, eventually
+from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.nginx import Nginx
@@ -312,13 +312,13 @@ def test_the_daemon_can_be_stopped_started_and_restarted(alone: Run) -> None:
     assert alone("daemon", "status").returncode == UNREACHABLE
 
 
-def test_a_daemon_that_cannot_start_is_reported_within_a_second(alone: Run, directory: Path) -> None:
+def test_a_daemon_that_cannot_start_is_reported_at_once(alone: Run, directory: Path) -> None:
     config = directory / "config" / "carpool" / "config.json"
     config.parent.mkdir(parents=True)
     config.write_text('{"limits": {"mesage_bytes": 1}}')
     began = time.monotonic()
     done = alone("get", "http://127.0.0.1:1/")
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 1.5 * SLOWNESS, "it has ten seconds to start"
     assert done.returncode == UNREACHABLE
     assert b"mesage_bytes" in done.stderr
     config.unlink()
