@@ -146,7 +146,7 @@ def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon,
     wire.call("daemon.ping")
     before = len(daemon.descriptors())
     null = os.open("/dev/null", os.O_RDONLY)
-    with contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack, bounded_turns(daemon):
         # The first of them hold all threads that a user may have, so that what comes behind them waits. The daemon has
         # the only reference to each, since it reads none before all are closed here.
         daemon.signal(signal.SIGSTOP)
@@ -202,7 +202,7 @@ def test_b1_refused_connections_with_descriptors_are_bounded(start: StartDaemon,
         full = len(daemon.descriptors())
 
         def crowd(count: int) -> int:
-            """Connect and write, mostly before the daemon accepts. A signal that stopped it would end its close(2)."""
+            """Connect and write, mostly before the daemon accepts. SIGSTOP would end its close(2)."""
             for _ in range(count):
                 with wire_as(NOBODY_UID, daemon.socket) as other, contextlib.suppress(BrokenPipeError):
                     socket.send_fds(other.socket, [b"x"], [null.fileno()] if passes else [])
@@ -214,7 +214,7 @@ def test_b1_refused_connections_with_descriptors_are_bounded(start: StartDaemon,
         else:
             crowd(900)
             eventually(lambda: wire.call("daemon.stats")["connections"]["refused"] > 900)
-        # Its other clients go on, and so would what it accepts.
+        # The daemon answers other clients, and keeps descriptors free for new ones.
         for _ in range(50):
             assert wire.call("daemon.ping")["pong"]
             assert len(daemon.descriptors()) - full <= (500 if passes else 5)

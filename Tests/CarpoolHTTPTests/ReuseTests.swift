@@ -30,14 +30,15 @@ struct ReuseTests {
         }
     }
 
-    /// Sends, and waits until the peer's kernel has it.
-    static func deliver(_ text: String, over descriptor: Int32) {
+    /// Sends, waits some ten seconds for the peer's kernel to acknowledge it, and returns how many bytes it has not acknowledged.
+    static func deliver(_ text: String, over descriptor: Int32) -> Int32 {
         _ = text.withCString { send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
         var unacknowledged: Int32 = 1
-        for _ in 0..<10_000 where unacknowledged > 0 {
+        for _ in 0..<100_000 where unacknowledged > 0 {
             _ = ioctl(descriptor, UInt(TIOCOUTQ), &unacknowledged)
             if unacknowledged > 0 { usleep(100) }
         }
+        return unacknowledged
     }
 
     @Test(arguments: Moment.allCases, Framing.allCases) func a3BytesOnAnIdleConnectionAreNobodysResponse(
@@ -83,6 +84,7 @@ struct ReuseTests {
     /// The forged response is in the kernel before the loop looks again: the loop's own thread writes it.
     @Test(arguments: ["GET", "POST"]) func a3BytesThatCameSinceTheLastLookAreNoticedToo(method: String) async throws {
         let peers = Mutex<[Int32]>([])
+        let undelivered = Mutex<Int32>(0)
         let origin = try ScriptedOrigin { peer in
             peers.withLock { $0.append(peer.descriptor) }
             while peer.readHead() != nil { peer.write(ReuseTests.good(.length)) }
@@ -94,7 +96,13 @@ struct ReuseTests {
             #expect(try await driver.fetch(ask).text == "good")
             ask.method = method
             let last = try #require(peers.withLock { $0.last })
-            let outcome = try await driver.fetch(ask, after: { ReuseTests.deliver(ReuseTests.forged, over: last) })
+            let outcome = try await driver.fetch(
+                ask,
+                after: {
+                    let left = ReuseTests.deliver(ReuseTests.forged, over: last)
+                    undelivered.withLock { $0 = left }
+                })
+            #expect(undelivered.withLock { $0 } == 0)
             #expect(outcome.error == nil)
             #expect(outcome.text == "good")
             #expect(outcome.metrics.isReused == false)

@@ -18,7 +18,7 @@ struct LeaseTableTests {
         #expect(table.requests(of: a, connection: 3) == ["r1", "r4"])
     }
 
-    @Test("What was removed is in neither list, and what never was there is no mistake")
+    @Test("A removed body is in neither list; removing one that is not in the table does nothing")
     func removal() {
         var table = LeaseTable()
         table.add("r1", of: a, connection: 1)

@@ -15,7 +15,7 @@ struct ShareTurnsTests {
         #expect(turns.takeFirst { _ in true } == nil)
     }
 
-    @Test func whoMayNotRunKeepsItsPlace() {
+    @Test func aShareThatMayNotRunKeepsItsPlace() {
         var turns = ShareTurns()
         let (computing, other) = (Self.share(1, user: 1).computation, Self.share(1, user: 2))
         for share in [Self.share(1, user: 1), computing, other, .process] { turns.append(share) }

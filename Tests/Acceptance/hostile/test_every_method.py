@@ -96,30 +96,23 @@ def test_b2_every_question_over_full_tables(daemon: Daemon, crowded: tuple[Wire,
         raise LongTurnError(slow)
 
 
-def test_b2_a_url_of_many_parameters_is_shown_to_another(daemon: Daemon) -> None:
+@pytest.mark.parametrize(
+    ("url", "times"),
+    [
+        (NOBODY + "?" + "&".join(["a=b"] * 16_000), 300),
+        # Each colon with two backslashes may begin an authority, in which a password is looked for.
+        ("http://127.0.0.1:1/@" + ":\\\\" * 20_000, 5),
+    ],
+    ids=["parameters", "authorities"],
+)
+def test_b2_a_url_of_many_parts_is_shown_to_another(daemon: Daemon, url: str, times: int) -> None:
     """What another client reads of a URL has its secrets taken out."""
-    url = NOBODY + "?" + "&".join(["a=b"] * 16_000)
     with daemon.wire() as owner, daemon.wire() as other:
         owner.call("client.hello", name="owner")
         other.call("client.hello", name="other")
         other.call("events.subscribe", types=["*"], scope="all")
         with bounded_turns(daemon):
-            for _ in range(300):
-                request = owner.call("request.submit", url=url)["request"]
-                owner.call("request.wait", request=request)
-                other.call("request.get", request=request)
-            other.call("request.list", scope="all")
-
-
-def test_b2_a_url_of_many_authorities(daemon: Daemon) -> None:
-    """Each colon with two slashes may begin an authority, in which a password is looked for."""
-    url = "http://127.0.0.1:1/@" + ":\\\\" * 20_000
-    with daemon.wire() as owner, daemon.wire() as other:
-        owner.call("client.hello", name="owner")
-        other.call("client.hello", name="other")
-        other.call("events.subscribe", types=["*"], scope="all")
-        with bounded_turns(daemon):
-            for _ in range(5):
+            for _ in range(times):
                 request = owner.call("request.submit", url=url)["request"]
                 owner.call("request.wait", request=request)
                 other.call("request.get", request=request)
