@@ -133,12 +133,16 @@ def named(link: Link, start: StartDaemon, hosts: Path, *lines: str) -> Daemon:
     return with_file(link.inside, "/etc/hosts", hosts, start)
 
 
-def connecting_ms(daemon: Daemon, url: str) -> float:
-    """How long it took to connect, without resolving."""
+def connecting_ms(daemon: Daemon, url: str, times: int = 1) -> float:
+    """Return the shortest time in which one of so many connections was made, without resolving."""
+    taken = []
     with daemon.wire() as wire:
-        hop = fetch(wire, url)
-        assert hop["remote"].startswith("10.77.0.2:")
-        return float(hop["connect_us"] - hop["dns_us"]) / 1_000
+        for _ in range(times):
+            wire.call("pool.flush")
+            hop = fetch(wire, url)
+            assert hop["remote"].startswith("10.77.0.2:") and not hop["reused"]
+            taken.append(float(hop["connect_us"] - hop["dns_us"]) / 1_000)
+    return min(taken)
 
 
 def test_a14_a_family_without_a_usable_source_is_left_out(link: Link, start: StartDaemon, hosts: Path) -> None:
@@ -151,7 +155,8 @@ def test_a14_a_family_without_a_usable_source_is_left_out(link: Link, start: Sta
     assert (state["ipv4"]["usable"], state["ipv6"]["usable"]) == (True, False), state["ipv6"]
     origin = link.outside.run(lambda: ScriptedOrigin(address=link.PEER))
     try:
-        assert connecting_ms(daemon, f"http://both.test:{origin.port}/") < 100
+        # The other family would have a head start of 200 ms each time.
+        assert connecting_ms(daemon, f"http://both.test:{origin.port}/", times=5) < 100
     finally:
         origin.stop()
 
