@@ -22,9 +22,10 @@ struct ProcessorWait {
         /// How long the thread did not have its processor in a turn that began after another reading and ends with this one.
         /// - Parameter switches: how many voluntary switches there were when the turn began.
         func taken(since former: Reading, turnBegan start: MonotonicTime, switches: Int) -> Int {
-            let waited = waited - former.waited - start.microseconds(since: former.time)
+            let begin = max(start, former.time)
+            let waited = waited - former.waited - begin.microseconds(since: former.time)
             guard voluntarySwitches == switches else { return max(0, waited) }
-            return max(0, waited, time.microseconds(since: start) - (ran - former.ran))
+            return max(0, waited, time.microseconds(since: begin) - (ran - former.ran))
         }
     }
 
@@ -66,13 +67,15 @@ struct ProcessorWait {
     }
 
     private func reading() -> Reading? {
-        withUnsafeTemporaryAllocation(byteCount: 96, alignment: 1) { buffer in
+        // The time comes first: what happens between it and the others makes a turn longer and not shorter.
+        let time = MonotonicTime.read()
+        return withUnsafeTemporaryAllocation(byteCount: 96, alignment: 1) { buffer in
             let count = pread(fd, buffer.baseAddress, buffer.count, 0)
             guard count > 0 else { return nil }
             var ran = timespec()
             clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran)
             return Reading(
-                time: .read(), ran: Int(ran.tv_sec) &* 1_000_000 &+ Int(ran.tv_nsec) / 1_000,
+                time: time, ran: Int(ran.tv_sec) &* 1_000_000 &+ Int(ran.tv_nsec) / 1_000,
                 waited: ProcessorWait.secondNumber(UnsafeRawBufferPointer(rebasing: buffer[..<count])) / 1_000,
                 voluntarySwitches: CLinux_voluntary_switches())
         }
