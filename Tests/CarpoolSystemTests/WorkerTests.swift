@@ -6,19 +6,18 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WorkerTests {
     /// Holds jobs until it is opened, as a disk that stalls does.
-    private final class Gate: Sendable {
-        /// A pipe that nothing is written to: reading waits until it is closed.
-        private let ends: (read: Int32, write: Int32)
-        init() {
-            var both: [Int32] = [-1, -1]
-            pipe(&both)
-            ends = (both[0], both[1])
+    private final class Gate: @unchecked Sendable {
+        /// Each thread that passes lets the next one pass.
+        private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+        init() { sem_init(semaphore, 0, 0) }
+        deinit {
+            sem_destroy(semaphore)
+            semaphore.deallocate()
         }
-        deinit { close(ends.read) }
-        func open() { close(ends.write) }
+        func open() { sem_post(semaphore) }
         func wait() {
-            var byte: UInt8 = 0
-            _ = read(ends.read, &byte, 1)
+            while sem_wait(semaphore) != 0 {}
+            sem_post(semaphore)
         }
     }
 
