@@ -29,13 +29,9 @@
 
 int CLinux_accept(int listener) {
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) CLinux_keep_urgent_in_line(fd);
-    return fd;
-}
-
-void CLinux_keep_urgent_in_line(int fd) {
     int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
+    if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_OOBINLINE, &on, sizeof on);
+    return fd;
 }
 
 int CLinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid) {

@@ -89,7 +89,7 @@ public enum Bytes {
     private static let maximumDescriptors = 253
 
     /// Reads once from a socket, without waiting whatever its mode, and takes over the descriptors that came with the first byte (SCM_RIGHTS,
-    /// unix(7)); the caller closes them. Urgent bytes have to be in line (``keepUrgentInLine(_:)``).
+    /// unix(7)); the caller closes them.
     public static func receive(
         _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
     ) -> IOResult {
@@ -105,9 +105,10 @@ public enum Bytes {
         }
     }
 
-    /// Has bytes that a peer sends as urgent (MSG_OOB) read like others: the kernel would drop them otherwise, and close descriptors that came
-    /// with them on the thread that reads.
-    public static func keepUrgentInLine(_ fd: Int32) { CLinux_keep_urgent_in_line(fd) }
+    /// Reads once from a socket, without waiting whatever its mode, and nothing but bytes.
+    public static func receive(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+        result(of: { recv(fd, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) }, zero: .endOfFile)
+    }
 
     /// Sends once to a socket, without SIGPIPE.
     public static func send(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) -> IOResult {

@@ -8,7 +8,6 @@ public final class PassedStream: @unchecked Sendable {
     private let file: WorkerFile
     /// Reads it, if it is a pipe; `nil` for a socket.
     private let pipe: PipeReader?
-    private var isPrepared = false
 
     /// Takes over a descriptor; whether it is in blocking mode does not matter, and is not changed: the mode is shared with the client.
     public init(_ file: WorkerFile, isSocket: Bool) {
@@ -19,16 +18,11 @@ public final class PassedStream: @unchecked Sendable {
     /// The number, to be polled; valid as long as this object is referenced.
     public var raw: Int32 { file.raw }
 
-    /// Reads what is there, as much as fits. May block: for a thread of a ``Worker``.
+    /// Reads what is there, as much as fits. May block: for a thread of a ``Worker``. Descriptors that come with the bytes of a Unix socket
+    /// (SCM_RIGHTS) are not taken: the kernel closes them, which may block too.
     public func read(into room: UnsafeMutableRawBufferPointer) -> IOResult {
         if let pipe { return PassedStream.drain(pipe, file.raw, into: room) }
-        if !isPrepared { Bytes.keepUrgentInLine(file.raw) }
-        isPrepared = true
-        // Descriptors that come with the bytes (SCM_RIGHTS) are closed by jobs of their own, for which the body does not wait.
-        var received: [Int32] = []
-        let result = Bytes.receive(file.raw, into: room, descriptors: &received)
-        file.close(received: received)
-        return result
+        return Bytes.receive(file.raw, into: room)
     }
 
     /// Reads until the pipe is empty, the room is full or a packet may not fit any more (O_DIRECT, pipe(2)): a pipe holds so little that the

@@ -21,11 +21,6 @@ public final class WorkerFile: Sendable {
         self.closer = closer
     }
 
-    /// Closes descriptors that were received from this one, where it is closed itself.
-    public func close(received raws: [Int32]) {
-        for raw in raws { _ = WorkerFile(FileDescriptor(owning: raw), closer: closer) }
-    }
-
     deinit {
         let descriptor = FileDescriptor(owning: raw)
         guard let closer else { return }

@@ -12,12 +12,9 @@
 #include <sys/types.h>
 
 // accept4 needs _GNU_SOURCE, which clashes with the Glibc module when a header defines it.
-// Returns a non-blocking, close-on-exec descriptor, or -1 with errno.
+// Returns a non-blocking, close-on-exec descriptor, or -1 with errno. Urgent bytes (MSG_OOB) are read in line (SO_OOBINLINE): the next
+// recvmsg(2) would else drop them and close the descriptors that came with them.
 int CLinux_accept(int listener);
-
-// SO_OOBINLINE. Urgent bytes of a Unix socket (MSG_OOB) that are not in line are dropped by the next recvmsg(2) without it, and the descriptors
-// that came with them are closed there.
-void CLinux_keep_urgent_in_line(int fd);
 
 // struct ucred is hidden behind _GNU_SOURCE. Fills the credentials of the peer of a connected Unix socket; 0 or -1 with errno.
 int CLinux_peer_credentials(int fd, uid_t *uid, gid_t *gid, pid_t *pid);
