@@ -168,6 +168,7 @@ extension AdmissionQueue {
         let before = cost(of: lane)
         lanes[lane].active += change
         flows[flow].active += change
+        loads[lanes[lane].owner].active += change
         if lanes[lane].mayMultiplex { noteBusy(flow, change) }
         let difference = cost(of: lane) - before
         connections += difference
@@ -250,7 +251,9 @@ extension AdmissionQueue {
         let result = body(&flows[flow].lines[rank])
         waiting += change
         flows[flow].waiting += change
-        lanes[flows[flow].lane].waiting += change
+        let lane = flows[flow].lane
+        lanes[lane].waiting += change
+        loads[lanes[lane].owner].waiting += change
         return result
     }
 

@@ -63,6 +63,8 @@ struct AdmissionQueue<Element> {
         /// The most connections that it gets, and that one client gets of them.
         let connections: Int
         let connectionsPerClient: Int
+        /// In whose sums it counts.
+        let owner: Int
         /// Under way, without those that are held up.
         var active = 0
         var heldUp = 0
@@ -116,6 +118,13 @@ struct AdmissionQueue<Element> {
         var flows = 0
     }
 
+    /// What there is of the lanes of one owner.
+    struct Load {
+        /// Under way, without those that are held up.
+        var active = 0
+        var waiting = 0
+    }
+
     struct User {
         var connections = 0
         var parties = 0
@@ -141,6 +150,8 @@ struct AdmissionQueue<Element> {
     var connections = 0
     /// How many transfers wait in all.
     var waiting = 0
+    /// The sums of the lanes of each owner.
+    var loads: [Load] = []
     var heldUp = 0
 
     init(limits: Limits) { self.limits = limits }
@@ -152,10 +163,12 @@ struct AdmissionQueue<Element> {
 
     /// A new origin, with the most connections that it gets as long as it speaks HTTP/1.1, and those that one client gets. If it cannot
     /// speak HTTP/2, there is nothing to find out.
-    mutating func addLane(mayMultiplex: Bool, connections: Int, perClient: Int = .max) -> Lane {
+    /// - Parameter owner: in whose sums it counts: a small number, since there is a place for each up to the greatest.
+    mutating func addLane(mayMultiplex: Bool, connections: Int, perClient: Int = .max, owner: Int = 0) -> Lane {
+        while loads.count <= owner { loads.append(Load()) }
         let state = LaneState(
             speech: mayMultiplex ? .cold : .http1, mayMultiplex: mayMultiplex, connections: connections,
-            connectionsPerClient: perClient)
+            connectionsPerClient: perClient, owner: owner)
         if let lane = freeLanes.popLast() {
             lanes[lane] = state
             return lane
@@ -279,6 +292,8 @@ struct AdmissionQueue<Element> {
 
     // MARK: Answers
 
+    /// What there is of the lanes of an owner.
+    func load(of owner: Int) -> Load { loads.indices.contains(owner) ? loads[owner] : Load() }
     func active(in lane: Lane) -> Int { lanes[lane].active }
     func waiting(in lane: Lane) -> Int { lanes[lane].waiting }
     func speech(of lane: Lane) -> Speech { lanes[lane].speech }

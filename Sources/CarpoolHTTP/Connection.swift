@@ -65,6 +65,9 @@ final class Connection {
         self.pool = pool
     }
 
+    /// Whether it stands, and was not shut down by us.
+    var isOpen: Bool { agreement != nil && !isShutDown }
+
     /// Whether it lies in the pool, of use to the next transfer.
     var isIdle: Bool { idleSince != nil && !isShutDown }
 

@@ -10,14 +10,27 @@ extension CurlTransport {
         let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
         if let pool = pools[key] { return pool }
         guard let multi = multi(for: key.multi) else { return nil }
+        let siblings = siblings(of: key.multi.partition.user)
         let lane = queue.addLane(
             mayMultiplex: key.multi.speech == .multiplexed,
             connections: key.multi.isLong ? configuration.longConnectionsPerHost : configuration.connectionsPerHost,
             perClient: key.multi.isLong
-                ? configuration.longConnectionsPerHostAndClient : configuration.connectionsPerHostAndClient)
-        let pool = OriginPool(key: key, multi: multi, lane: lane)
+                ? configuration.longConnectionsPerHostAndClient : configuration.connectionsPerHostAndClient,
+            owner: siblings.number)
+        let pool = OriginPool(key: key, multi: multi, lane: lane, siblings: siblings)
         pools[key] = pool
+        multi.origins += 1
+        pool.place = poolOrder.append(pool)
+        pool.placeAmongSiblings = siblings.line.append(pool)
         return pool
+    }
+
+    /// The origins of a user; kept from the first one on, since a daemon has few users.
+    private func siblings(of user: UInt32?) -> UserPools {
+        if let known = users[user] { return known }
+        let new = UserPools(number: users.count)
+        users[user] = new
+        return new
     }
 
     /// Without TLS there is nothing to trust and nothing to agree on, so only the user separates connections.
@@ -205,13 +218,57 @@ extension CurlTransport {
             queue.forget(pool.lane)
             guard queue.removeLane(pool.lane) else { continue }
             if let gate = pool.gate { loop.cancel(gate) }
-            pools[pool.key] = nil
+            drop(pool)
         }
         connections.emptied.removeAll()
+    }
+
+    private func drop(_ pool: OriginPool) {
+        pools[pool.key] = nil
+        if let place = pool.place { poolOrder.remove(place) }
+        if let place = pool.placeAmongSiblings { pool.siblings.line.remove(place) }
+        let multi = pool.multi
+        multi.origins -= 1
         // The common pools stay, since their kind comes again; those of a user or of a caller's own authorities may never.
-        for (key, multi) in multis where key.partition != ConnectionPartition() && multi.transfers == 0 {
-            if !pools.values.contains(where: { $0.multi === multi }) { multis[key] = nil }
+        guard multi.origins == 0, multi.key.partition != ConnectionPartition() else { return }
+        multis[multi.key] = nil
+    }
+}
+
+/// What is told of the pool.
+extension CurlTransport {
+    /// What the pool holds at this moment, in sum: of connections there are few, and the rest is counted as it changes.
+    public func load(of users: PoolUsers) -> PoolLoad {
+        var result = PoolLoad()
+        for (user, own) in self.users where users.includes(user) {
+            let load = queue.load(of: own.number)
+            result.origins += own.line.count
+            result.active += load.active
+            result.queued += load.waiting
         }
+        for connection in connections.all where users.includes(connection.pool.user) {
+            if connection.isOpen { result.connections += 1 }
+            if connection.isIdle { result.idle += 1 }
+        }
+        return result
+    }
+
+    /// What the pool holds for each of so many origins that came after one.
+    public func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics] {
+        let line =
+            switch users {
+            case .all: poolOrder
+            case .user(let user): self.users[user]?.line ?? WaitingLine()
+            }
+        var result: [OriginStatistics] = []
+        // Tickets begin at 0.
+        line.read(after: number &- 1) { ticket, pool in
+            guard result.count < count else { return false }
+            result.append(pool.statistics(queue))
+            result[result.count - 1].number = ticket &+ 1
+            return true
+        }
+        return result
     }
 }
 

@@ -14,6 +14,9 @@ public final class CurlTransport: Transport {
     var queue: AdmissionQueue<Transfer>
     var multis: [MultiHandle.Key: MultiHandle] = [:]
     var pools: [OriginPool.Key: OriginPool] = [:]
+    /// The same in the order in which they came, of all and of each user.
+    var poolOrder = WaitingLine<OriginPool>()
+    var users: [UInt32?: UserPools] = [:]
     var sweeper: Timer?
     /// Whether a connection was seen to stir in the pool, so that the next sweep comes sooner.
     var isSweepUrgent = false
@@ -129,14 +132,13 @@ public final class CurlTransport: Transport {
     /// Ends all idle connections at once; their sockets are closed within a second.
     @discardableResult public func closeIdleConnections() -> Int { closePool() }
 
-    /// What the pool holds at this moment.
+    /// What the pool has done since the start.
     public var statistics: PoolStatistics {
         var result = PoolStatistics()
         result.openedConnections = connections.established
         result.finishedTransfers = finishedTransfers
         result.reusedTransfers = reusedTransfers
         result.partitions = multis.count
-        result.origins = pools.values.map { $0.statistics(queue) }
         return result
     }
 

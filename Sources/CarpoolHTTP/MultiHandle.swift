@@ -30,6 +30,8 @@ final class MultiHandle: ReadinessHandler {
     private unowned let transport: CurlTransport
     /// Transfers added and not yet removed.
     private(set) var transfers = 0
+    /// Origins whose connections are here.
+    var origins = 0
     /// Whether libcurl has told us anything during the present action.
     var hasProgressed = false
     /// Whether it stands in the transport's list of handles to be settled when the turn ends.

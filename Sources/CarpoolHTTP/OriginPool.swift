@@ -17,15 +17,21 @@ final class OriginPool {
     let key: Key
     let multi: MultiHandle
     let lane: Int
+    /// Those of the same user.
+    unowned let siblings: UserPools
+    /// Its places among all origins and among those of its user, while it is one of them.
+    var place: WaitingLine<OriginPool>.Ticket?
+    var placeAmongSiblings: WaitingLine<OriginPool>.Ticket?
     /// At most six with HTTP/1.1, one with HTTP/2, and those of transfers that ended while they were connecting.
     var connections: [Connection] = []
     /// Ends the time in which the first transfer to a cold origin goes alone; made when first needed.
     var gate: Timer?
 
-    init(key: Key, multi: MultiHandle, lane: Int) {
+    init(key: Key, multi: MultiHandle, lane: Int, siblings: UserPools) {
         self.key = key
         self.multi = multi
         self.lane = lane
+        self.siblings = siblings
     }
 
     /// The user whose connections these are; `nil` for the process's own user.
@@ -42,9 +48,9 @@ final class OriginPool {
     }
 
     /// Its share of the pool at this moment.
-    func statistics(_ queue: AdmissionQueue<Transfer>) -> PoolStatistics.OriginStatistics {
-        var result = PoolStatistics.OriginStatistics(origin: key.origin, user: user)
-        result.connections = connections.count { $0.agreement != nil && !$0.isShutDown }
+    func statistics(_ queue: AdmissionQueue<Transfer>) -> OriginStatistics {
+        var result = OriginStatistics(origin: key.origin, user: user)
+        result.connections = connections.count { $0.isOpen }
         result.idle = connections.count { $0.isIdle }
         result.active = queue.active(in: lane)
         result.queued = queue.waiting(in: lane)

@@ -27,13 +27,23 @@ public protocol Transport: AnyObject {
     /// Closes every pooled connection that is idle; those in use close when their transfer ends. Gives the number closed at once.
     @discardableResult func closeIdleConnections() -> Int
 
-    /// What the pool holds at this moment.
+    /// What the pool has done since the start.
     var statistics: PoolStatistics { get }
+
+    /// What the pool holds at this moment, in sum. The sums are kept, so that they cost the same however many origins there are.
+    func load(of users: PoolUsers) -> PoolLoad
+
+    /// What the pool holds for each origin: so many of those that came after one, in the order in which they came.
+    func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics]
 }
 
 extension Transport {
     /// Does nothing.
     public func setPriority(_ priority: TransferPriority, of transfer: Transfer) {}
+    /// Nothing.
+    public func load(of users: PoolUsers) -> PoolLoad { PoolLoad() }
+    /// None.
+    public func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics] { [] }
 }
 
 /// Whoever follows transfers. All methods are called on the loop, some from inside libcurl: they may call ``Transport/cancel(_:)``,
@@ -89,45 +99,4 @@ public protocol ConnectionObserver: AnyObject {
     func connectionDidOpen(_ id: Int, origin: Origin, user: UInt32?)
     /// The connection was closed after so many transfers.
     func connectionDidClose(_ id: Int, origin: Origin, user: UInt32?, transfers: Int)
-}
-
-/// The pool at a moment.
-public struct PoolStatistics: Sendable {
-    /// One origin's share.
-    public struct OriginStatistics: Sendable {
-        /// The origin.
-        public var origin: Origin
-        /// The user whose connections these are; `nil` for the process's own user.
-        public var user: UInt32?
-        /// Open connections.
-        public var connections = 0
-        /// How many of them no transfer uses.
-        public var idle = 0
-        /// Transfers given to the network.
-        public var active = 0
-        /// Transfers that wait for admission.
-        public var queued = 0
-        /// `h2`, `http/1.1`, or `nil` while it is not known.
-        public var httpVersion: String?
-
-        /// Makes an empty record.
-        public init(origin: Origin, user: UInt32? = nil) {
-            self.origin = origin
-            self.user = user
-        }
-    }
-
-    /// Each origin that has a connection or a transfer.
-    public var origins: [OriginStatistics] = []
-    /// Connections opened since the start.
-    public var openedConnections = 0
-    /// Transfers that ended on a connection that was there before them, since the start.
-    public var reusedTransfers = 0
-    /// Transfers that ended, however they did, since the start.
-    public var finishedTransfers = 0
-    /// Partitions in use: each is a pool of its own.
-    public var partitions = 0
-
-    /// Makes an empty record.
-    public init() {}
 }

@@ -49,6 +49,18 @@ struct WaitingLine<Element> {
     /// How many places are before one: those left early included, since a count would cost a search.
     func distance(to ticket: Ticket) -> Int { index(of: ticket).map { $0 - head } ?? 0 }
 
+    /// Reads the elements behind a ticket, in order, until the body has enough and returns false. The ticket need not be in the line.
+    func read(after ticket: Ticket, _ body: (Ticket, Element) -> Bool) {
+        var (low, high) = (head, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].ticket <= ticket { low = middle + 1 } else { high = middle }
+        }
+        for place in places[low...] {
+            if let element = place.element, !body(place.ticket, element) { return }
+        }
+    }
+
     /// Takes an element out of the line. Returns `nil` if that place is used up or left already.
     @discardableResult mutating func remove(_ ticket: Ticket) -> Element? {
         guard let index = index(of: ticket), let element = places[index].element else { return nil }

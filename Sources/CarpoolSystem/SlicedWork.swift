@@ -35,15 +35,16 @@ public final class Slices: SlicedWork {
     /// - Parameter body: carries out a slice; returns whether there is more to do.
     public init(_ body: @escaping () -> Bool) { self.body = body }
 
-    /// Work that is done for each element of a list, up to 64 or for half a millisecond in a slice.
+    /// Work that is done for each element of a list, in order, up to 64 or for half a millisecond in a slice. Each element is let go of when it is
+    /// done, so that the end of the work does not free all of them in one step.
     public static func forEach<Element>(
         of elements: [Element], _ body: @escaping (Element) -> Void, completion: @escaping () -> Void = {}
     ) -> Slices {
-        var rest = elements[...]
+        var rest = Array(elements.reversed())
         return Slices {
             let slice = TimeSlice(microseconds: 500)
             for _ in 0..<64 {
-                guard let next = rest.popFirst() else { break }
+                guard let next = rest.popLast() else { break }
                 body(next)
                 if slice.isOver { break }
             }

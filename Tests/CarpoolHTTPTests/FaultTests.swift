@@ -75,7 +75,7 @@ struct FaultTests {
         let unknown = try await driver.fetch(Ask("http://nothing.invalid/"))
         #expect(unknown.error?.code == .cannotFindHost)
         #expect(unknown.starts == 1 && unknown.completions == 1 && unknown.heads == 0)
-        #expect(await driver.statistics.origins.isEmpty)
+        #expect(await driver.origins.isEmpty)
         await driver.end()
     }
 

@@ -87,7 +87,7 @@ struct FlowTests {
         ask.cancel = nil
         ask.url = ask.url.replacing("/big", with: "/hello")
         #expect(try await driver.fetch(ask).text == "hello")
-        #expect(await driver.statistics.origins.allSatisfy { $0.active == 0 && $0.queued == 0 })
+        #expect(await driver.origins.allSatisfy { $0.active == 0 && $0.queued == 0 })
         await driver.end()
     }
 
@@ -194,7 +194,7 @@ struct FlowTests {
         #expect(outcomes.enumerated().allSatisfy { $0 % 3 == 0 || $0 % 10 == 0 || $1.text == "hello" })
         let statistics = await driver.statistics
         #expect(statistics.finishedTransfers == 2_000)
-        #expect(statistics.origins.allSatisfy { $0.active == 0 && $0.queued == 0 })
+        #expect(await driver.origins.allSatisfy { $0.active == 0 && $0.queued == 0 })
         _ = await driver.closeIdle()
         await driver.allConnectionsClosed()
         await driver.end()

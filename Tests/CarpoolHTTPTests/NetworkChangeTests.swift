@@ -82,7 +82,7 @@ struct NetworkChangeTests {
         stalled.method = "POST"
         stalled.url = nginx.https + "/stall"
         async let lost = driver.fetch(stalled)
-        while await driver.statistics.origins.allSatisfy({ $0.active == 0 }) { await Task.yield() }
+        while await driver.origins.allSatisfy({ $0.active == 0 }) { await Task.yield() }
         _ = await driver.change(addresses: [])
         let next = try await driver.fetch(quick)
         #expect(first.version == "h2" && next.version == "h2")

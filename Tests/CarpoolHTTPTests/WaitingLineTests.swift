@@ -72,4 +72,27 @@ struct WaitingLineTests {
         while let next = line.popFirst() { served.append(next) }
         #expect(served == stride(from: 5_000, to: 10_000, by: 100).map { $0 })
     }
+
+    @Test func isReadFromAnyTicketOn() {
+        var line = WaitingLine<Int>()
+        let tickets = (0..<100).map { line.append($0) }
+        for i in stride(from: 1, to: 100, by: 2) { line.remove(tickets[i]) }
+        var read: [Int] = []
+        line.read(after: tickets[41]) { ticket, element in
+            #expect(ticket == tickets[element])
+            read.append(element)
+            return element < 50
+        }
+        #expect(read == [42, 44, 46, 48, 50])
+        line.read(after: tickets[99]) { _, _ in
+            Issue.record("there is nothing behind the last one")
+            return true
+        }
+        var count = 0
+        line.read(after: -1) { _, _ in
+            count += 1
+            return true
+        }
+        #expect(count == 50)
+    }
 }

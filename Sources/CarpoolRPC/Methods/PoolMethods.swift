@@ -8,8 +8,14 @@ enum PoolMethods {
         "pool.stats", role: .observe, "Counts connections and transfers, origin by origin.",
         """
         `queued` above 0 for long means that the origin is slower than its callers, or `limits.host_connections` too small. \
-        Users share no connection. An administrator sees the connections of all users, others those of their own.
+        Users share no connection. An administrator sees the connections of all users, others those of their own. A page holds at most `limit` \
+        origins, in the order in which they came, and fewer where the line would be too long; while `next` is not null, call again with it. \
+        `total` counts all of them.
         """,
+        params: [
+            .optional("limit", .integer(1...1_000), "The most on a page.", absent: "100"),
+            .optional("next", .string(maxBytes: 64), "Where the last page ended."),
+        ],
         result: .answer([
             .required(
                 "origins",
@@ -23,7 +29,17 @@ enum PoolMethods {
                         .required("active", .count, "Transfers on the network."),
                         .required("queued", .count, "Transfers that wait for admission."),
                         .optional("http_version", .string, "`h2` or `http/1.1`, once it is known."),
-                    ])), "Each origin that has a connection or a transfer."),
+                    ])), "One page of the origins that have a connection or a transfer."),
+            .required("next", .string.nullable, "For the next page; null on the last."),
+            .required(
+                "total",
+                .answer([
+                    .required("origins", .count, "Origins on all pages."),
+                    .required("connections", .count, "Their open connections."),
+                    .required("idle", .count, "Those that no transfer uses."),
+                    .required("active", .count, "Transfers on the network."),
+                    .required("queued", .count, "Transfers that wait for admission."),
+                ]), "What the user has in all, or all users for an administrator."),
             .required("opened", .count, "Connections opened since the start."),
             .required("finished", .count, "Transfers finished since the start."),
             .required("reused", .count, "Those that went over a connection that was there already."),
@@ -36,7 +52,7 @@ enum PoolMethods {
                 "one origin",
                 result: """
                     {"origins":[{"origin":"https://example.com:443","connections":1,"idle":1,"active":0,"queued":0,\
-                    "http_version":"h2"}],"opened":1,"finished":20,"reused":19,"partitions":1}
+                    "http_version":"h2"}],"next":null,"total":{"origins":1,"connections":1,"idle":1,"active":0,"queued":0},"opened":1,"finished":20,"reused":19,"partitions":1}
                     """)
         ])
 

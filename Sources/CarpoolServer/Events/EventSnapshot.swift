@@ -96,15 +96,11 @@ struct EventSnapshot {
 
     /// The connections of the subscriber's user; those of all users for one who follows all.
     private func writePool(to writer: inout JSONWriter) {
-        let owner = server.access.owner
         let isForAll = if case .everyone = scope { true } else { false }
-        let origins = server.transport.statistics.origins.filter { isForAll || ($0.user ?? owner) == uid }
+        let load = server.transport.load(of: isForAll ? .all : server.poolUsers(uid))
         writer.key("pool")
         writer.beginObject()
-        writer.member("connections", origins.reduce(0) { $0 + $1.connections })
-        writer.member("idle", origins.reduce(0) { $0 + $1.idle })
-        writer.member("active", origins.reduce(0) { $0 + $1.active })
-        writer.member("queued", origins.reduce(0) { $0 + $1.queued })
+        load.writeMembers(to: &writer)
         writer.endObject()
     }
 }

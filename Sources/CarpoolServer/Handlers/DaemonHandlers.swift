@@ -78,11 +78,11 @@ struct DaemonHandlers {
     }
 
     private func writePool(to writer: inout JSONWriter) {
-        let pool = server.transport.statistics
+        let (pool, load) = (server.transport.statistics, server.transport.load(of: .all))
         writer.key("transfers")
         writer.beginObject()
-        writer.member("active", pool.origins.reduce(0) { $0 + $1.active })
-        writer.member("queued", pool.origins.reduce(0) { $0 + $1.queued })
+        writer.member("active", load.active)
+        writer.member("queued", load.queued)
         writer.member("finished", pool.finishedTransfers)
         writer.member("reused", pool.reusedTransfers)
         writer.endObject()

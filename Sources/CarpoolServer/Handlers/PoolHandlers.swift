@@ -10,14 +10,20 @@ struct PoolHandlers {
 
     /// All origins for an administrator, those of the caller's own user for others.
     private func stats(_ call: Call) throws(RPCError) -> Answer {
-        let (uid, isAdmin) = (call.client.uid, call.client.role == .admin)
-        let (pool, owner) = (server.transport.statistics, server.access.owner)
+        let users = call.client.role == .admin ? .all : server.poolUsers(call.client.uid)
+        let after = try ListPage.place(of: call, radix: 10)
+        let page = ListPage(call)
+        // One more, which tells whether there is another page.
+        let origins = server.transport.origins(of: users, after: after, atMost: page.limit + 1)
+        let (pool, total) = (server.transport.statistics, server.transport.load(of: users))
         return .result { writer in
             writer.beginObject()
-            writer.key("origins")
-            writer.beginArray()
-            for origin in pool.origins where isAdmin || (origin.user ?? owner) == uid { write(origin, to: &writer) }
-            writer.endArray()
+            page.write("origins", origins, to: &writer, name: { String($0.number) }, write)
+            writer.key("total")
+            writer.beginObject()
+            writer.member("origins", total.origins)
+            total.writeMembers(to: &writer)
+            writer.endObject()
             writer.member("opened", pool.openedConnections)
             writer.member("finished", pool.finishedTransfers)
             writer.member("reused", pool.reusedTransfers)
@@ -26,7 +32,7 @@ struct PoolHandlers {
         }
     }
 
-    private func write(_ origin: PoolStatistics.OriginStatistics, to writer: inout JSONWriter) {
+    private func write(_ origin: OriginStatistics, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("origin", origin.origin.description)
         writer.member("uid", origin.user)
@@ -47,5 +53,20 @@ struct PoolHandlers {
             writer.member("closed", closed)
             writer.endObject()
         }
+    }
+}
+
+extension Server {
+    /// The part of the pool that is a user's.
+    func poolUsers(_ uid: UInt32) -> PoolUsers { .user(uid == access.owner ? nil : uid) }
+}
+
+extension PoolLoad {
+    /// What there is of connections and transfers.
+    func writeMembers(to writer: inout JSONWriter) {
+        writer.member("connections", connections)
+        writer.member("idle", idle)
+        writer.member("active", active)
+        writer.member("queued", queued)
     }
 }

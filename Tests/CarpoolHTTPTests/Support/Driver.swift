@@ -11,6 +11,7 @@ struct Ask: Sendable {
     var body: [UInt8]?
     var file: (path: String, offset: Int64, length: Int64)?
     var trust: ConnectionPartition.Trust = .system
+    var user: UInt32?
     var version: HTTPVersionPolicy = .automatic
     var idle = 10_000
     var connect = 10_000
@@ -107,6 +108,11 @@ actor Driver {
     }
 
     var statistics: PoolStatistics { transport?.statistics ?? PoolStatistics() }
+    var origins: [OriginStatistics] { transport?.origins(of: .all, after: 0, atMost: .max) ?? [] }
+    func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics] {
+        transport?.origins(of: users, after: number, atMost: count) ?? []
+    }
+    func load(of users: PoolUsers) -> PoolLoad { transport?.load(of: users) ?? PoolLoad() }
     var openConnections: Int { connectionLog.open }
     var turns: Int { loop.turns }
     /// The most bytes that one turn of the loop has brought, of all transfers.
@@ -156,6 +162,7 @@ actor Driver {
             request.body = .file(BodyFile(try FileDescriptor.open(path, O_RDONLY)), offset: offset, length: length)
         }
         request.partition.trust = ask.trust
+        request.partition.user = ask.user
         request.httpVersion = ask.version
         request.idleTimeoutMilliseconds = ask.idle
         request.connectTimeoutMilliseconds = ask.connect

@@ -1,0 +1,8 @@
+/// The origins of one user, in the order in which they came.
+final class UserPools {
+    /// The number under which the admission queue keeps their sums.
+    let number: Int
+    var line = WaitingLine<OriginPool>()
+
+    init(number: Int) { self.number = number }
+}
