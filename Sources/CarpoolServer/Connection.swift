@@ -393,7 +393,7 @@ extension Connection: Client {
 
     /// Takes what waits in the journal, as far as there is room.
     private func takeEvents() {
-        guard hasEvents, takesEvents else { return }
+        guard hasEvents else { return }
         hasEvents = server.publisher.deliver(to: subscriptions.values)
     }
 }

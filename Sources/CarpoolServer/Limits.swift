@@ -168,7 +168,7 @@ public struct Limits: Equatable, Sendable {
         Field("subscriptions_per_connection", \.subscriptionsPerConnection, 1...1_024, "subscriptions on a connection"),
         Field(
             "subscriptions_per_client", \.subscriptionsPerClient, 1...1_000_000,
-            "subscriptions and watches of a client: each is looked at for every event"),
+            "subscriptions and watches of a client: its connections judge events for each"),
         Field("subscriptions_per_user", \.subscriptionsPerUser, 1...1_000_000, "subscriptions and watches of a user"),
         Field("subscriptions", \.subscriptions, 1...1_000_000, "subscriptions and watches of all users"),
         Field(

@@ -7,8 +7,10 @@ internal import CarpoolSystem
 /// slice does: its cursor says how far it has come.
 final class EventPoll: TurnObserver, SlicedWork {
     let filter: EventFilter
-    /// Its place among all that wait, while it is one of them.
+    /// Its place among those of its connection, while it waits.
     var place: Int?
+    /// Where its answer goes.
+    var sink: any EventSink { call.client }
     private let call: Call
     private let publisher: EventPublisher
     private let maximum: Int
@@ -70,11 +72,11 @@ final class EventPoll: TurnObserver, SlicedWork {
         return false
     }
 
-    /// The last event is one that it wants; what else happens in this turn goes with it.
-    func wake() {
+    /// An event is one that it wants; what else happens in this turn goes with it.
+    func wake(_ sequence: Int) {
         guard !isDue, !isSearching else { return }
         isDue = true
-        position = max(position, publisher.journal.last &- 1)
+        position = max(position, sequence &- 1)
         publisher.loop.afterTurn(self)
     }
 
@@ -89,6 +91,7 @@ final class EventPoll: TurnObserver, SlicedWork {
 
     /// No event was wanted while the call waited: each would have woken it.
     private func endWait() {
+        publisher.judge(for: call.client)
         if !isDue { position = publisher.journal.last }
         answer()
     }

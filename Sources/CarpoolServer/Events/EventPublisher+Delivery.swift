@@ -14,13 +14,46 @@ extension EventPublisher {
 
     // MARK: One more event
 
-    /// Notes the last event for all who want it.
+    /// Notes for all who may want the last event that it is there.
     func tell(_ type: Int, _ subject: EventSubject?) {
-        let (sequence, size) = (journal.last, journal.lastSize)
+        let sequence = journal.last
+        for listener in listeners.all where !listener.isBehind && listener.mayWant(type, subject) {
+            listener.isBehind = true
+            listener.judged = sequence &- 1
+            if !listener.polls.isEmpty { loop.afterTurn(listener) }
+            if !listener.subscriptions.isEmpty { listener.sink.eventsAreWaiting() }
+        }
+        guard sequence % EventPublisher.eventsPerBookmark == 0 else { return }
+        for listener in listeners.all { listener.sendBookmarks(toThoseBehind: EventPublisher.eventsPerBookmark) }
+    }
+
+    /// Has the subscriptions and calls of a client judge what has come since they last did.
+    func judge(for sink: any EventSink) {
+        if let listener = listeners[sink] { judge(for: listener) }
+    }
+
+    /// Has the subscriptions and calls of a listener judge what has come since they last did.
+    func judge(for listener: EventListener) {
+        guard listener.isBehind else { return }
+        listener.isBehind = false
         var hasLagged = false
-        for subscription in subscriptions where subscription.heard.contains(type) {
-            guard subscription.filter.follows(subject) else { continue }
-            switch subscription.queue.add(sequence, bytes: size, limitBytes: limits.unreadEventBytes) {
+        journal.read(after: listener.judged, for: listener.readers) { event in
+            judge(event, for: listener, &hasLagged)
+            return true
+        }
+        if hasLagged { closeThoseThatLag(of: listener) }
+    }
+
+    /// Notes an event for those of a listener who want it.
+    func judge(_ event: borrowing EventJournal.Event, for listener: EventListener, _ hasLagged: inout Bool) {
+        let (entry, sequence) = (event.entry, event.sequence)
+        guard listener.heard.contains(entry.type) else { return }
+        let interests = listener.interests
+        for index in interests.indices where interests[index].types.contains(entry.type) {
+            guard interests[index].filter.follows(entry.subject) else { continue }
+            let subscription = listener.subscriptions[index]
+            listener.hasUnread = true
+            switch subscription.queue.add(sequence, bytes: event.size, limitBytes: limits.unreadEventBytes) {
             // Of those that wait already the sink knows.
             case .waits: if subscription.queue.waiting == 1 { subscription.sink.eventsAreWaiting() }
             case .overflows:
@@ -30,73 +63,21 @@ extension EventPublisher {
             case .isLost: dropped &+= 1
             }
         }
-        if hasLagged { closeThoseThatLag() }
-        for poll in polls where poll.filter.wants(type, about: subject) { poll.wake() }
-        if sequence % EventPublisher.eventsPerBookmark == 0 {
-            sendBookmarks(toThoseBehind: EventPublisher.eventsPerBookmark)
-        }
-    }
-
-    /// The journal is about to forget these events: a subscription that still waits for one of them has lost it, and what comes behind it.
-    func overtake(_ surplus: EventJournal.Surplus) {
-        var (looks, looksOfReplays) = (EventPublisher.eventsPerStep, EventPublisher.eventsPerStep)
-        let types = journal.types(of: surplus)
-        for subscription in subscriptions {
-            let queue = subscription.queue
-            guard queue.isReplaying || queue.waiting > 0, queue.position < surplus.last,
-                subscription.filter.readers.includes(surplus.owner), subscription.heard.intersects(types),
-                waits(subscription, forOneOf: surplus, &looks)
-            else { continue }
-            let count = queue.isReplaying ? unread(by: subscription, &looksOfReplays) : queue.waiting
-            subscription.queue.drop(count)
-            dropped &+= count
-            subscription.sink.eventsAreWaiting()
-        }
-        closeThoseThatLag()
-    }
-
-    /// Whether a subscription waits for one of the events that go; taken for granted where that would take too many looks.
-    private func waits(
-        _ subscription: Subscription, forOneOf surplus: EventJournal.Surplus, _ looks: inout Int
-    ) -> Bool {
-        !journal.read(surplus, after: subscription.queue.position) { event in
-            guard looks > 0 else { return false }
-            looks &-= 1
-            return !subscription.heard.contains(event.entry.type) || !subscription.filter.follows(event.entry.subject)
-        }
-    }
-
-    /// How many events a replay has not reached that it wants. Where that would take too many looks at the journal, those that it has not looked
-    /// at count as wanted.
-    private func unread(by subscription: Subscription, _ looks: inout Int) -> Int {
-        var count = 0
-        var position = subscription.queue.position
-        let isWhole = journal.read(after: position, for: subscription.filter.readers) { event in
-            guard looks > 0 else { return false }
-            looks &-= 1
-            position = event.sequence
-            if subscription.filter.wants(event.entry.type, about: event.entry.subject) { count &+= 1 }
-            return true
-        }
-        return isWhole ? count : count &+ max(0, journal.last &- position)
-    }
-
-    private func closeThoseThatLag() {
-        for subscription in subscriptions where subscription.lagPolicy == .close {
-            guard let loss = subscription.queue.loss else { continue }
-            close(subscription, .lagged) { writer in
-                writer.member("dropped", loss.dropped)
-                writer.member("resume", cursor(at: loss.resume))
-            }
-        }
+        for poll in listener.polls where poll.filter.wants(entry.type, about: entry.subject) { poll.wake(sequence) }
     }
 
     // MARK: Reading on
 
     /// Hands a client what waits for its subscriptions, as much as it takes now. Gives whether more waits.
     func deliver(to subscriptions: some Sequence<Subscription>) -> Bool {
+        guard let listener = subscriptions.first(where: { $0.listener != nil })?.listener else { return false }
+        judge(for: listener)
+        guard listener.sink.takesEvents else {
+            return listener.subscriptions.contains { $0.isAnnounced && $0.wantsTurn }
+        }
         var hasMore = false
-        for subscription in subscriptions where subscription.isAnnounced {
+        for subscription in subscriptions where subscription.wantsTurn && subscription.isAnnounced {
+            guard subscription.place != nil else { continue }
             deliver(subscription)
             if subscription.queue.hasMore {
                 hasMore = true
@@ -104,6 +85,7 @@ extension EventPublisher {
                 close(subscription, .requestFinished)
             }
         }
+        listener.hasUnread = listener.subscriptions.contains { $0.queue.hasMore }
         return hasMore
     }
 
@@ -161,9 +143,9 @@ extension EventPublisher {
         writer.withBytes { subscription.sink.queue(event: subscription.head, $0.withoutFirst) }
     }
 
-    /// Tells those for whom nothing has come while so many events were recorded where the stream stands.
-    func sendBookmarks(toThoseBehind count: Int) {
-        for subscription in subscriptions where subscription.isAnnounced && !subscription.isOfOneRequest {
+    /// Tells those of a listener for whom nothing has come while so many events were recorded where the stream stands.
+    func sendBookmarks(to listener: EventListener, behind count: Int) {
+        for subscription in listener.subscriptions where subscription.isAnnounced && !subscription.isOfOneRequest {
             guard !subscription.queue.hasMore, journal.last &- subscription.queue.position >= count,
                 subscription.sink.takesEvents
             else { continue }

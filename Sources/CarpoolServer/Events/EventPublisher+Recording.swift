@@ -22,7 +22,7 @@ extension EventPublisher {
 
     /// Keeps the journal for a while when nobody listens any more.
     func lingerIfNobodyListens() {
-        guard isRecording, subscriptions.isEmpty, polls.isEmpty else { return }
+        guard isRecording, subscriptionCount == 0, pollCount == 0 else { return }
         guard limits.journalLingerMilliseconds > 0 else { return stopRecording() }
         loop.arm(linger, afterMilliseconds: limits.journalLingerMilliseconds)
     }
@@ -43,38 +43,51 @@ extension EventPublisher {
         return .known(after: cursor.sequence)
     }
 
+    /// All subscriptions.
+    var subscriptions: [Subscription] { listeners.all.flatMap(\.subscriptions) }
+
     func add(_ subscription: Subscription) {
-        subscription.place = subscriptions.count
-        subscriptions.append(subscription)
+        let listener = listener(subscription.sink, subscription.filter)
+        subscriptionCount += 1
+        listener.add(subscription)
     }
 
-    /// Forgets a subscription; the last one takes its place, so that it costs the same however many there are.
+    /// Forgets a subscription; it costs the same however many there are.
     func remove(_ subscription: Subscription) {
         if subscription.pace != nil { loop.cancel(subscription.paceTimer) }
-        guard let place = subscription.place else { return }
-        subscription.place = nil
-        let last = subscriptions.removeLast()
-        if last !== subscription {
-            subscriptions[place] = last
-            last.place = place
-        }
+        guard let listener = subscription.listener, listener.remove(subscription) else { return }
+        subscriptionCount -= 1
         subscription.ticket = nil
-        lingerIfNobodyListens()
+        dropIfEmpty(listener)
     }
 
     func add(_ poll: EventPoll) {
-        poll.place = polls.count
-        polls.append(poll)
+        let listener = listener(poll.sink, poll.filter)
+        pollCount += 1
+        listener.add(poll)
     }
 
     func remove(_ poll: EventPoll) {
-        guard let place = poll.place else { return }
-        poll.place = nil
-        let last = polls.removeLast()
-        if last !== poll {
-            polls[place] = last
-            last.place = place
+        guard let listener = listeners[poll.sink], listener.remove(poll) else { return }
+        pollCount -= 1
+        dropIfEmpty(listener)
+    }
+
+    /// The listener of a connection, with nothing left to judge: who comes now does not hear of what was before.
+    private func listener(_ sink: any EventSink, _ filter: EventFilter) -> EventListener {
+        if let known = listeners[sink] {
+            judge(for: known)
+            // Unless the judgement has ended its last subscription.
+            if known.place != nil { return known }
         }
+        let new = EventListener(sink, readers: filter.readers, publisher: self)
+        listeners.add(new)
+        return new
+    }
+
+    private func dropIfEmpty(_ listener: EventListener) {
+        guard listener.isEmpty else { return }
+        listeners.remove(listener)
         lingerIfNobodyListens()
     }
 }

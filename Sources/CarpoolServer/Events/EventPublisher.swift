@@ -21,10 +21,12 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     var isRecording = false
     /// The number of the last event before the first notification that was recorded; `nil` while nobody has asked for them.
     var notificationsFloor: Int?
-    /// All subscriptions.
-    var subscriptions: [Subscription] = []
-    /// Calls that wait for an event.
-    var polls: [EventPoll] = []
+    /// Connections with subscriptions, or with calls that wait for an event.
+    var listeners = EventListeners()
+    /// How many subscriptions there are.
+    var subscriptionCount = 0
+    /// How many calls wait for an event.
+    var pollCount = 0
     /// Events that were built and encoded.
     private(set) var built = 0
     /// Events that were dropped for subscribers that do not read.
@@ -40,7 +42,9 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     /// Ends the recording when nobody has listened for a while.
     private(set) lazy var linger = Timer { [unowned self] in stopRecording() }
     /// Tells those for whom nothing has come for a while where the stream stands.
-    private(set) lazy var bookmarks = Timer { [unowned self] in sendBookmarks(toThoseBehind: 1) }
+    private(set) lazy var bookmarks = Timer { [unowned self] in
+        for listener in listeners.all { listener.sendBookmarks(toThoseBehind: 1) }
+    }
 
     init(epoch: String, owner: UInt32, record: RecordWriter, loop: EventLoop, limits: Limits) {
         self.epoch = epoch

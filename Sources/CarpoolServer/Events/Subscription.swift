@@ -37,7 +37,8 @@ final class Subscription {
     var ticket: QuotaLedger.Ticket?
     /// Thins out the progress of requests, if it is to.
     var pace: ProgressThinner?
-    /// Its place among all subscriptions, while it is one of them.
+    /// The listener of its connection and its place there, until it is removed.
+    var listener: EventListener?
     var place: Int?
     /// Whether the client knows of it: its events come after the answer that names it.
     var isAnnounced = false
@@ -67,6 +68,9 @@ final class Subscription {
 
     /// Wakes it when a step of a progress has waited for long enough.
     private(set) lazy var paceTimer = Timer { [unowned self] in sink.eventsAreWaiting() }
+
+    /// Whether there is something to do when its client takes more.
+    var wantsTurn: Bool { queue.hasMore || isEnding || pace != nil }
 
     /// Whether it hears of no more than one request.
     var isOfOneRequest: Bool {

@@ -1,0 +1,154 @@
+internal import CarpoolSystem
+
+/// One connection's subscriptions, and its calls that wait for an event.
+///
+/// An event costs one look at each listener, however many subscriptions it has. What its subscriptions want of the event is decided when its
+/// connection has its turn: until then the listener is behind, and reads in the journal what has come since.
+final class EventListener: TurnObserver {
+    /// Where events of its subscriptions go; there as long as it has any.
+    unowned let sink: any EventSink
+    unowned let publisher: EventPublisher
+    private(set) var subscriptions: [Subscription] = []
+    /// What each of them hears, in the same order: most events are judged without a look at the subscriptions themselves.
+    private(set) var interests: [Interest] = []
+    /// Calls that wait for an event.
+    private(set) var polls: [EventPoll] = []
+    /// Types of which at least one of them wants to hear; perhaps some more, until the last call has its answer.
+    private(set) var heard = EventTypeSet()
+    /// Whose events they may want.
+    private(set) var readers: EventJournal.Readership
+    /// Whether there are events that have not been judged.
+    var isBehind = false
+    /// Up to which event all have been judged, while it is behind.
+    var judged = 0
+    /// Its place among all listeners, while it is one of them.
+    var place: Int?
+    /// Whether something may wait for a subscription. If not, the journal may forget what it likes.
+    var hasUnread = false
+    /// How many events a subscription has to be behind to be sent a bookmark at the end of the turn.
+    private var bookmarkDistance: Int?
+
+    /// What one subscription hears.
+    struct Interest {
+        let types: EventTypeSet
+        let filter: EventFilter
+    }
+
+    init(_ sink: any EventSink, readers: EventJournal.Readership, publisher: EventPublisher) {
+        self.sink = sink
+        self.readers = readers
+        self.publisher = publisher
+    }
+
+    var isEmpty: Bool { subscriptions.isEmpty && polls.isEmpty }
+
+    /// Listeners with more subscriptions and calls than these are noted for every event of their types, without a look at each of them.
+    private static let judgedAtOnce = 4
+
+    /// Whether an event may be one that it wants.
+    @inline(__always)
+    func mayWant(_ type: Int, _ subject: EventSubject?) -> Bool {
+        guard heard.contains(type), readers.includes(subject?.uid) else { return false }
+        guard interests.count &+ polls.count <= EventListener.judgedAtOnce else { return true }
+        return interests.contains { $0.types.contains(type) && $0.filter.follows(subject) }
+            || polls.contains { $0.filter.wants(type, about: subject) }
+    }
+
+    // MARK: Who belongs to it
+
+    func add(_ subscription: Subscription) {
+        subscription.listener = self
+        subscription.place = subscriptions.count
+        subscriptions.append(subscription)
+        interests.append(Interest(types: subscription.heard, filter: subscription.filter))
+        if subscription.queue.hasMore { hasUnread = true }
+        widen(subscription.heard, subscription.filter.readers)
+    }
+
+    /// Takes a subscription out; the last one takes its place. Returns whether it was there.
+    func remove(_ subscription: Subscription) -> Bool {
+        guard let place = subscription.place, let last = subscriptions.popLast(), let interest = interests.popLast()
+        else { return false }
+        if last !== subscription {
+            (subscriptions[place], interests[place]) = (last, interest)
+            last.place = place
+        }
+        subscription.place = nil
+        subscription.listener = nil
+        narrow()
+        return true
+    }
+
+    func add(_ poll: EventPoll) {
+        poll.place = polls.count
+        polls.append(poll)
+        widen(poll.filter.types, poll.filter.readers)
+    }
+
+    /// Takes a call out; the last one takes its place. Returns whether it was there.
+    func remove(_ poll: EventPoll) -> Bool {
+        guard let place = poll.place, let last = polls.popLast() else { return false }
+        if last !== poll {
+            polls[place] = last
+            last.place = place
+        }
+        poll.place = nil
+        // Not for each of hundreds of calls.
+        if polls.isEmpty { narrow() }
+        return true
+    }
+
+    private func widen(_ types: EventTypeSet, _ wanted: EventJournal.Readership) {
+        heard.formUnion(types)
+        if wanted == .everyone { readers = .everyone }
+    }
+
+    private func narrow() {
+        heard = EventTypeSet()
+        guard let first = subscriptions.first?.filter.readers ?? polls.first?.filter.readers else { return }
+        readers = first
+        for subscription in subscriptions { widen(subscription.heard, subscription.filter.readers) }
+        for poll in polls { widen(poll.filter.types, poll.filter.readers) }
+    }
+
+    // MARK: Turns
+
+    /// Has its subscriptions that are so many events behind be sent a bookmark when the turn ends.
+    func sendBookmarks(toThoseBehind count: Int) {
+        guard !subscriptions.isEmpty else { return }
+        if bookmarkDistance == nil { publisher.loop.afterTurn(self) }
+        bookmarkDistance = min(count, bookmarkDistance ?? count)
+    }
+
+    func turnDidEnd() {
+        publisher.judge(for: self)
+        guard let count = bookmarkDistance else { return }
+        bookmarkDistance = nil
+        publisher.sendBookmarks(to: self, behind: count)
+    }
+}
+
+/// All listeners: found by their sinks, and visited for every event.
+struct EventListeners {
+    private(set) var all: [EventListener] = []
+    private var bySink: [ObjectIdentifier: EventListener] = [:]
+
+    subscript(sink: any EventSink) -> EventListener? { bySink[ObjectIdentifier(sink)] }
+
+    mutating func add(_ listener: EventListener) {
+        listener.place = all.count
+        all.append(listener)
+        bySink[ObjectIdentifier(listener.sink)] = listener
+    }
+
+    /// Takes one out; the last one takes its place.
+    mutating func remove(_ listener: EventListener) {
+        guard let place = listener.place, let last = all.popLast() else { return }
+        if last !== listener {
+            all[place] = last
+            last.place = place
+        }
+        listener.place = nil
+        bySink[ObjectIdentifier(listener.sink)] = nil
+    }
+}

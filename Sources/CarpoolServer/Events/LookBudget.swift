@@ -1,0 +1,26 @@
+/// How many looks at events may be spent on many listeners in one step: each has some of its own, so that what others need takes nothing from
+/// them, and all share the rest.
+struct LookBudget {
+    private let ownLooks: Int
+    private var own = 0
+    private var shared: Int
+
+    init(own: Int, shared: Int) {
+        ownLooks = own
+        self.shared = shared
+    }
+
+    /// Begins with the next listener.
+    mutating func begin() { own = ownLooks }
+
+    /// Takes so many looks. Returns false if there are none left.
+    mutating func take(_ count: Int = 1) -> Bool {
+        if own > 0 {
+            own &-= count
+            return true
+        }
+        guard shared > 0 else { return false }
+        shared &-= count
+        return true
+    }
+}

@@ -1,0 +1,92 @@
+"""Thousands of subscriptions and of calls that wait for events: an event costs others one look at each connection."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from conftest import StartDaemon
+from harness.calls import line
+from harness.daemon import Daemon
+from harness.gauge import LongTurnError, bounded_turns
+from harness.waiting import eventually
+from harness.wire import Wire
+from origins.scripted import ScriptedOrigin
+
+CONNECTIONS = 900
+"""With 32 subscriptions each nearly as many as two clients of a user may have."""
+WAITING = 80
+"""With 250 calls that wait each."""
+REQUESTS = 1_000
+OTHER = {"types": ["request.*", "task.*"], "scope": "session:other"}
+"""Types that every request has, of a session that has no requests."""
+
+
+@pytest.fixture
+def url(origin: ScriptedOrigin) -> str:
+    return origin.on("/", lambda exchange: exchange.reply(200))
+
+
+@contextlib.contextmanager
+def connected(daemon: Daemon, count: int) -> Iterator[list[Wire]]:
+    with contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(daemon.wire()) for _ in range(count)]
+        for number, wire in enumerate(wires):
+            wire.call("client.hello", name=f"client-{number % 2}")
+        yield wires
+
+
+def subscribe(wires: list[Wire], **params: Any) -> None:
+    """Have each connection subscribe as often as it may."""
+    for wire in wires:
+        wire.send_bytes(b"".join(line("events.subscribe", number, **params) for number in range(32)))
+    for wire in wires:
+        for _ in range(32):
+            assert b'"sub"' in wire.receive_bytes()
+
+
+def make_requests(wire: Wire, url: str) -> None:
+    """Make requests one after the other, and then many at a time."""
+    for _ in range(20):
+        assert wire.call("request.perform", url=url)["outcome"]["ok"]
+    wire.send_bytes(b"".join(line("request.submit", None, url=url) for _ in range(REQUESTS)))
+    # The answer to a call comes when those before it on the same connection are under way.
+    eventually(lambda: wire.call("daemon.stats")["requests"]["active"] == 0)
+
+
+@pytest.mark.parametrize(
+    "params", [OTHER, {"scope": "all"}, {"scope": "all", "types": ["request.did_finish"]}], ids=str
+)
+def test_b2_thirty_thousand_subscriptions(daemon: Daemon, url: str, params: dict[str, Any]) -> None:
+    with connected(daemon, CONNECTIONS) as wires, daemon.wire() as wire:
+        subscribe(wires, **params)
+        make_requests(wire, url)
+        with bounded_turns(daemon) as gauge:
+            make_requests(wire, url)
+            # Too few turns for the rule's 99.9 %.
+            loop = gauge.check()
+            if loop["p99_turn_us"] > 15_000:
+                raise LongTurnError(loop)
+
+
+def test_b2_bookmarks_of_thirty_thousand_subscriptions(start: StartDaemon, url: str) -> None:
+    daemon = start(config={"limits": {"bookmark_ms": 200}})
+    with connected(daemon, CONNECTIONS) as wires, daemon.wire() as wire:
+        subscribe(wires, **OTHER)
+        with bounded_turns(daemon):
+            make_requests(wire, url)
+            for one in wires:
+                assert b'"bookmark"' in one.receive_bytes()
+
+
+def test_b2_twenty_thousand_calls_wait_for_an_event(daemon: Daemon, url: str) -> None:
+    with connected(daemon, WAITING) as wires, daemon.wire() as wire:
+        for one in wires:
+            calls = (line("events.next", number, **OTHER, timeout_ms=60_000) for number in range(250))
+            one.send_bytes(b"".join(calls))
+        eventually(lambda: wire.call("daemon.stats")["events"]["waiting"] == WAITING * 250)
+        with bounded_turns(daemon):
+            make_requests(wire, url)
+        assert wire.call("daemon.stats")["events"]["waiting"] == WAITING * 250

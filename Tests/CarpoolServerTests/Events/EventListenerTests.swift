@@ -1,0 +1,95 @@
+import CarpoolJSON
+import CarpoolRPC
+@testable import CarpoolServer
+@testable import CarpoolSession
+import Testing
+
+/// What a connection's subscriptions and calls make of the events that have come since its last turn.
+struct EventListenerTests {
+    private let stage: Stage
+    private let client = FakeClient()
+
+    init() throws { stage = try Stage() }
+
+    private func subscribe(_ client: FakeClient, _ types: String, _ more: String = "") throws {
+        _ = try stage.call(client, "events.subscribe", #"{"types":["\#(types)"],"scope":"all"\#(more)}"#)
+    }
+
+    @Test("An event is noted for a connection, and judged for its subscriptions when the connection has its turn")
+    func late() throws {
+        let publisher = stage.server.publisher
+        for types in ["pool.connection_opened", "pool.connection_closed"] { try subscribe(client, types) }
+        let listener = try #require(publisher.listeners[client])
+        publisher.publish("request.did_finish")
+        #expect(!listener.isBehind)
+        for _ in 0..<3 { publisher.publish("pool.connection_opened") }
+        publisher.publish("pool.connection_closed")
+        #expect(listener.isBehind && client.hasEvents)
+        #expect(client.subscriptions.values.allSatisfy { $0.queue.waiting == 0 })
+        let told = try client.told()
+        #expect(told.count == 4 && Set(told.compactMap { $0["sub"]?.string }).count == 2)
+        #expect(!listener.isBehind && !listener.hasUnread)
+    }
+
+    @Test("A subscription hears nothing of what happened before it came, whenever that is judged")
+    func newcomer() throws {
+        let publisher = stage.server.publisher
+        try subscribe(client, "pool.*")
+        publisher.publish("pool.connection_opened")
+        try subscribe(client, "pool.*")
+        publisher.publish("pool.connection_closed")
+        let told = try client.told()
+        #expect(told.filter { $0["sub"]?.string == "s1" }.count == 2)
+        #expect(
+            told.filter { $0["sub"]?.string == "s2" }.compactMap { $0["type"]?.string } == ["pool.connection_closed"])
+    }
+
+    @Test("A client that does not read is behind by what it wants, and loses what is too much")
+    func overflow() throws {
+        try subscribe(client, "pool.*")
+        try subscribe(client, "pool.*", #","on_lag":"close""#)
+        let publisher = stage.server.publisher
+        publisher.limits.unreadEventBytes = 4_096
+        client.takesEvents = false
+        for _ in 0..<100 { publisher.publish("pool.connection_opened") }
+        client.takesEvents = true
+        let types = Set(try client.told().compactMap { $0["type"]?.string })
+        #expect(types == ["lagged", "subscription.closed"])
+        #expect(publisher.subscriptionCount == 1 && client.subscriptions.count == 1)
+    }
+
+    @Test("A listener goes with its last subscription, and hears what the rest of them want until then")
+    func leaving() throws {
+        let publisher = stage.server.publisher
+        for types in ["pool.*", "request.*", "session.*"] { try subscribe(client, types) }
+        let listener = try #require(publisher.listeners[client])
+        _ = try stage.call(client, "events.unsubscribe", #"{"sub":"s1"}"#)
+        publisher.publish("pool.connection_opened")
+        #expect(!listener.isBehind)
+        publisher.publish("session.did_become_invalid")
+        #expect(listener.isBehind)
+        #expect(try client.told().map { $0["sub"]?.string } == ["s3"])
+        for name in ["s2", "s3"] { _ = try stage.call(client, "events.unsubscribe", #"{"sub":"\#(name)"}"#) }
+        #expect(publisher.listeners.all.isEmpty && publisher.subscriptionCount == 0)
+    }
+
+    @Test("B6: what a client's subscriptions make the journal look at has another client's lose nothing")
+    func looksOfOthers() throws {
+        let stage = try Stage { $0.limits.journalBytes = 65_536 }
+        let (crowd, flood) = (FakeClient(2, name: "crowd", role: .submit), FakeClient(3, name: "flood"))
+        let waiting = #"{"types":["request.*","pool.*"],"scope":"session:other"}"#
+        for _ in 0..<4_000 {
+            crowd.subscriptions = [:]
+            _ = try stage.call(crowd, "events.subscribe", waiting)
+        }
+        _ = try stage.call(client, "events.subscribe", waiting)
+        (crowd.takesEvents, client.takesEvents) = (false, false)
+        let journal = { stage.server.publisher.journal }
+        stage.server.publisher.publish("pool.connection_opened")
+        let last = journal().last
+        for _ in 0..<2_000 where journal().floor(for: .user(1_000)) <= last { _ = try stage.submit(flood) }
+        #expect(journal().floor(for: .user(1_000)) > last)
+        client.takesEvents = true
+        #expect(try client.told().compactMap { $0["type"]?.string } == ["pool.connection_opened"])
+    }
+}
