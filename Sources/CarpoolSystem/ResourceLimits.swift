@@ -31,4 +31,17 @@ public enum ResourceLimits {
         let isRaised = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
         return Int(clamping: isRaised ? limit.rlim_cur : former)
     }
+
+    /// The descriptors for which the kernel's table has room from the start: 512 KiB.
+    private static let readyFiles = 65_536
+
+    /// Has the kernel make its table of this process's descriptors as large as it will be, while there is one thread. Later each doubling of it
+    /// makes the thread that opens the next file wait for all processors (synchronize_rcu), 8 to 16 ms.
+    public static func reserveOpenFiles() {
+        let first = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard first >= 0 else { return }
+        let last = fcntl(first, F_DUPFD_CLOEXEC, Int32(min(readyFiles, openFiles ?? 0) - 1))
+        if last >= 0 { close(last) }
+        close(first)
+    }
 }

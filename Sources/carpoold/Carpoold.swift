@@ -30,6 +30,7 @@ struct Carpoold {
         if !arguments.isDumpable { ResourceLimits.keepMemoryPrivate() }
         do throws(ServerError) {
             ResourceLimits.raiseOpenFiles()
+            ResourceLimits.reserveOpenFiles()
             Heap.returnLargeMemory()
             let startup = try Startup.prepare(arguments, .takeFromEnvironment(), isSpawned: isSpawned)
             let loop = try makeLoop()
