@@ -166,7 +166,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     private func noteTurn(_ wall: Int) {
         guard wall > EventLoop.longTurnMicroseconds else { return gauge.add(wall) }
-        let taken = min(wall, processorWait.taken(since: now))
+        let taken = min(wall, processorWait.taken(since: now, until: turnEnded))
         gauge.add(wall - taken, waited: taken)
     }
 

@@ -60,10 +60,12 @@ struct ProcessorWait {
         }
     }
 
-    /// How long at least the thread did not have its processor since the turn that began then, in microseconds.
-    func taken(since start: MonotonicTime) -> Int {
+    /// How long at least the thread did not have its processor in a turn that began and ended then, in microseconds. What happened since its end
+    /// counts as if the thread had waited meanwhile.
+    func taken(since start: MonotonicTime, until end: MonotonicTime) -> Int {
         guard fd >= 0, let now = reading() else { return 0 }
-        return now.taken(since: former, turnBegan: start, switches: switches)
+        let taken = now.taken(since: former, turnBegan: start, switches: switches)
+        return max(0, taken - MonotonicTime.read().microseconds(since: end))
     }
 
     private func reading() -> Reading? {
