@@ -165,7 +165,7 @@ public struct Limits: Equatable, Sendable {
         Field(
             "descriptors_per_connection", \.descriptorsPerConnection, 1...250,
             "descriptors that a client has not read: each is an open file of the daemon's"),
-        Field("subscriptions_per_connection", \.subscriptionsPerConnection, 1...1_024, "subscriptions on a connection"),
+        Field("subscriptions_per_connection", \.subscriptionsPerConnection, 1...256, "subscriptions on a connection"),
         Field(
             "subscriptions_per_client", \.subscriptionsPerClient, 1...1_000_000,
             "subscriptions and watches of a client: its connections judge events for each"),

@@ -11,6 +11,8 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         case reading
         /// The loop waits for bytes.
         case polling
+        /// The loop was told of bytes that were not there, and does not ask for a while.
+        case resting
     }
 
     /// How many bytes it will have, if whoever gave it has said so.
@@ -29,11 +31,26 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     private var end: BodyReading?
     private var isAwaited = false
     private var hasHandedOut = false
+    /// Whether nothing was read since the loop was last told of bytes.
+    private var isFruitless = false
+    /// Ends a rest.
+    private lazy var rest = Timer { [unowned self] in
+        step = .none
+        poll()
+    }
+    /// Frees the buffer of a source that stays silent.
+    private lazy var silence = Timer { [unowned self] in if case .polling = step { blocks.dropSpare() } }
 
     /// A buffer's size: as for files.
     private static let blockBytes: Int64 = 262_144
     /// A read of so many bytes, which is what a pipe holds unless its owner has asked for more, leaves more behind as a rule.
     private static let largeReadBytes = 65_536
+
+    /// How long a descriptor rests that is ready and has nothing to read, in milliseconds: a socket with an error report that nobody fetches
+    /// (MSG_ERRQUEUE), or one for datagrams that was shut down, is so for good.
+    private static let restMilliseconds = 10
+    /// After how long a silent source keeps no buffer, in milliseconds: the number of those that wait is not bounded by transfers under way.
+    private static let silenceMilliseconds = 100
 
     /// Takes over a descriptor.
     public init(
@@ -92,12 +109,16 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     private func didRead(_ result: IOResult, _ block: ReadAheadBlocks.Block) {
         guard stream != nil else { return }
         step = .none
-        if case .bytes(let count) = result { block.count = count }
+        if case .bytes(let count) = result {
+            block.count = count
+            isFruitless = false
+        }
         readBytes += Int64(block.count)
         blocks.append(block)
         switch result {
         case .bytes(let count) where count >= DescriptorSource.largeReadBytes: readAhead()
-        case .bytes, .wouldBlock: poll()
+        case .bytes: poll()
+        case .wouldBlock: if isFruitless { takeRest() } else { poll() }
         case .endOfFile: end = .end
         case .failed(let code):
             end = .failed(
@@ -114,12 +135,19 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         guard let stream, left > 0 else { return }
         step = .polling
         loop.setInterest(.readable, for: stream.raw, handler: self)
+        if blocks.isEmpty { loop.arm(silence, afterMilliseconds: DescriptorSource.silenceMilliseconds) }
+    }
+
+    private func takeRest() {
+        step = .resting
+        loop.arm(rest, afterMilliseconds: DescriptorSource.restMilliseconds)
     }
 
     /// There is something to be read, or its end.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         loop.forget(fd)
         step = .none
+        isFruitless = true
         readAhead()
     }
 
@@ -127,6 +155,8 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     public func close() {
         guard let stream else { return }
         loop.forget(stream.raw)
+        loop.cancel(rest)
+        loop.cancel(silence)
         self.stream = nil
         blocks.removeAll()
         onReady = {}

@@ -15,12 +15,12 @@ import Testing
         let raw: Int32
         private(set) var write: Int32
 
-        init(isSocket: Bool = false, lengthBytes: Int64? = nil) throws {
+        init(isSocket: Bool = false, kind: __socket_type = SOCK_STREAM, lengthBytes: Int64? = nil) throws {
             loop = try EventLoop()
             worker = Worker(loop: loop)
             let access = worker.access(for: WorkerShare(user: 1, client: "test"))
             var ends: [Int32] = [-1, -1]
-            let made = isSocket ? socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) : pipe(&ends)
+            let made = isSocket ? socketpair(AF_UNIX, Int32(kind.rawValue), 0, &ends) : pipe(&ends)
             guard made == 0 else { throw SystemError.last("pipe") }
             raw = ends[0]
             write = ends[1]
@@ -73,6 +73,19 @@ import Testing
     private final class Look {
         var action: () -> Void = {}
         lazy var timer = Timer { [unowned self] in action() }
+    }
+
+    @Test("b2: a socket that is ready and has nothing to read is asked once in ten milliseconds")
+    func restsWithoutBytes() throws {
+        let stage = try Stage(isSocket: true, kind: SOCK_DGRAM)
+        #expect(shutdown(stage.raw, Int32(SHUT_RD)) == 0)
+        let start = MonotonicTime.read()
+        #expect(stage.read() == "<wait>")
+        stage.turn { stage.worker.statistics.jobs >= 6 }
+        // Four rests are between six jobs.
+        #expect(MonotonicTime.read().microseconds(since: start) >= 30_000)
+        stage.source.close()
+        close(stage.write)
     }
 
     @Test("a6: what is there is read by a job, not by the caller", arguments: [false, true])
