@@ -13,7 +13,7 @@ final class EventListener: TurnObserver {
     private(set) var interests: [Interest] = []
     /// Calls that wait for an event.
     private(set) var polls: [EventPoll] = []
-    /// Types of which at least one of them wants to hear; perhaps some more, until the last call has its answer.
+    /// Types of which at least one of them wants to hear; perhaps some more, when some have left.
     private(set) var heard = EventTypeSet()
     /// Whose events they may want.
     private(set) var readers: EventJournal.Readership
@@ -25,6 +25,8 @@ final class EventListener: TurnObserver {
     var place: Int?
     /// Whether something may wait for a subscription. If not, the journal may forget what it likes.
     var hasUnread = false
+    /// Whether a subscription has lost something and is to end then.
+    private var hasLagged = false
     /// How many events a subscription has to be behind to be sent a bookmark at the end of the turn.
     private var bookmarkDistance: Int?
 
@@ -75,7 +77,8 @@ final class EventListener: TurnObserver {
         }
         subscription.place = nil
         subscription.listener = nil
-        narrow()
+        // Not each time: what is heard may be too much.
+        if subscriptions.count & (subscriptions.count &- 1) == 0 { narrow() }
         return true
     }
 
@@ -120,7 +123,21 @@ final class EventListener: TurnObserver {
         bookmarkDistance = min(count, bookmarkDistance ?? count)
     }
 
+    /// Has subscriptions that have lost something end in a step of its own: there may be thousands in all.
+    func closeThoseThatLagAtTurnEnd() {
+        if !hasLagged { publisher.loop.afterTurn(self) }
+        hasLagged = true
+    }
+
+    /// Ends subscriptions that have lost something, if that is due.
+    func closeThoseThatLag() {
+        guard hasLagged else { return }
+        hasLagged = false
+        publisher.closeThoseThatLag(of: self)
+    }
+
     func turnDidEnd() {
+        closeThoseThatLag()
         publisher.judge(for: self)
         guard let count = bookmarkDistance else { return }
         bookmarkDistance = nil

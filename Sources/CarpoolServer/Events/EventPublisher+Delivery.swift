@@ -72,6 +72,7 @@ extension EventPublisher {
     func deliver(to subscriptions: some Sequence<Subscription>) -> Bool {
         guard let listener = subscriptions.first(where: { $0.listener != nil })?.listener else { return false }
         judge(for: listener)
+        listener.closeThoseThatLag()
         guard listener.sink.takesEvents else {
             return listener.subscriptions.contains { $0.isAnnounced && $0.wantsTurn }
         }

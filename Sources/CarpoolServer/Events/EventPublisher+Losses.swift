@@ -3,9 +3,9 @@ internal import CarpoolJSON
 // What is lost to those who do not read: events that the journal forgets before.
 extension EventPublisher {
     /// Looks at the events that go, for subscriptions that wait for others: two segments for each listener, and more for some.
-    private static let looks = LookBudget(own: 1_024, shared: 65_536)
+    private static let looks = LookBudget(own: 1_024, shared: 65_536, total: 524_288)
     /// Judgements of events that no one has come to judge before they go.
-    private static let judgements = LookBudget(own: 4_096, shared: 262_144)
+    private static let judgements = LookBudget(own: 4_096, shared: 262_144, total: 1_048_576)
     /// Events that are counted as lost for replays.
     private static let looksOfReplays = 16_384
 
@@ -27,7 +27,7 @@ extension EventPublisher {
                 else { continue }
                 lose(subscription, queue.isReplaying ? unread(by: subscription, &looksOfReplays) : queue.waiting)
             }
-            closeThoseThatLag(of: listener)
+            if listener.subscriptions.contains(where: \.isToCloseForLag) { listener.closeThoseThatLagAtTurnEnd() }
         }
     }
 
@@ -54,12 +54,16 @@ extension EventPublisher {
         }
         if isSpent {
             for poll in listener.polls { poll.wake(listener.judged &+ 1) }
-            for subscription in listener.subscriptions where subscription.queue.loss == nil {
+            let types = journal.types(of: surplus)
+            for subscription in listener.subscriptions
+            where subscription.queue.loss == nil && subscription.queue.position < surplus.last
+                && subscription.filter.readers.includes(surplus.owner) && subscription.heard.intersects(types)
+            {
                 lose(subscription, subscription.queue.waiting)
             }
         }
         listener.judged = surplus.last
-        if hasLagged || isSpent { closeThoseThatLag(of: listener) }
+        if hasLagged || isSpent { listener.closeThoseThatLagAtTurnEnd() }
     }
 
     /// Whether a subscription waits for one of the events that go; taken for granted where that would take too many looks.
@@ -89,7 +93,7 @@ extension EventPublisher {
 
     /// Ends the subscriptions of a listener that have lost something and are to end then.
     func closeThoseThatLag(of listener: EventListener) {
-        for subscription in listener.subscriptions where subscription.lagPolicy == .close {
+        for subscription in listener.subscriptions where subscription.isToCloseForLag {
             guard let loss = subscription.queue.loss else { continue }
             close(subscription, .lagged) { writer in
                 writer.member("dropped", loss.dropped)

@@ -45,6 +45,9 @@ final class Subscription {
     /// Whether it ends as soon as everything that waits is sent.
     var isEnding = false
 
+    /// Whether it has lost something, and is to end then.
+    var isToCloseForLag: Bool { lagPolicy == .close && queue.loss != nil }
+
     init(
         id: String, filter: EventFilter, sink: any EventSink, reader: ClientIdentity, queue: EventQueue,
         lagPolicy: LagPolicy = .drop, progressMilliseconds: Int = 0
