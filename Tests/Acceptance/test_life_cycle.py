@@ -351,15 +351,18 @@ def test_a_client_whose_subscriptions_are_over_goes_on(start: StartDaemon) -> No
 
 
 @pytest.mark.parametrize("ends", ["in order", "killed"])
-@pytest.mark.parametrize("of_a_request", [False, True])
+@pytest.mark.parametrize("of", ["connection", "request", "head"])
 def test_a_client_with_a_subscription_learns_that_its_daemon_has_gone(
-    start: StartDaemon, of_a_request: bool, ends: str
+    start: StartDaemon, origin: ScriptedOrigin, of: str, ends: str
 ) -> None:
     # The end in order waits for requests under way before it cancels them, and one that is not resumed is under way.
     daemon = start(config={"drain_ms": 0})
     with daemon.client() as client:
-        if of_a_request:
+        if of == "request":
             client.call("request.submit", url="http://127.0.0.1:1/", start="manual", events={})
+        elif of == "head":
+            url = origin.on("/held", lambda exchange: exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"))
+            assert "outcome" not in client.call("request.perform", url=url, hold_for_headers=True, events={})
         else:
             client.call("events.subscribe", types=["pool.*"])
         if ends == "killed":

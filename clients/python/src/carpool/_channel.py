@@ -26,8 +26,8 @@ READ_BYTES: Final = 65_536
 # A handler that makes a call may be handed the next question while it waits. So many are inside one another before the
 # next question waits for one of them: deeper, handlers that cause each other's questions would exhaust the stack.
 MAX_NESTED: Final = 8
-# The results of these end with their connection, as does the subscription of a request that is submitted with `events`.
-# A program to which one of them has succeeded gets a ConnectionLostError. What is performed is over with its answer.
+# The results of these end with their connection, as does the subscription of a request that was made with `events` and
+# is not over. A program to which one of them has succeeded gets a ConnectionLostError.
 BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
 
 
@@ -207,7 +207,7 @@ class Channel:
         answer = link.answers.pop(call)
         if isinstance(answer, Failure):
             raise rpc_error(answer.error)
-        if method in BOUND or (method == "request.submit" and "events" in params):
+        if method in BOUND or ("events" in params and "outcome" not in answer.value):
             link.is_bound = True
         return answer.value
 
