@@ -141,13 +141,6 @@ def test_a17_one_who_does_not_read(machine: Machine, start: StartDaemon) -> None
         assert data["previous"]["seq"] == stopped.first["seq"]
 
 
-def sleeps_ms(daemon: Daemon) -> int:
-    """Return for how long the daemon's loop waits if nothing comes; 0 if it does not wait."""
-    number, *arguments = Path(f"/proc/{daemon.pid}/syscall").read_text().split()
-    # epoll_wait and epoll_pwait of x86-64, and epoll_pwait of other machines. Without a timeout it is 2^32 - 1.
-    return int(arguments[3], 16) & 0xFFFF_FFFF if number in {"232", "281", "22"} else 0
-
-
 def test_a19_a_quiet_network_costs_nothing(machine: Machine, start: StartDaemon) -> None:
     machine.connect()
     machine.settle()
@@ -155,7 +148,7 @@ def test_a19_a_quiet_network_costs_nothing(machine: Machine, start: StartDaemon)
     with Watcher(daemon):
         eventually(lambda: daemon.stats()["reachability"]["evaluations"] >= 1)
         # What is due next is not the network's: it is looked at when the kernel says something.
-        eventually(lambda: sleeps_ms(daemon) > 5_000)
+        eventually(lambda: daemon.sleeps_ms() > 5_000)
 
 
 def test_a19_the_monitor_takes_less_than_a_megabyte(machine: Machine, start: StartDaemon, tmp_path: Path) -> None:
