@@ -33,13 +33,10 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     private var hasHandedOut = false
     /// Whether nothing was read since the loop was last told of bytes.
     private var isFruitless = false
-    /// Ends a rest.
-    private lazy var rest = Timer { [unowned self] in
-        step = .none
-        poll()
-    }
-    /// Frees the buffer of a source that stays silent.
-    private lazy var silence = Timer { [unowned self] in if case .polling = step { blocks.dropSpare() } }
+    /// Ends a rest; made when first needed.
+    private var rest: Timer?
+    /// Frees the buffer of a source that stays silent; made when first needed.
+    private var silence: Timer?
 
     /// A buffer's size: as for files.
     private static let blockBytes: Int64 = 262_144
@@ -135,12 +132,22 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         guard let stream, left > 0 else { return }
         step = .polling
         loop.setInterest(.readable, for: stream.raw, handler: self)
-        if blocks.isEmpty { loop.arm(silence, afterMilliseconds: DescriptorSource.silenceMilliseconds) }
+        guard blocks.isEmpty else { return }
+        let timer = silence ?? Timer { [unowned self] in if case .polling = step { blocks.dropSpare() } }
+        silence = timer
+        loop.arm(timer, afterMilliseconds: DescriptorSource.silenceMilliseconds)
     }
 
     private func takeRest() {
         step = .resting
-        loop.arm(rest, afterMilliseconds: DescriptorSource.restMilliseconds)
+        let timer =
+            rest
+            ?? Timer { [unowned self] in
+                step = .none
+                poll()
+            }
+        rest = timer
+        loop.arm(timer, afterMilliseconds: DescriptorSource.restMilliseconds)
     }
 
     /// There is something to be read, or its end.
@@ -155,8 +162,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     public func close() {
         guard let stream else { return }
         loop.forget(stream.raw)
-        loop.cancel(rest)
-        loop.cancel(silence)
+        for timer in [rest, silence] { timer.map(loop.cancel) }
         self.stream = nil
         blocks.removeAll()
         onReady = {}
