@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// Who is to reach a socket in the file system; the credentials of the peer are asked in any case.
 public enum SocketAudience: Sendable {
@@ -29,6 +30,8 @@ public enum UnixSocket {
 
     /// How many peers may wait to be accepted; the kernel lowers it to net.core.somaxconn.
     private static let backlog: Int32 = 4096
+    /// One thread at a time changes the process's mask of modes.
+    private static let mask = Mutex(())
 
     /// Binds and listens. Nothing may exist at the path. The descriptor does not block and is closed on exec.
     public static func listen(
@@ -37,11 +40,12 @@ public enum UnixSocket {
         let address = try UnixAddress(path: path, operation: "bind")
         let socket = try make("bind", path, flags: Int32(SOCK_NONBLOCK.rawValue))
         // The mode is there from the first moment on: a chmod afterwards would leave a gap.
-        let formerMask = umask(~audience.socketMode & 0o777)
-        let bound = address.withPointer { Glibc.bind(socket.raw, $0, $1) }
-        let bindError = errno
-        umask(formerMask)
-        guard bound == 0 else { throw SystemError(code: bindError, operation: "bind", subject: path) }
+        let bindError = mask.withLock { _ in
+            let former = umask(~audience.socketMode & 0o777)
+            defer { umask(former) }
+            return address.withPointer { Glibc.bind(socket.raw, $0, $1) } == 0 ? 0 : errno
+        }
+        guard bindError == 0 else { throw SystemError(code: bindError, operation: "bind", subject: path) }
         try check(path, mode: audience.socketMode)
         guard Glibc.listen(socket.raw, backlog) == 0 else { throw .last("listen", path) }
         return socket
