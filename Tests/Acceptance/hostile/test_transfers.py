@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import socket
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def test_b3_bodies_in_chunks_of_a_byte(daemon: Daemon, origin: ScriptedOrigin) -
         calls = [line("request.perform", n, url=url, response_body="file") for n in range(10)]
         for answer in send_and_read(wire, b"".join(calls), len(calls)):
             assert b'"ok":true' in answer
+
+
+def test_b2_the_table_of_descriptors_does_not_grow_while_the_loop_runs(daemon: Daemon) -> None:
+    """Each doubling of it waits for all processors, so that it has its size from the start."""
+    limit, _ = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+    status = Path(f"/proc/{daemon.pid}/status").read_text()
+    (size,) = (int(line.split()[1]) for line in status.splitlines() if line.startswith("FDSize:"))
+    assert size >= min(limit, 65_536)
 
 
 def test_b1_descriptors_of_many_connections(daemon: Daemon) -> None:
