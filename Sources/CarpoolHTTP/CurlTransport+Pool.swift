@@ -235,7 +235,7 @@ extension CurlTransport {
     }
 }
 
-/// What is told of the pool.
+/// The figures of the pool.
 extension CurlTransport {
     /// What the pool holds at this moment, in sum: of connections there are few, and the rest is counted as it changes.
     public func load(of users: PoolUsers) -> PoolLoad {

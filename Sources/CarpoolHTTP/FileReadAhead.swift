@@ -103,7 +103,7 @@ public final class FileReadAhead {
 }
 
 extension ReadAheadBlocks.Block {
-    /// Fills the buffer from a place on; gives why it ended too soon: 0 at the end of the file, else the number of the error.
+    /// Fills the buffer from a place on; returns why it ended too soon: 0 at the end of the file, else the number of the error.
     fileprivate func fill(from file: WorkerFile, at offset: Int64, count wanted: Int) -> Int32? {
         while count < wanted {
             let read = pread(file.raw, room.baseAddress.map { $0 + count }, wanted - count, off_t(offset) + count)

@@ -91,7 +91,7 @@ def test_a10_connections_of_a_gone_address_are_closed_and_the_others_kept(
 
 def test_a11_a_link_that_comes_back_with_its_address_costs_nothing(link: Link, near: Daemon, far: Nginx) -> None:
     url = far.http + "/hello.txt"
-    # The daemon tells of the loss when it has lasted for as long as somebody takes to put a cable back.
+    # The daemon reports the loss when it has lasted for as long as it takes to put a cable back.
     with near.wire() as wire, Watcher(near, lost_after_ms=1_000) as watcher:
         first = fetch(wire, url)
         link.down()

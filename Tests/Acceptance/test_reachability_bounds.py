@@ -73,7 +73,7 @@ def test_a6_a_storm(machine: Machine, start: StartDaemon) -> None:
         assert sorted(times)[len(times) * 9 // 10] <= 0.05 * SLACK
         assert cpu <= 1.2 / 4 * seconds * 2, "a third of a core for the storm, and as much for the questions"
         assert daemon.memory_kib() - memory < 5 * 1024
-        # Another gateway is told behind all that the storm has caused.
+        # The event of another gateway comes behind all that the storm has caused.
         machine.ip("route replace default via 10.77.0.9")
         events = 1
         while watcher.next()["reachability"]["gateways"] != ["10.77.0.9"]:

@@ -96,7 +96,7 @@ int CLinux_is_in_proc(int fd);
 // followed. -1 with errno: ELOOP for such a link.
 int CLinux_open_path(const char *path);
 
-// preadv2 needs _GNU_SOURCE. Reads from a pipe without waiting for bytes, whatever its mode, which belongs to whoever passed it; waits for its
+// preadv2 needs _GNU_SOURCE. Reads from a pipe without waiting for bytes, whatever its mode, which its other users share; waits for its
 // lock, which another process may hold for long. The bytes, 0 at the end, or -1 with errno: EAGAIN if there are none now, EOPNOTSUPP on kernels
 // that cannot do so (before Linux 6.4).
 ssize_t CLinux_read_pipe(int fd, void *bytes, size_t size);

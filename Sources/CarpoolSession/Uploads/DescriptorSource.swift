@@ -1,8 +1,8 @@
 public import CarpoolHTTP
 public import CarpoolSystem
 
-/// A body that comes out of a pipe or a socket while it is sent. The loop only polls the descriptor: jobs of the worker read it, since whoever
-/// else has it may hold its lock.
+/// A body that comes out of a pipe or a socket while it is sent. The loop only polls the descriptor: jobs of the worker read it, since
+/// another process that has it may hold its lock.
 public final class DescriptorSource: BodySource, ReadinessHandler {
     /// What happens with the descriptor.
     private enum Step {
@@ -43,7 +43,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     /// A read of so many bytes, which is what a pipe holds unless its owner has asked for more, leaves more behind as a rule.
     private static let largeReadBytes = 65_536
 
-    /// How long a descriptor rests that is ready and has nothing to read, in milliseconds: a socket with an error report that nobody fetches
+    /// How long a descriptor rests that is ready and has nothing to read, in milliseconds: a socket with an error report that no process fetches
     /// (MSG_ERRQUEUE), or one for datagrams that was shut down, is so for good.
     private static let restMilliseconds = 10
     /// After how long a silent source keeps no buffer, in milliseconds: the number of those that wait is not bounded by transfers under way.
@@ -158,7 +158,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         readAhead()
     }
 
-    /// Gives the descriptor back, which is closed when no job reads it any more.
+    /// Lets go of the descriptor, which is closed when no job reads it any more.
     public func close() {
         guard let stream else { return }
         loop.forget(stream.raw)

@@ -1,4 +1,4 @@
-"""Requests to tens of thousands of origins: what is told of the pool is counted as it changes, and comes in pages."""
+"""Requests to tens of thousands of origins: the figures of the pool are counted as they change, and come in pages."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ import Testing
             write = -1
         }
 
-        /// Whether nobody can read what is written.
+        /// Whether no reader is left.
         var isClosed: Bool {
             var look = pollfd(fd: write, events: 0, revents: 0)
             return poll(&look, 1, 0) == 1 && Int32(look.revents) & (Int32(POLLERR) | Int32(POLLHUP)) != 0
