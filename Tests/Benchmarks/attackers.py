@@ -136,4 +136,6 @@ ATTACKS: dict[str, Attack] = {
 
 if __name__ == "__main__":
     kind, path, origin, seconds, folder = sys.argv[1:]
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     ATTACKS[kind](path, origin, float(seconds), Path(folder))

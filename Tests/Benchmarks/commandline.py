@@ -76,9 +76,9 @@ def _delayed(bench: Bench) -> list[Row]:
             mine, other, connections = [], [], []
             for _ in range(1 if bench.quick else 3):
                 other.append(_loop(count, curl, daemon.environment, link.near))
-                origin.connections()
+                origin.connections(count)
                 mine.append(_loop(count, carpool, daemon.environment, link.near))
-                connections.append(origin.connections())
+                connections.append(origin.connections(count))
         finally:
             daemon.stop()
             origin.stop()

@@ -130,7 +130,7 @@ def _reuse(bench: Bench, link: DelayedLink, name: str, protocols: str) -> list[R
             began = time.monotonic()
             daemon.call("request.perform", url=url, trust={"ca_file": str(origin.ca_file)})
             times.append((time.monotonic() - began) * 1_000)
-        connections = origin.connections()
+        connections = origin.connections(20)
         peer = _curl(link, url, origin)
     finally:
         daemon.stop()

@@ -74,9 +74,12 @@ def _attack(bench: Bench, daemon: Daemon, pinger: str, kinds: list[str], seconds
     path = daemon.directory / "echo"
     echo = subprocess.Popen([pinger, "echo", str(path)])
     given = [str(daemon.socket_path), bench.origin.http, str(seconds + 2), str(folder)]
-    attackers = [subprocess.Popen([sys.executable, str(HERE / "attackers.py"), kind, *given]) for kind in kinds]
+    programs = [[sys.executable, str(HERE / "attackers.py"), kind, *given] for kind in kinds]
+    attackers = [subprocess.Popen(program, stdout=subprocess.PIPE) for program in programs]
     try:
-        time.sleep(1)  # the attackers' interpreters start
+        for attacker in attackers:
+            if attacker.stdout is None or attacker.stdout.readline() != b"ready\n":
+                raise OSError("an attacker did not start")
         command = [pinger, "ping", str(daemon.socket_path), str(path), str(seconds), "500"]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=seconds + 300)
         result: dict[str, Any] = json.loads(done.stdout)

@@ -49,7 +49,10 @@ def _memory(daemon: Daemon, when: str, bare_rss: float, bare_anonymous: float) -
 def _wake_ups(bench: Bench, daemon: Daemon) -> Row:
     """With no client and no pooled connection: no wake-ups but the tick."""
     seconds = 2 * TICK_S if not bench.quick else TICK_S // 3
-    time.sleep(1)  # the connection of the last call is gone by then
+    last = -1
+    # Until the connection of the last call is gone.
+    while last != (last := daemon.voluntary_switches()):
+        time.sleep(0.2)
     before = daemon.voluntary_switches()
     time.sleep(seconds)
     woken = daemon.voluntary_switches() - before

@@ -137,13 +137,16 @@ class Origin:
                 file.write(dice.randbytes(min(PIECE, left)))
         return f"files/{name}"
 
-    def connections(self) -> int:
-        """Count the TCP connections that carried the requests logged so far, and forget them."""
+    def connections(self, requests: int) -> int:
+        """Count the TCP connections that carried so many requests, of which all are over, and forget them."""
         log = self.directory / "access.log"
-        time.sleep(0.1)  # nginx logs a request after its last byte is out
-        connections = {line.split()[0] for line in log.read_text().splitlines()}
+        end = time.monotonic() + 10
+        # nginx logs a request after its last byte is out.
+        while len(lines := log.read_text().splitlines()) < requests:
+            assert time.monotonic() < end, f"{len(lines)} of {requests} requests are logged"
+            time.sleep(0.01)
         log.write_text("")
-        return len(connections)
+        return len({line.split()[0] for line in lines})
 
     def stop(self) -> None:
         """End nginx."""
