@@ -16,7 +16,7 @@ struct TurnBudget {
     /// How old a turn may be when another large transfer is begun.
     static let turnMicroseconds = 3_000
     /// How long one call of libcurl may go on before its transfers are paused.
-    static let actionMicroseconds = 5_000
+    static let actionMicroseconds = 2_000
     /// How many callbacks pass between two readings of the clock.
     private static let callbacksPerReading = 64
 
