@@ -147,7 +147,7 @@ public final class CurlTransport: Transport {
     func observeTurn() {
         guard !isObservingTurn else { return }
         isObservingTurn = true
-        loop.afterTurn(self)
+        loop.afterOthers(self)
     }
 
     func settleAtTurnEnd(_ multi: MultiHandle) {

@@ -35,6 +35,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private var timers = Timers()
     private var observers: [any TurnObserver] = []
     private var spareObservers: [any TurnObserver] = []
+    private var lastObserver: (any TurnObserver)?
     private var localJobs: [UnownedJob] = []
     private var localBlocks: [@Sendable () -> Void] = []
     private var slicedWork = WorkQueue()
@@ -125,6 +126,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Calls the observer when the events of this turn are handled.
     public func afterTurn(_ observer: any TurnObserver) { observers.append(observer) }
 
+    /// Calls the observer behind those of ``afterTurn(_:)``. A loop has one such observer, which begins what is new: what has ended is reported
+    /// before.
+    public func afterOthers(_ observer: any TurnObserver) { lastObserver = observer }
+
     /// Carries out long work slice by slice, beginning with the next turn at the latest, until it says that nothing is left. The loop keeps it
     /// alive until then.
     public func runInSlices(_ work: any SlicedWork) { slicedWork.append(work) }
@@ -174,7 +179,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public func stop() { isStopping = true }
 
     private func waitMilliseconds() -> Int32 {
-        guard localJobs.isEmpty, localBlocks.isEmpty, slicedWork.isEmpty, observers.isEmpty else { return 0 }
+        guard localJobs.isEmpty, localBlocks.isEmpty, slicedWork.isEmpty, observers.isEmpty, lastObserver == nil else {
+            return 0
+        }
         guard let next = timers.next else { return -1 }
         let current = MonotonicTime.read().nanoseconds
         guard next.nanoseconds > current else { return 0 }
@@ -229,16 +236,30 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         // What one observer leaves behind, another takes up in the same turn: a response that the transport has finished is an answer
         // that a connection has still to send. Two arrays take turns, so nothing is allocated.
         var budget = PhaseBudget()
-        for _ in 0..<EventLoop.roundsPerTurn where !observers.isEmpty {
-            swap(&observers, &spareObservers)
-            var done = 0
-            while done < spareObservers.count {
-                spareObservers[done].turnDidEnd()
-                done += 1
-                if done < spareObservers.count, budget.isSpent() { return keepObservers(from: done) }
+        for _ in 0..<EventLoop.roundsPerTurn where !observers.isEmpty || lastObserver != nil {
+            let isComplete = callObservers(&budget)
+            if let last = lastObserver {
+                lastObserver = nil
+                last.turnDidEnd()
             }
-            spareObservers.removeAll(keepingCapacity: true)
+            if !isComplete { return }
         }
+    }
+
+    /// Calls the observers there are. Returns whether the time has sufficed for all of them.
+    private func callObservers(_ budget: inout PhaseBudget) -> Bool {
+        swap(&observers, &spareObservers)
+        var done = 0
+        while done < spareObservers.count {
+            spareObservers[done].turnDidEnd()
+            done += 1
+            if done < spareObservers.count, budget.isSpent() {
+                keepObservers(from: done)
+                return false
+            }
+        }
+        spareObservers.removeAll(keepingCapacity: true)
+        return true
     }
 
     /// Those that were not reached come first in the next turn.

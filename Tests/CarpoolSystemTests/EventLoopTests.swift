@@ -147,6 +147,32 @@ struct EventLoopTests {
         #expect(loop.turns > 10)
     }
 
+    @Test("F2: what begins something new is called behind the others, and in every turn however many they are")
+    func last() throws {
+        let loop = try EventLoop()
+        var order: [String] = []
+        let begins = Recorder()
+        begins.onTurnEnd = { order.append("begins") }
+        let reports = (0..<10).map { number in
+            let recorder = Recorder()
+            recorder.onTurnEnd = {
+                spend(microseconds: 1_000)
+                order.append("reports")
+                if number < 9 { loop.afterOthers(begins) } else { loop.stop() }
+            }
+            return recorder
+        }
+        loop.afterOthers(begins)
+        for recorder in reports { loop.afterTurn(recorder) }
+        loop.run()
+        #expect(order.filter { $0 == "reports" }.count == 10)
+        #expect(order.first == "reports")
+        let turns = order.split(separator: "begins")
+        #expect(turns.count > 1)
+        // The time of the phase, and one step more.
+        #expect(turns.allSatisfy { $0.count <= 5 })
+    }
+
     @Test("Time in which the thread does not run but waits for something else is part of a turn")
     func sleeping() throws {
         let loop = try EventLoop()
