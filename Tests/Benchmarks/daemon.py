@@ -29,10 +29,20 @@ class Daemon:
     """A running carpoold."""
 
     def __init__(
-        self, directory: Path, prefix: tuple[str, ...] = (), *, program: Path = CARPOOLD, patience_s: float = 10
+        self,
+        directory: Path,
+        prefix: tuple[str, ...] = (),
+        *,
+        program: Path = CARPOOLD,
+        patience_s: float = 10,
+        configuration: dict[str, Any] | None = None,
     ) -> None:
         """Start the daemon on a socket in `directory` and wait until it answers."""
         directory.mkdir(parents=True)
+        if configuration is not None:
+            folder = directory / "config/carpool"
+            folder.mkdir(parents=True)
+            (folder / "config.json").write_text(json.dumps(configuration))
         self.directory = directory
         self.socket_path = directory / "s"
         self.environment = environment(directory)
