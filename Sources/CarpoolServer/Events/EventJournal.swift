@@ -134,6 +134,9 @@ struct EventJournal {
         count &-= oldest.entries.count
     }
 
+    /// Everything that it holds, to be let go of piece by piece.
+    var segments: [JournalSegment] { rings.values.flatMap(\.segments) }
+
     /// Adds the next event, for which room was made.
     mutating func append(
         _ open: UnsafeRawBufferPointer, full: UnsafeRawBufferPointer?, type: Int, subject: EventSubject?
@@ -202,7 +205,8 @@ struct EventJournal {
     /// The types of the events of a surplus.
     func types(of surplus: Surplus) -> EventTypeSet {
         var types = EventTypeSet()
-        for entry in rings[surplus.owner]?.segments.first?.entries ?? [] { types.insert(entry.type) }
+        guard let segment = rings[surplus.owner]?.segments.first else { return types }
+        for entry in segment.entries { types.insert(entry.type) }
         return types
     }
 

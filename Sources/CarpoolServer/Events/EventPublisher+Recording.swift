@@ -31,7 +31,10 @@ extension EventPublisher {
         isRecording = false
         notificationsFloor = nil
         loop.cancel(bookmarks)
+        let segments = journal.segments
         journal = EventJournal(after: journal.last, limitBytes: 0)
+        // Hundreds of thousands of events at once would take 16 ms.
+        if !segments.isEmpty { loop.runInSlices(Slices.forEach(of: segments) { _ in }) }
     }
 
     /// Whether everything is there that a filter may want of what has happened since a cursor.

@@ -1,22 +1,32 @@
+internal import CarpoolSystem
+
 /// A piece of the journal: memory of some hundred events of one owner, given back whole.
 final class JournalSegment {
-    private(set) var entries: [EventJournal.Entry] = []
-    private var used = 0
-    private let capacity: Int
+    /// The table, and behind it the texts.
+    private let pages: PageMemory
+    private let table: UnsafeMutableBufferPointer<EventJournal.Entry>
     private let memory: UnsafeMutableRawBufferPointer
+    private var filled = 0
+    private var used = 0
 
     /// What events take at least, on the average; a segment with so many of shorter ones is full too.
     private static let usualBytes = 256
 
     init(capacity: Int) {
-        self.capacity = JournalSegment.entryCount(capacity)
-        memory = .allocate(byteCount: capacity, alignment: 1)
-        entries.reserveCapacity(self.capacity)
+        pages = PageMemory(byteCount: JournalSegment.size(capacity))
+        let tableBytes = JournalSegment.size(capacity) &- capacity
+        table = UnsafeMutableRawBufferPointer(rebasing: pages.bytes[..<tableBytes])
+            .bindMemory(to: EventJournal.Entry.self)
+        memory = UnsafeMutableRawBufferPointer(rebasing: pages.bytes[tableBytes...])
+    }
+
+    deinit { _ = UnsafeMutableBufferPointer(rebasing: table[..<filled]).deinitialize() }
+
+    var entries: UnsafeMutableBufferPointer<EventJournal.Entry> {
+        UnsafeMutableBufferPointer(rebasing: table[..<filled])
     }
 
     private static func entryCount(_ bytes: Int) -> Int { max(1, bytes / usualBytes) }
-
-    deinit { memory.deallocate() }
 
     /// The numbers of its first and its last event.
     var first: Int { entries.first?.sequence ?? 0 }
@@ -27,7 +37,7 @@ final class JournalSegment {
 
     var size: Int { JournalSegment.size(memory.count) }
 
-    func hasRoom(for count: Int) -> Bool { memory.count &- used >= count && entries.count < capacity }
+    func hasRoom(for count: Int) -> Bool { memory.count &- used >= count && filled < table.count }
 
     /// Adds an event.
     func append(
@@ -36,10 +46,12 @@ final class JournalSegment {
     ) {
         let offset = copy(open)
         if let full { _ = copy(full) }
-        entries.append(
-            EventJournal.Entry(
+        table.initializeElement(
+            at: filled,
+            to: EventJournal.Entry(
                 sequence: sequence, type: type, subject: subject, offset: offset, openCount: open.count,
                 fullCount: full?.count ?? 0))
+        filled &+= 1
     }
 
     /// Copies a text in; returns where it lies.
@@ -56,6 +68,7 @@ final class JournalSegment {
 
     /// The place of the first event after a number.
     func index(after sequence: Int) -> Int {
+        let entries = entries
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low &+ high) / 2

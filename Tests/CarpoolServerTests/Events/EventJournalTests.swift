@@ -49,6 +49,26 @@ struct EventJournalTests {
         #expect(seen == [6, 7])
     }
 
+    @Test("What the events are about is let go of with the segments that are taken out")
+    func segments() {
+        weak var subject: EventSubject?
+        var taken: [JournalSegment] = []
+        do {
+            var journal = EventJournal(after: 0, limitBytes: 1 << 20)
+            let new = EventSubject(session: "s", uid: 1, request: "r", client: me)
+            subject = new
+            for _ in 0..<1_000 {
+                Array("text".utf8).withUnsafeBytes { journal.append($0, full: nil, type: 0, subject: new) }
+            }
+            taken = journal.segments
+        }
+        #expect(taken.count == 2)
+        #expect(taken.map(\.entries.count).reduce(0, +) == 1_000)
+        #expect(subject != nil)
+        taken.removeAll()
+        #expect(subject == nil)
+    }
+
     @Test("Secrets are for their owner alone")
     func secrets() {
         var journal = EventJournal(after: 0, limitBytes: 1 << 20)
