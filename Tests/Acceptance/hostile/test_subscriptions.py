@@ -17,6 +17,8 @@ from origins.scripted import ScriptedOrigin
 
 CONNECTIONS = 900
 """With 32 subscriptions each nearly as many as two clients of a user may have."""
+LAGGING = 200
+"""With 32 subscriptions each, whose connections hold some 0.5 MB each before the events wait."""
 WAITING = 80
 """With 250 calls that wait each."""
 REQUESTS = 1_000
@@ -82,6 +84,26 @@ def test_b2_bookmarks_of_thirty_thousand_subscriptions(start: StartDaemon, url: 
             make_requests(wire, url)
             for one in wires:
                 assert b'"bookmark"' in one.receive_bytes()
+
+
+def test_b2_thousands_of_subscriptions_end_since_they_lag(start: StartDaemon, url: str) -> None:
+    """Nobody reads, so that all of them lose something with the same few events."""
+    daemon = start(config={"limits": {"unread_event_bytes": 65_536}})
+    with connected(daemon, LAGGING) as wires, daemon.wire() as wire:
+        subscribe(wires, scope="all", on_lag="close")
+        assert wire.call("daemon.stats")["events"]["subscriptions"] == LAGGING * 32
+        made = 0
+        with bounded_turns(daemon):
+            while wire.call("daemon.stats")["events"]["subscriptions"] > 0:
+                assert wire.call("request.perform", url=url)["outcome"]["ok"]
+                made += 1
+                assert made < REQUESTS
+        for one in wires:
+            closed = 0
+            while closed < 32:
+                data = one.event("subscription.closed")["data"]
+                assert (data["reason"], data["dropped"] > 0) == ("lagged", True)
+                closed += 1
 
 
 def test_b2_twenty_thousand_calls_wait_for_an_event(daemon: Daemon, url: str) -> None:
