@@ -75,7 +75,8 @@ public final class HTTPURL: CustomStringConvertible {
             // Most URLs have none, and asking costs as much as the rest of the parsing.
             let found = survey.hasAt ? HTTPURL.takeUserInformation(handle) : nil
             userInformation = found ?? known
-            origin = Origin(scheme: scheme, host: HTTPURL.lowered(host), port: port)
+            let mayHaveUppercase = survey.hasUppercase || mayHaveName || isReference
+            origin = Origin(scheme: scheme, host: mayHaveUppercase ? host.lowercased() : host, port: port)
             // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
             let isAsGiven = !isReference && found == nil && !isConverted
             description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""
@@ -118,7 +119,9 @@ public final class HTTPURL: CustomStringConvertible {
     deinit { curl_url_cleanup(handle) }
 
     private static func scheme(of handle: OpaquePointer) throws(TransportError) -> String {
-        let scheme = part(handle, CURLUPART_SCHEME).map(lowered) ?? ""
+        var scheme = part(handle, CURLUPART_SCHEME) ?? ""
+        if scheme == "http" || scheme == "https" { return scheme }
+        scheme = scheme.lowercased()
         if scheme == "http" || scheme == "https" { return scheme }
         throw TransportError(
             .unsupportedURL, "the scheme must be http or https, not \(scheme.isEmpty ? "absent" : scheme)")
@@ -131,10 +134,6 @@ public final class HTTPURL: CustomStringConvertible {
         curl_url_set(handle, CURLUPART_USER, nil, 0)
         curl_url_set(handle, CURLUPART_PASSWORD, nil, 0)
         return (user ?? "", password ?? "")
-    }
-
-    private static func lowered(_ text: String) -> String {
-        text.utf8.contains { (0x41...0x5A).contains($0) } ? text.lowercased() : text
     }
 
     private static func check(_ code: CURLUcode) throws(TransportError) {

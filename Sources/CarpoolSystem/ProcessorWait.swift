@@ -85,7 +85,15 @@ struct ProcessorWait {
 
     /// The second of the file's three numbers: nanoseconds of waiting. The first, those of running, is up to a tick of the kernel old.
     private static func secondNumber(_ text: UnsafeRawBufferPointer) -> Int {
-        text.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix { $0 &- UInt8(ascii: "0") < 10 }
-            .reduce(0) { $0 &* 10 &+ Int($1 &- UInt8(ascii: "0")) }
+        var (number, blanks) = (0, 0)
+        for byte in text {
+            if byte == UInt8(ascii: " ") {
+                blanks &+= 1
+                if blanks == 2 { break }
+            } else if blanks == 1 {
+                number = number &* 10 &+ Int(byte &- UInt8(ascii: "0"))
+            }
+        }
+        return number
     }
 }
