@@ -64,19 +64,17 @@ public final class HTTPURL: CustomStringConvertible {
             let repairs = isReference && encoding == .asIs ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
             try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME | repairs)))
             let scheme = try HTTPURL.scheme(of: handle)
-            // A host may also be percent-encoded.
-            let mayHaveName = !survey.isASCII || survey.hasPercent
-            let isConverted = mayHaveName ? try HostName.convert(handle) : false
+            let isConverted = survey.mayHaveName ? try HostName.convert(handle) : false
             guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
                 throw TransportError(.badURL, "the URL has no host")
             }
-            if mayHaveName { try HTTPURL.checkZone(handle) }
+            if survey.mayHaveName { try HTTPURL.checkZone(handle) }
             let port = HTTPURL.part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
             // Most URLs have none, and asking costs as much as the rest of the parsing.
             let found = survey.hasAt ? HTTPURL.takeUserInformation(handle) : nil
             userInformation = found ?? known
-            let mayHaveUppercase = survey.hasUppercase || mayHaveName || isReference
-            origin = Origin(scheme: scheme, host: mayHaveUppercase ? host.lowercased() : host, port: port)
+            let isLowercase = !survey.hasUppercase && !survey.mayHaveName && !isReference
+            origin = Origin(scheme: scheme, host: isLowercase ? host : host.lowercased(), port: port)
             // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
             let isAsGiven = !isReference && found == nil && !isConverted
             description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""

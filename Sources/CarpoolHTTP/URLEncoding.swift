@@ -89,7 +89,8 @@ struct URLEncoder {
         }
         let colon = bytes.firstIndex { !isSchemeByte($0) }
         let isSlash = { (byte: UInt8) in byte == UInt8(ascii: "/") }
-        if let colon, colon > 0, bytes[colon] == UInt8(ascii: ":") {
+        // A scheme begins with a letter (RFC 3986, section 3.1); what is before another colon is part of a path.
+        if let colon, colon > 0, (0x61...0x7A).contains(bytes[0] | 0x20), bytes[colon] == UInt8(ascii: ":") {
             return bytes[(colon + 1)...].firstIndex { !isSlash($0) } ?? bytes.count
         }
         guard isReference else { return bytes.count }

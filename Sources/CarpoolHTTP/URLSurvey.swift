@@ -12,6 +12,9 @@ struct URLSurvey {
     /// Characters that must be percent-encoded outside the authority, or a percent sign that encodes nothing.
     var needsEncoding = false
 
+    /// Whether the host may be a name that is not ASCII; it may also be percent-encoded.
+    var mayHaveName: Bool { !isASCII || hasPercent }
+
     static let maximumBytes = 65_536
 
     /// Bytes that say nothing: lower-case letters, digits and ``! $ & ' ( ) * + , - . / : ; = ? _ ~``. One bit for each byte of ASCII.
