@@ -359,7 +359,7 @@ extension Server {
         log.level = options.logLevel ?? new.logLevel
         spool.limits = new.limits
         publisher.limits = new.limits
-        publisher.journal.limitBytes = new.limits.journalBytes
+        publisher.limitJournal()
         streamMemory.streamBytes = new.limits.streamBytes
         streamMemory.totalBytes = new.limits.totalStreamBytes
         files.memory.fileBytes = new.limits.writeBytesPerFile

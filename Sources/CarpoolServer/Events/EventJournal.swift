@@ -88,7 +88,7 @@ struct EventJournal {
     private var rings: [UInt32?: Ring] = [:]
 
     /// Segments of 128 KiB: few enough to find an event at once, small enough that an idle daemon holds little.
-    private static let segmentBytes = 131_072
+    static let segmentBytes = 131_072
 
     /// An empty one, whose first event has the number after this one.
     init(after sequence: Int, limitBytes: Int) {
@@ -115,10 +115,17 @@ struct EventJournal {
     func surplus(adding count: Int, of owner: UInt32?) -> Surplus? {
         if let segment = rings[owner]?.segments.last, segment.hasRoom(for: count) { return nil }
         let wanted = JournalSegment.size(capacity(for: count))
-        guard size &+ wanted > limitBytes else { return nil }
+        return size &+ wanted > limitBytes ? oldest(adding: wanted, to: owner) : nil
+    }
+
+    /// What has to go next because there is more than the bound allows; `nil` if there is not.
+    var excess: Surplus? { size > limitBytes ? oldest(adding: 0, to: nil) : nil }
+
+    /// The oldest events of the longest ring, when so many bytes are added to one.
+    private func oldest(adding count: Int, to owner: UInt32?) -> Surplus? {
         let longest = rings.filter { !$0.value.segments.isEmpty }.max { one, other in
             // The new events count too, so that of two equal users the one that adds them loses its oldest.
-            one.value.size &+ (one.key == owner ? wanted : 0) < other.value.size &+ (other.key == owner ? wanted : 0)
+            one.value.size &+ (one.key == owner ? count : 0) < other.value.size &+ (other.key == owner ? count : 0)
         }
         guard let longest, let oldest = longest.value.segments.first else { return nil }
         return Surplus(owner: longest.key, last: oldest.last)

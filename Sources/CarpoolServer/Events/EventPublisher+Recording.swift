@@ -37,6 +37,22 @@ extension EventPublisher {
         if !segments.isEmpty { loop.runInSlices(Slices.forEach(of: segments) { _ in }) }
     }
 
+    /// Has the journal hold as much as ``limits`` say. What is too much goes one segment at a time: every subscriber is looked at for each.
+    func limitJournal() {
+        journal.limitBytes = max(limits.journalBytes, journal.size)
+        guard journal.limitBytes > limits.journalBytes else { return }
+        loop.runInSlices(Slices { [weak self] in self?.shrinkJournal() ?? false })
+    }
+
+    private func shrinkJournal() -> Bool {
+        journal.limitBytes = max(limits.journalBytes, journal.limitBytes &- EventJournal.segmentBytes)
+        if let excess = journal.excess {
+            overtake(excess)
+            journal.forget(excess)
+        }
+        return journal.limitBytes > limits.journalBytes || journal.excess != nil
+    }
+
     /// Whether everything is there that a filter may want of what has happened since a cursor.
     func past(since cursor: EventCursor, for filter: EventFilter) -> Past {
         guard cursor.epoch == epoch, isRecording, journal.reaches(backTo: cursor.sequence, for: filter.readers) else {

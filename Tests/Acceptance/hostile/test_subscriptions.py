@@ -106,6 +106,20 @@ def test_b2_thousands_of_subscriptions_end_since_they_lag(start: StartDaemon, ur
                 closed += 1
 
 
+def test_b2_a_journal_that_is_made_smaller(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    """Thousands of subscriptions wait for events of each of its segments; their connections read no more."""
+    url = origin.on("/" + "long" * 375, lambda exchange: exchange.reply(200))
+    daemon = start(config={"limits": {"journal_bytes": 1 << 25}})
+    with connected(daemon, 500) as wires, daemon.wire() as wire:
+        subscribe(wires, scope="all", types=["request.*"])
+        while wire.call("daemon.stats")["events"]["journal_bytes"] < 3 << 23:
+            make_requests(wire, url, 200)
+        daemon.configure({"limits": {"journal_bytes": 1 << 20}})
+        with bounded_turns(daemon):
+            assert wire.call("daemon.config_reload")["changed"] == ["limits.journal_bytes"]
+            eventually(lambda: wire.call("daemon.stats")["events"]["journal_bytes"] <= 1 << 20)
+
+
 def test_b2_twenty_thousand_calls_wait_for_an_event(daemon: Daemon, url: str) -> None:
     with connected(daemon, WAITING) as wires, daemon.wire() as wire:
         for one in wires:

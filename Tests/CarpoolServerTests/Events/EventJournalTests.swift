@@ -49,6 +49,22 @@ struct EventJournalTests {
         #expect(seen == [6, 7])
     }
 
+    @Test("A smaller bound makes the oldest events excess, segment by segment")
+    func excess() {
+        var journal = EventJournal(after: 0, limitBytes: 1 << 20)
+        for number in 1...2_000 { append("event \(number)", to: &journal) }
+        #expect(journal.excess == nil)
+        journal.limitBytes = journal.size - 1
+        let first = journal.excess
+        #expect(first == EventJournal.Surplus(owner: 1, last: 512))
+        if let first { journal.forget(first) }
+        #expect(journal.excess == nil)
+        #expect(texts(journal, after: 512).count == 1_488)
+        journal.limitBytes = 0
+        while let excess = journal.excess { journal.forget(excess) }
+        #expect((journal.size, journal.count, journal.last) == (0, 0, 2_000))
+    }
+
     @Test("What the events are about is let go of with the segments that are taken out")
     func segments() {
         weak var subject: EventSubject?
