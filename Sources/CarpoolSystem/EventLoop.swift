@@ -115,9 +115,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Arms a timer, or moves it if it is armed already. The action runs once.
     public func arm(_ timer: Timer, at deadline: MonotonicTime) { timers.arm(timer, at: deadline) }
 
-    /// Arms a timer so many milliseconds from now.
+    /// Arms a timer so many milliseconds from now; not from the beginning of the turn, which may have taken long already.
     public func arm(_ timer: Timer, afterMilliseconds milliseconds: Int) {
-        timers.arm(timer, at: now.advanced(milliseconds: milliseconds))
+        timers.arm(timer, at: MonotonicTime.read().advanced(milliseconds: milliseconds))
     }
 
     /// Disarms a timer; nothing happens if it is not armed.

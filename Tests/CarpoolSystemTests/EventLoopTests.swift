@@ -147,6 +147,24 @@ struct EventLoopTests {
         #expect(loop.turns > 10)
     }
 
+    @Test("RT-04: a timer counts from the moment at which it is armed, however long the turn has been")
+    func timersInALongTurn() throws {
+        let loop = try EventLoop()
+        var (armed, fired) = (MonotonicTime.read(), MonotonicTime.read())
+        let timer = Timer {
+            fired = .read()
+            loop.stop()
+        }
+        let begin = Timer {
+            spend(microseconds: 30_000)
+            armed = .read()
+            loop.arm(timer, afterMilliseconds: 40)
+        }
+        loop.arm(begin, afterMilliseconds: 0)
+        loop.run()
+        #expect(fired.microseconds(since: armed) >= 40_000)
+    }
+
     @Test("F2: what begins something new is called behind the others, and in every turn however many they are")
     func last() throws {
         let loop = try EventLoop()
