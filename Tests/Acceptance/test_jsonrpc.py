@@ -111,23 +111,27 @@ def test_the_specification_s_examples_over_one_connection(daemons: dict[bool, Da
             play(wire, steps_of(path))
 
 
-def test_answers_come_when_they_are_ready_and_not_in_turn(daemon: Daemon) -> None:
+def test_answers_come_when_they_are_ready_and_not_in_turn(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    release = origin.hold("/slow")
     with daemon.wire() as wire:
-        slow = wire.request("request.perform", url="http://no-such-host.invalid/")
+        slow = wire.request("request.perform", url=origin.url + "/slow")
         fast = wire.request("daemon.ping")
         assert wire.receive()["id"] == fast
+        release.set()
         assert wire.receive()["id"] == slow
 
 
-def test_one_id_is_in_flight_once(daemon: Daemon) -> None:
+def test_one_id_is_in_flight_once(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    release = origin.hold("/slow")
     with daemon.wire() as wire:
-        call = '{"jsonrpc":"2.0","id":7,"method":"request.perform","params":{"url":"http://no-such-host.invalid/"}}'
-        wire.send_text(call)
-        wire.send_text(call)
+        call = {"jsonrpc": "2.0", "id": 7, "method": "request.perform", "params": {"url": origin.url + "/slow"}}
+        wire.send(call)
+        wire.send(call)
         refused = wire.receive()
         assert (refused["error"]["code"], refused["error"]["data"]["name"]) == (-32600, "duplicate_id")
-        assert wire.receive()["result"]["outcome"]["ok"] is False
-        wire.send_text(call)
+        release.set()
+        assert wire.receive()["result"]["outcome"]["ok"] is True
+        wire.send(call)
         assert "result" in wire.receive()
 
 
@@ -139,11 +143,12 @@ def test_a_half_closed_connection_gets_all_its_answers(daemon: Daemon) -> None:
         assert {message["id"] for message in wire.rest()} == calls
 
 
-def test_a_batch_is_answered_when_its_last_call_is(daemon: Daemon) -> None:
+def test_a_batch_is_answered_when_its_last_call_is(daemon: Daemon, origin: ScriptedOrigin) -> None:
+    release = origin.hold("/slow")
     with daemon.wire() as wire:
         wire.send(
             [
-                {"jsonrpc": "2.0", "id": 1, "method": "request.perform", "params": {"url": "http://nowhere.invalid/"}},
+                {"jsonrpc": "2.0", "id": 1, "method": "request.perform", "params": {"url": origin.url + "/slow"}},
                 {"jsonrpc": "2.0", "id": 2, "method": "daemon.ping"},
                 {"jsonrpc": "2.0", "method": "daemon.ping"},
                 {"jsonrpc": "2.0", "id": 3, "method": "none.such"},
@@ -151,6 +156,7 @@ def test_a_batch_is_answered_when_its_last_call_is(daemon: Daemon) -> None:
         )
         alone = wire.request("daemon.ping")
         assert wire.receive()["id"] == alone
+        release.set()
         assert {answer["id"] for answer in wire.receive()} == {1, 2, 3}
 
 
