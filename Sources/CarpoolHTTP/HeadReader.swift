@@ -14,8 +14,9 @@ struct HeadReader {
 
     /// The most bytes of all heads of a transfer: a little less than libcurl's own limit, so that the error is ours.
     static let maximumBytes = 300_000
-    /// The most lines of all heads of a transfer. Each costs a microsecond or more, however short it is; those of a folded field count as well.
-    static let maximumLines = 2_000
+    /// The most lines of all heads of a transfer; those of a folded field count as well. Each costs a microsecond, however short it is, and one call
+    /// of libcurl reads the heads of a hundred streams.
+    static let maximumLines = 256
 
     /// The status of the last block that began; 0 before the first.
     private(set) var status = 0

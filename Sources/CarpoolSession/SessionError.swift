@@ -144,7 +144,7 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
             "give the body as a file, or by a callback, where it may have to be sent more than once"
         case .dataLengthExceedsMaximum where error.isDecodedTooLarge: "raise max_ratio if you trust the origin"
         case .dataLengthExceedsMaximum:
-            "have the origin send less: a head may have 300,000 bytes and 2,000 lines, one of them 100 KiB, and nothing raises that"
+            "have the origin send less: a head may have 300,000 bytes and 256 lines, one of them 100 KiB, and nothing raises that"
         default: nil
         }
     }

@@ -162,13 +162,13 @@ def test_b2_heads_of_many_lines(daemon: Daemon, wire: Wire, origin: ScriptedOrig
         assert "head" in message
 
 
-def test_a_head_of_a_thousand_fields_is_read(wire: Wire, origin: ScriptedOrigin) -> None:
-    fields = "".join(f"X-{number}: {number}\r\n y\r\n" for number in range(900))
+def test_a_head_of_many_lines_is_read(wire: Wire, origin: ScriptedOrigin) -> None:
+    fields = "".join(f"X-{number}: {number}\r\n y\r\n" for number in range(120))
     url = origin.on(
         "/head", lambda exchange: exchange.send(f"HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n".encode())
     )
     headers = dict(wire.call("request.perform", url=url)["response"]["headers"])
-    assert [headers[f"X-{number}"] for number in range(900)] == [f"{number} y" for number in range(900)]
+    assert [headers[f"X-{number}"] for number in range(120)] == [f"{number} y" for number in range(120)]
 
 
 @pytest.mark.parametrize(
