@@ -10,6 +10,9 @@ extension CurlTransport {
         case transfer(Transfer)
     }
 
+    /// Whether the present turn has lasted so long that what can wait shall wait for the next; reads the clock.
+    var isTurnOld: Bool { MonotonicTime.read().microseconds(since: loop.now) >= TurnBudget.turnMicroseconds }
+
     /// Returns whether a piece of a body must wait: not its transfer's first in this turn, and not in the middle of what libcurl has read,
     /// of which it would have to make a copy.
     func mustWait(_ transfer: Transfer, with bytes: UnsafeRawBufferPointer) -> Bool {
@@ -64,7 +67,7 @@ extension CurlTransport {
             case .connection(let connection): connection.pool.multi.serveQueued(connection)
             case .transfer(let transfer): goOn(transfer)
             }
-            if MonotonicTime.read().microseconds(since: loop.now) >= TurnBudget.turnMicroseconds { break }
+            if isTurnOld { break }
         }
         if !bulk.isEmpty { observeTurn() }
     }

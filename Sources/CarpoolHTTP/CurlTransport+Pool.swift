@@ -9,7 +9,7 @@ extension CurlTransport {
     func pool(for request: TransportRequest) -> OriginPool? {
         let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
         if let pool = pools[key] { return pool }
-        guard let multi = multi(for: key.multi) else { return nil }
+        guard let multi = multi(at: MultiHandle.Place(key: key.multi, origin: key.origin)) else { return nil }
         let siblings = siblings(of: key.multi.partition.user)
         let lane = queue.addLane(
             mayMultiplex: key.multi.speech == .multiplexed,
@@ -51,11 +51,11 @@ extension CurlTransport {
         return MultiHandle.Key(partition: request.partition, speech: speech, isLong: request.isLong)
     }
 
-    private func multi(for key: MultiHandle.Key) -> MultiHandle? {
-        if let multi = multis[key] { return multi }
+    private func multi(at place: MultiHandle.Place) -> MultiHandle? {
+        if let multi = multis[place] { return multi }
         let multi = MultiHandle(
-            key: key, configuration: configuration, loop: loop, connections: connections, transport: self)
-        multis[key] = multi
+            place: place, configuration: configuration, loop: loop, connections: connections, transport: self)
+        multis[place] = multi
         return multi
     }
 
@@ -231,7 +231,7 @@ extension CurlTransport {
         multi.origins -= 1
         // The common pools stay, since their kind comes again; those of a user or of a caller's own authorities may never.
         guard multi.origins == 0, multi.key.partition != ConnectionPartition() else { return }
-        multis[multi.key] = nil
+        multis[multi.place] = nil
     }
 }
 

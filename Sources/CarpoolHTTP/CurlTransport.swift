@@ -12,7 +12,7 @@ public final class CurlTransport: Transport {
     /// The system's certificate authorities.
     let systemTrust: SystemTrust
     var queue: AdmissionQueue<Transfer>
-    var multis: [MultiHandle.Key: MultiHandle] = [:]
+    var multis: [MultiHandle.Place: MultiHandle] = [:]
     var pools: [OriginPool.Key: OriginPool] = [:]
     /// The same in the order in which they came, of all and of each user.
     var poolOrder = WaitingLine<OriginPool>()
@@ -142,7 +142,7 @@ public final class CurlTransport: Transport {
         result.openedConnections = connections.established
         result.finishedTransfers = finishedTransfers
         result.reusedTransfers = reusedTransfers
-        result.partitions = multis.count
+        result.partitions = Set(multis.keys.map(\.key)).count
         return result
     }
 
@@ -169,13 +169,24 @@ public final class CurlTransport: Transport {
         for transfer in take(&sending) { send(transfer) }
         for _ in 0..<CurlTransport.roundsPerTurn {
             admitWaiting()
-            if unsettled.isEmpty { break }
-            for multi in take(&unsettled) { multi.settle() }
+            if unsettled.isEmpty || !settle() { break }
         }
         serveBulk()
-        for multi in take(&unsettled) { multi.settle() }
+        _ = settle()
         if !unsettled.isEmpty { observeTurn() }
         lookAfterPool()
+    }
+
+    /// Settles the handles that need it, one in any case; returns whether none had to be left for the next turn because this one is old.
+    private func settle() -> Bool {
+        var left = take(&unsettled)[...]
+        while let multi = left.popFirst() {
+            multi.settle()
+            guard !left.isEmpty, isTurnOld else { continue }
+            unsettled = left + unsettled
+            return false
+        }
+        return true
     }
 
     private func take<Element>(_ list: inout [Element]) -> [Element] {
@@ -213,7 +224,7 @@ public final class CurlTransport: Transport {
             admit(admission.element)
             admitted &+= 1
             guard admitted % CurlTransport.admissionsPerReading == 0 else { continue }
-            if MonotonicTime.read().microseconds(since: loop.now) >= TurnBudget.turnMicroseconds {
+            if isTurnOld {
                 fullTurn = loop.turns
                 return observeTurn()
             }

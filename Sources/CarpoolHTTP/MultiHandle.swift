@@ -12,6 +12,19 @@ final class MultiHandle: ReadinessHandler {
         let isLong: Bool
     }
 
+    /// Which of the handles with a key it is. One call of libcurl does all that is due for any connection of a handle, and an origin over HTTP/2
+    /// can make all its streams due at once; so origins that have many streams are spread over several handles.
+    struct Place: Hashable {
+        let key: Key
+        let shard: UInt8
+
+        /// The place of an origin. The hash is seeded: nobody outside can choose origins that come together.
+        init(key: Key, origin: Origin) {
+            self.key = key
+            shard = key.speech == .multiplexed ? UInt8(truncatingIfNeeded: origin.hashValue) : 0
+        }
+    }
+
     /// What its connections may speak.
     enum Speech: Hashable {
         case http1
@@ -21,7 +34,8 @@ final class MultiHandle: ReadinessHandler {
         case multiplexed
     }
 
-    let key: Key
+    let place: Place
+    var key: Key { place.key }
     private let raw: UnsafeMutableRawPointer
     private let configuration: TransportConfiguration
     private let loop: EventLoop
@@ -56,11 +70,11 @@ final class MultiHandle: ReadinessHandler {
 
     /// Makes an empty pool; `nil` if memory is out.
     init?(
-        key: Key, configuration: TransportConfiguration, loop: EventLoop, connections: ConnectionTable,
+        place: Place, configuration: TransportConfiguration, loop: EventLoop, connections: ConnectionTable,
         transport: CurlTransport
     ) {
         guard let raw = curl_multi_init() else { return nil }
-        self.key = key
+        self.place = place
         self.raw = raw
         self.configuration = configuration
         self.loop = loop
@@ -231,6 +245,7 @@ final class MultiHandle: ReadinessHandler {
         for _ in 0..<MultiHandle.roundsPerTurn {
             guard let due = deadline, due <= loop.now else { break }
             runTimeouts()
+            if transport.isTurnOld { break }
         }
         // Only ever moved forward: libcurl's deadline comes and goes with every request, and waking once for nothing costs less.
         guard let deadline, let timer, !timer.isArmed || deadline < armedDeadline else { return }

@@ -13,7 +13,7 @@ struct TurnBudget {
     static let sharedBytesPerTurn = 8 * bytesPerTurn
     /// From so many bytes in one action on, a connection waits for its turn behind the small ones.
     static let bulkBytes = 32_768
-    /// How old a turn may be when another large transfer is begun.
+    /// How old a turn may be when another piece of work is begun that can wait.
     static let turnMicroseconds = 3_000
     /// How long one call of libcurl may go on before its transfers are paused.
     static let actionMicroseconds = 2_000
