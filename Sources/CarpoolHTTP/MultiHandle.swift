@@ -272,7 +272,9 @@ final class MultiHandle: ReadinessHandler {
         var running: Int32 = 0
         hasProgressed = false
         transport.budget.beginAction()
+        ReceiveLimit.begin(microseconds: TurnBudget.actionMicroseconds)
         curl_multi_socket_action(raw, descriptor, bits, &running)
+        ReceiveLimit.end()
         drain()
     }
 

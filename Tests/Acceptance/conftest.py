@@ -213,8 +213,10 @@ def peer(authority: Authority) -> Iterator[StartPeer]:
     """Start a peer; returns the parameters of `stream.open` that reach it."""
     peers: list[Peer] = []
 
-    def begin(talk: Talk = echo, *, tls: bool = False, receive_bytes: int = 0) -> dict[str, Any]:
-        peers.append(Peer(talk, authority.issue("peer") if tls else None, receive_bytes))
+    def begin(
+        talk: Talk = echo, *, tls: bool = False, receive_bytes: int = 0, protocols: tuple[str, ...] = ()
+    ) -> dict[str, Any]:
+        peers.append(Peer(talk, authority.issue("peer") if tls else None, receive_bytes, protocols))
         trust = {"trust": {"ca_file": str(authority.ca_file)}} if tls else {}
         return {"host": "127.0.0.1", "port": peers[-1].port, "tls": tls, **trust}
 

@@ -151,4 +151,7 @@ int CLinux_return_large_memory(int bytes);
 // malloc_trim and mallinfo2 are not part of the Glibc module. Gives free memory back to the system if the allocator holds more than so much of it.
 void CLinux_give_back_memory(size_t kept);
 
+// From now on recv(2) of the calling thread fails with EAGAIN so many microseconds after its next call; 0: never. Peeking goes on.
+void CLinux_limit_receiving(int64_t microseconds);
+
 #endif

@@ -27,12 +27,19 @@ def echo(connection: socket.socket) -> None:
 class Peer:
     """Listens on loopback; every connection has a thread of its own, and the receive buffer that is asked for."""
 
-    def __init__(self, talk: Talk = echo, certificate: Certificate | None = None, receive_bytes: int = 0) -> None:
+    def __init__(
+        self,
+        talk: Talk = echo,
+        certificate: Certificate | None = None,
+        receive_bytes: int = 0,
+        protocols: tuple[str, ...] = (),
+    ) -> None:
         self._talk = talk
         self._context: ssl.SSLContext | None = None
         if certificate is not None:
             self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._context.load_cert_chain(certificate.chain, certificate.key)
+            self._context.set_alpn_protocols(protocols)
         self._listener = socket.create_server(("127.0.0.1", 0))
         if receive_bytes:
             # Before a connection comes, which inherits it: the kernel does not let a fixed buffer grow.

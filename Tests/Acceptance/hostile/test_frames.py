@@ -1,0 +1,152 @@
+"""Origins over HTTP/2 that give libcurl much to do in one call."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from harness.daemon import Daemon
+from harness.gauge import bounded_turns
+from harness.waiting import eventually
+from harness.wire import Wire
+from origins.peer import StartPeer
+
+STREAMS = 70
+"""As many as one client has on a connection."""
+ORIGINS = 30
+FLOOD_BYTES = 1 << 25
+PREFACE_BYTES = 24
+HEADER_BYTES = 9
+DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, WINDOW_UPDATE, UNKNOWN = 0, 1, 3, 4, 7, 8, 0xBE
+ACKNOWLEDGED, END_STREAM, END_HEADERS, PADDED = 1, 1, 4, 8
+REFUSED_STREAM = 7
+MANY_STREAMS = struct.pack(">HI", 3, 1_000)
+"""SETTINGS_MAX_CONCURRENT_STREAMS."""
+OK = b"\x88"
+"""`:status: 200`, by its number in the table of RFC 7541."""
+NEW_FIELD = b"\x40\x01a\x01b"
+"""`a: b`, to be kept as the first of the other table."""
+FIELD = b"\xbe"
+"""The first field of the other table."""
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
+
+
+def read_exactly(connection: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        if not (piece := connection.recv(count - len(data))):
+            raise ConnectionError("the client has left")
+        data += piece
+    return data
+
+
+def read_requests(connection: socket.socket, count: int) -> list[int]:
+    """Return the numbers of the streams, when there are so many."""
+    streams: list[int] = []
+    while len(streams) < count:
+        head = read_exactly(connection, HEADER_BYTES)
+        read_exactly(connection, int.from_bytes(head[:3], "big"))
+        if head[3] == HEADERS:
+            streams.append(int.from_bytes(head[5:], "big"))
+    return streams
+
+
+def greet(connection: socket.socket, count: int = STREAMS) -> list[int]:
+    """Allow many streams, and return the numbers of so many requests."""
+    connection.sendall(frame(SETTINGS, 0, 0, MANY_STREAMS) + frame(SETTINGS, ACKNOWLEDGED, 0))
+    read_exactly(connection, PREFACE_BYTES)
+    return read_requests(connection, count)
+
+
+def wait_for_the_end(connection: socket.socket) -> None:
+    while connection.recv(65_536):
+        pass
+
+
+def submit(wire: Wire, origin: dict[str, Any], count: int) -> list[str]:
+    params = {"url": f"https://127.0.0.1:{origin['port']}/", "trust": origin["trust"]}
+    return [wire.call("request.submit", **params)["request"] for _ in range(count)]
+
+
+def outcomes(wire: Wire, requests: list[str]) -> Iterator[dict[str, Any]]:
+    for request in requests:
+        yield wire.call("request.wait", request=request, timeout_ms=60_000)["outcome"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "flags", "payload"),
+    [
+        (DATA, 0, b""),
+        (DATA, PADDED, b"\0"),
+        (WINDOW_UPDATE, 0, struct.pack(">I", 1)),
+        (UNKNOWN, 0, b""),
+    ],
+    ids=["empty data", "padding", "window updates", "unknown"],
+)
+def test_b2_frames_without_end(daemon: Daemon, peer: StartPeer, kind: int, flags: int, payload: bytes) -> None:
+    sent: list[int] = []
+
+    def talk(connection: socket.socket) -> None:
+        streams = greet(connection)
+        connection.sendall(b"".join(frame(HEADERS, END_HEADERS, stream, OK) for stream in streams))
+        round_ = b"".join(frame(kind, flags, stream, payload) for stream in streams)
+        flood = round_ * ((1 << 20) // len(round_))
+        while sum(sent) < FLOOD_BYTES:
+            connection.sendall(flood)
+            sent.append(len(flood))
+
+    origin = peer(talk, tls=True, protocols=("h2",))
+    with daemon.wire() as wire, bounded_turns(daemon):
+        for outcome in outcomes(wire, submit(wire, origin, STREAMS)):
+            assert outcome["error"]["name"].endswith("network_connection_lost"), outcome
+    assert sum(sent) >= FLOOD_BYTES
+
+
+@pytest.mark.parametrize(("fields", "error"), [(250, None), (1_900, "data_length_exceeds_maximum")])
+def test_b2_heads_of_many_fields(daemon: Daemon, peer: StartPeer, fields: int, error: str | None) -> None:
+    def talk(connection: socket.socket) -> None:
+        streams = greet(connection)
+        blocks = [OK + NEW_FIELD + FIELD * (fields - 1), *[OK + FIELD * fields] * (STREAMS - 1)]
+        heads = zip(streams, blocks, strict=True)
+        connection.sendall(b"".join(frame(HEADERS, END_HEADERS | END_STREAM, *head) for head in heads))
+        wait_for_the_end(connection)
+
+    origin = peer(talk, tls=True, protocols=("h2",))
+    with daemon.wire() as wire, bounded_turns(daemon):
+        for outcome in outcomes(wire, submit(wire, origin, STREAMS)):
+            assert (error or "") in str(outcome.get("error"))
+            assert outcome["ok"] is (error is None)
+
+
+@pytest.mark.parametrize("kind", [RST_STREAM, GOAWAY], ids=["reset", "goaway"])
+def test_b2_many_origins_refuse_all_streams_at_once(daemon: Daemon, peer: StartPeer, kind: int) -> None:
+    refuses = threading.Event()
+    seen: list[int] = []
+
+    def talk(connection: socket.socket) -> None:
+        # libcurl sends a refused request again, a few times.
+        count = 1 if refuses.is_set() else STREAMS
+        streams = greet(connection, count)
+        seen.extend(streams)
+        refuses.wait(60)
+        if kind == GOAWAY:
+            connection.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", 0, 0)))
+            return wait_for_the_end(connection)
+        while True:
+            refusal = struct.pack(">I", REFUSED_STREAM)
+            connection.sendall(b"".join(frame(RST_STREAM, 0, stream, refusal) for stream in streams))
+            streams = read_requests(connection, 1)
+
+    origins = [peer(talk, tls=True, protocols=("h2",)) for _ in range(ORIGINS)]
+    with daemon.wire() as wire, bounded_turns(daemon):
+        requests = [request for origin in origins for request in submit(wire, origin, STREAMS)]
+        eventually(lambda: len(seen) >= ORIGINS * STREAMS)
+        refuses.set()
+        assert not any(outcome["ok"] for outcome in outcomes(wire, requests))
