@@ -71,10 +71,15 @@ public struct DaemonFinder {
     }
 
     private func nobody() -> ClientError {
-        .unreachable(
+        if lockState() != .free {
+            return .unreachable(
+                socketPath: location.path, reason: "a daemon holds \(location.lockPath), but nothing listens there",
+                hint: "it is starting or ending: try again")
+        }
+        let start = "carpool daemon start" + (location.isExplicit ? " --socket \(location.path)" : "")
+        return .unreachable(
             socketPath: location.path, reason: "no daemon listens there",
-            hint: "a socket that was \(location.rule) gets no daemon unasked: "
-                + "carpool daemon start --socket \(location.path)")
+            hint: location.isExplicit ? "a socket that was \(location.rule) gets no daemon unasked: \(start)" : start)
     }
 
     /// Starts a daemon. Several tools may do so at once: one daemon gets the lock, and all tools connect to that one.

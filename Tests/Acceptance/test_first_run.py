@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -310,6 +312,23 @@ def test_the_daemon_can_be_stopped_started_and_restarted(alone: Run) -> None:
     assert alone("daemon", "stop").returncode == OK
     assert not Path(f"/proc/{second}/exe").exists()
     assert alone("daemon", "status").returncode == UNREACHABLE
+
+
+def test_a_start_waits_for_the_end_of_the_daemon_before(alone: Run, directory: Path) -> None:
+    ok(alone("daemon", "start"))
+    ok(alone("daemon", "stop"))
+    (path,) = directory.rglob("*.lock")
+    with path.open("w") as lock, ThreadPoolExecutor() as threads:
+        # As a daemon that was killed and whose memory the kernel still takes back.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        status = alone("daemon", "status")
+        assert (status.returncode, status.stdout) == (UNREACHABLE, b"")
+        assert b"try again" in status.stderr and str(path).encode() in status.stderr
+        start = threads.submit(alone, "daemon", "start")
+        with contextlib.suppress(TimeoutError):
+            start.result(0.5)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert b"is running" in ok(start.result())
 
 
 def test_a_daemon_that_cannot_start_is_reported_at_once(alone: Run, directory: Path) -> None:

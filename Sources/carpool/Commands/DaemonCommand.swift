@@ -41,6 +41,16 @@ struct DaemonCommand {
         }
     }
 
+    /// The same; `nil` also if one has the lock and does not answer, as while it starts or ends. Starting waits for its end.
+    private func runningOrNot() throws(Failure) -> DaemonAccess? {
+        do throws(Failure) {
+            return try running()
+        } catch {
+            guard error.code == .unreachable else { throw error }
+            return nil
+        }
+    }
+
     private func lockState() throws(Failure) -> LockState {
         do throws(SystemError) {
             return try InstanceLock.state(at: location.lockPath)
@@ -50,7 +60,7 @@ struct DaemonCommand {
     }
 
     private func start() throws(Failure) {
-        if let daemon = try running() { return try describe(daemon, "is running already") }
+        if let daemon = try runningOrNot() { return try describe(daemon, "is running already") }
         let finder = DaemonFinder(location: location, launcher: DaemonLauncher(location: location))
         try describe(try DaemonAccess(finder), "is running")
     }
