@@ -106,12 +106,12 @@ public final class HTTPURL: CustomStringConvertible {
         guard !authority.contains(0x20) else { throw TransportError(.badURL, "the host of a URL must have no blanks") }
     }
 
-    /// Refuses a zone of an IPv6 address (RFC 6874) that is no name of an interface: no encoding reaches it.
+    /// Refuses a zone of an IPv6 address with other characters than RFC 6874 allows: with an `@` or a bracket, readers differ on the host.
     private static func checkZone(_ handle: OpaquePointer) throws(TransportError) {
-        guard let zone = part(handle, CURLUPART_ZONEID), !zone.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            return
-        }
-        throw TransportError(.badURL, "the zone of an IPv6 address must be ASCII, without blanks")
+        guard let zone = part(handle, CURLUPART_ZONEID), !zone.utf8.allSatisfy(URLEncoder.isUnreserved) else { return }
+        throw TransportError(
+            .badURL, "the zone of an IPv6 address must have only letters, digits, hyphens, dots, underscores and tildes"
+        )
     }
 
     deinit { curl_url_cleanup(handle) }

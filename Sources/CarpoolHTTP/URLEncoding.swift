@@ -70,6 +70,14 @@ struct URLEncoder {
         (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
     }
 
+    /// Whether the byte stands for itself in every part of a URL (RFC 3986, section 2.3).
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
     /// Whether a path, a query or a fragment may hold the byte: `pchar`, `/` and `?` (RFC 3986, section 3.4). A `?` in a path ends it.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {

@@ -3,9 +3,10 @@ import Testing
 @testable import CarpoolHTTP
 
 struct HTTPURLTests {
-    @Test func aZoneIsASCII() throws {
+    @Test func aZoneHasUnreservedCharacters() throws {
         #expect(try HTTPURL("http://[fe80::1%25eth0]/").origin.host.hasPrefix("[fe80::1"))
         #expect(throws: TransportError.self) { try HTTPURL("http://[fe80::1%25et\u{FFFD}0]/") }
+        #expect(throws: TransportError.self) { try HTTPURL("https://user:p%@[::%@[::1]:8443/") }
     }
 
     @Test(arguments: [
