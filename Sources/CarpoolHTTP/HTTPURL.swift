@@ -71,7 +71,7 @@ public final class HTTPURL: CustomStringConvertible {
             if survey.mayHaveName { try HTTPURL.checkZone(handle) }
             let port = HTTPURL.part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
             // Most URLs have none, and asking costs as much as the rest of the parsing.
-            let found = survey.hasAt ? HTTPURL.takeUserInformation(handle) : nil
+            let found = survey.hasAt ? try HTTPURL.takeUserInformation(handle) : nil
             userInformation = found ?? known
             let isLowercase = !survey.hasUppercase && !survey.mayHaveName && !isReference
             origin = Origin(scheme: scheme, host: isLowercase ? host : host.lowercased(), port: port)
@@ -125,13 +125,25 @@ public final class HTTPURL: CustomStringConvertible {
             .unsupportedURL, "the scheme must be http or https, not \(scheme.isEmpty ? "absent" : scheme)")
     }
 
-    private static func takeUserInformation(_ handle: OpaquePointer) -> (user: String, password: String)? {
-        let user = part(handle, CURLUPART_USER, UInt32(CURLU_URLDECODE))
-        let password = part(handle, CURLUPART_PASSWORD, UInt32(CURLU_URLDECODE))
+    private static func takeUserInformation(
+        _ handle: OpaquePointer
+    ) throws(TransportError) -> (user: String, password: String)? {
+        let user = try decodedPart(handle, CURLUPART_USER)
+        let password = try decodedPart(handle, CURLUPART_PASSWORD)
         guard user != nil || password != nil else { return nil }
         curl_url_set(handle, CURLUPART_USER, nil, 0)
         curl_url_set(handle, CURLUPART_PASSWORD, nil, 0)
         return (user ?? "", password ?? "")
+    }
+
+    /// A part, percent-decoded. libcurl does not decode what holds control characters, and would then look as if there were no such part.
+    private static func decodedPart(_ handle: OpaquePointer, _ which: CURLUPart) throws(TransportError) -> String? {
+        guard let encoded = part(handle, which) else { return nil }
+        guard encoded.utf8.contains(UInt8(ascii: "%")) else { return encoded }
+        guard let decoded = part(handle, which, UInt32(CURLU_URLDECODE)) else {
+            throw TransportError(.badURL, "the user name and the password of a URL must have no control characters")
+        }
+        return decoded
     }
 
     private static func check(_ code: CURLUcode) throws(TransportError) {

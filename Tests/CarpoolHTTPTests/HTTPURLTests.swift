@@ -36,6 +36,9 @@ struct HTTPURLTests {
         #expect(url.userInformation?.password == "p:w")
         #expect(url.description == "https://example.com/path")
         #expect(try HTTPURL("https://example.com/a@b").userInformation == nil)
+        for user in ["us%10er", "us%00er:p", ":p%0aw", "a:%1f"] {
+            #expect(throws: TransportError.self) { try HTTPURL("https://\(user)@example.com/") }
+        }
     }
 
     @Test(arguments: [
