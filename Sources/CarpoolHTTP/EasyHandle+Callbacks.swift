@@ -1,5 +1,4 @@
 internal import CCurl
-internal import CTLS
 internal import Glibc
 
 // What libcurl calls while it works on a transfer. Plain functions, as what C calls can capture nothing: each finds its object through the
@@ -93,7 +92,8 @@ private func receiveMessage(
 private func setUpTLS(
     _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ trust: UnsafeMutableRawPointer?
 ) -> CURLcode {
-    if let context, let trust { CTLS_use_store(context, OpaquePointer(trust)) }
+    let code = EasyHandle.prepareTLS(context, trust)
+    guard code == CURLE_OK else { return code }
     // The transfer that makes a connection lives as long as its handshake, the only time at which this is called.
     if let easy, let context { CCurl_set_certificate_request(context, certificateIsWanted, CCurl_get_private(easy)) }
     return CURLE_OK

@@ -85,20 +85,28 @@ extension EasyHandle {
         switch trust {
         case .system:
             // Without them libcurl says why.
-            guard let system else { return set(CURLOPT_CAINFO, text: configuration.authoritiesPath) }
             use(system)
+            if system == nil { set(CURLOPT_CAINFO, text: configuration.authoritiesPath) }
         case .authorities(let authorities): use(authorities.store)
         case .none:
+            use(nil)
             set(CURLOPT_SSL_VERIFYPEER, 0)
             set(CURLOPT_SSL_VERIFYHOST, 0)
         }
     }
 
     /// Has connections trust a store, and no file. A transfer's callback for TLS, which is set later, does the same with these data.
-    private func use(_ store: TrustStore) {
+    private func use(_ store: TrustStore?) {
         set(CURLOPT_CAINFO, pointer: nil)
-        CCurl_set_tls_setup(raw, useTrustStore)
-        set(CURLOPT_SSL_CTX_DATA, pointer: UnsafeRawPointer(store.raw))
+        CCurl_set_tls_setup(raw) { _, context, store in EasyHandle.prepareTLS(context, store) }
+        set(CURLOPT_SSL_CTX_DATA, pointer: store.map { UnsafeRawPointer($0.raw) })
+    }
+
+    /// Sets up a connection before its handshake: its limits, and the store that it trusts if there is one.
+    static func prepareTLS(_ context: UnsafeMutableRawPointer?, _ store: UnsafeMutableRawPointer?) -> CURLcode {
+        guard let context, CTLS_limit_handshakes(context) == 1 else { return CURLE_SSL_CIPHER }
+        if let store { CTLS_use_store(context, OpaquePointer(store)) }
+        return CURLE_OK
     }
 
     private func setMethod(_ request: TransportRequest) {
@@ -120,15 +128,6 @@ extension EasyHandle {
             set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
         }
     }
-}
-
-/// Called by libcurl for each connection, before the handshake.
-private func useTrustStore(
-    _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ store: UnsafeMutableRawPointer?
-) -> CURLcode {
-    guard let context, let store else { return CURLE_SSL_CACERT_BADFILE }
-    CTLS_use_store(context, OpaquePointer(store))
-    return CURLE_OK
 }
 
 extension TransportRequest {
