@@ -9,16 +9,28 @@ public import CarpoolSystem
 public final class NetworkReachabilityManager: ReadinessHandler {
     /// Keeps an observer listening for as long as it is held.
     public final class Observation {
-        fileprivate let onChange: (ReachabilityChange) -> Void
-        fileprivate let onLook: () -> Void
+        let onChange: (ReachabilityChange) -> Void
+        let onLook: () -> Void
+        /// What an observer knows that is called in slices.
+        var position: Position
 
-        fileprivate init(_ onChange: @escaping (ReachabilityChange) -> Void, _ onLook: @escaping () -> Void) {
+        struct Position {
+            var reading: ReachabilityReading
+            var change = 0
+            var look = 0
+        }
+
+        fileprivate init(
+            _ reading: ReachabilityReading, _ onChange: @escaping (ReachabilityChange) -> Void,
+            _ onLook: @escaping () -> Void
+        ) {
+            position = Position(reading: reading)
             self.onChange = onChange
             self.onLook = onLook
         }
     }
 
-    private struct WeakObservation {
+    struct WeakObservation {
         weak var observation: Observation?
     }
 
@@ -33,6 +45,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private var current: ReachabilityReading
     private var interfaces: [Int: NetworkInterface] = [:]
     private var observations: [WeakObservation] = []
+    private let slicedObservers: SlicedObservers
     private var news: NetlinkSocket?
     private var network: (any NetworkView)?
     private var resolverWatch: ResolverFileWatch?
@@ -40,6 +53,8 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private var causes: ReachabilityCauses = []
     private var firstEvent: MonotonicTime?
     private var isStarted = false
+    /// The turn of the loop in which it last looked.
+    private var lookTurn = -1
 
     /// While it is armed the kernel's messages are left alone: a storm of them costs no more than some looks. It doubles from one look to
     /// the next, so that of changes that only follow each other the second is told as soon as the first.
@@ -64,6 +79,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         classifier = InterfaceClassifier(root: configuration.interfacesPath)
         current = ReachabilityReading(
             sequence: 0, generation: 0, time: loop.now, wallTime: WallClock.microseconds(), snapshot: .unknown)
+        slicedObservers = SlicedObservers(loop: loop, current: current)
     }
 
     // MARK: Asking
@@ -100,6 +116,18 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         evaluate()
     }
 
+    /// Looks again if the kernel has sent messages since the last look.
+    public func lookIfNews() {
+        start()
+        drain()
+        if !causes.isEmpty { evaluate() }
+    }
+
+    /// Looks again, unless it has looked in the present turn of the loop.
+    func lookOnceInTurn() {
+        if lookTurn != loop.turns { look() }
+    }
+
     /// Whether packets to one address can leave, and how: some microseconds, and nothing is sent.
     /// - Parameter zone: the interface of a link-local address, by name or number.
     public func lookup(_ address: IPAddress, zone: String? = nil) -> HostReachability {
@@ -119,14 +147,19 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         return HostReachability(address: address, path: path, isBlind: isBlind)
     }
 
-    /// Has a closure called with every change of the snapshot, at once and also if it is not worth telling, for as long as the
-    /// observation is held.
-    /// - Parameter onLook: called after every look, also if all is as before: the way to one host may have changed.
+    /// Has a closure called with every change of the snapshot, also if it is not worth telling, for as long as the observation is held.
+    /// - Parameters:
+    ///   - isSliced: whether it is called when the loop has time, in turns with thousands of others, and not at once.
+    ///   - onLook: called after every look, also if all is as before: the way to one host may have changed.
     public func observe(
-        _ onChange: @escaping (ReachabilityChange) -> Void, onLook: @escaping () -> Void = {}
+        isSliced: Bool = false, _ onChange: @escaping (ReachabilityChange) -> Void, onLook: @escaping () -> Void = {}
     ) -> Observation {
         start()
-        let observation = Observation(onChange, onLook)
+        let observation = Observation(current, onChange, onLook)
+        if isSliced {
+            slicedObservers.add(observation)
+            return observation
+        }
         observations.removeAll { $0.observation == nil }
         observations.append(WeakObservation(observation: observation))
         return observation
@@ -270,6 +303,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private func evaluate() {
         guard let network else { return clearSigns() }
         statistics.evaluations &+= 1
+        lookTurn = loop.turns
         if let snapshot = try? look(at: network) { return adopt(snapshot) }
         statistics.failures &+= 1
         // The socket may hold half an answer; another one begins anew.
@@ -310,6 +344,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             for observer in observations { observer.observation?.onChange(change) }
         }
         for observer in observations { observer.observation?.onLook() }
+        slicedObservers.didLook(current, snapshot != old.snapshot ? change : nil)
     }
 
     private func clearSigns() {

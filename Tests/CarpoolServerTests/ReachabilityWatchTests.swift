@@ -1,6 +1,7 @@
 import CarpoolJSON
 import CarpoolReachability
 @testable import CarpoolServer
+import CarpoolSystem
 import Testing
 
 /// Watches of a network that the configuration makes up, so that it changes when a test says so.
@@ -16,7 +17,13 @@ struct ReachabilityWatchTests {
 
     init() throws { stage = try Stage { $0.reachability = Self.settings(.satisfied) } }
 
-    private func turn(_ status: ReachabilityStatus) { stage.server.reachability.reconfigure(Self.settings(status)) }
+    private func turn(_ status: ReachabilityStatus) {
+        stage.server.reachability.reconfigure(Self.settings(status))
+        // Watches hear of it in slices.
+        let loop = stage.server.loop
+        loop.arm(Timer { loop.stop() }, afterMilliseconds: 1)
+        loop.run()
+    }
 
     @Test func theStateIsInTheAnswerAndChangesFollow() throws {
         let answer = try stage.call(client, "reachability.watch", #"{"lost_after_ms":0,"min_interval_ms":0}"#)

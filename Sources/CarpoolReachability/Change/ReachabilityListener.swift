@@ -10,16 +10,18 @@ public final class ReachabilityListener {
     private lazy var timer = Timer { [weak self] in self?.deadlineDidCome() }
 
     /// Listens from now on, until ``stop()``.
-    /// - Parameter onChange: called on the loop with what there is to tell, from what was told last.
+    /// - Parameters:
+    ///   - isSliced: whether it is one of many, called when the loop has time.
+    ///   - onChange: called on the loop with what there is to tell, from what was told last.
     public init(
-        _ manager: NetworkReachabilityManager, loop: EventLoop, settings: Debouncer.Settings,
+        _ manager: NetworkReachabilityManager, loop: EventLoop, settings: Debouncer.Settings, isSliced: Bool = false,
         onChange: @escaping (ReachabilityChange) -> Void
     ) {
         self.manager = manager
         self.loop = loop
         self.onChange = onChange
         debouncer = Debouncer(settings, told: manager.reading)
-        observation = manager.observe { [weak self] in self?.offer($0) }
+        observation = manager.observe(isSliced: isSliced) { [weak self] in self?.offer($0) }
     }
 
     /// What it was told last, or began with.
@@ -39,7 +41,7 @@ public final class ReachabilityListener {
 
     /// What has been pending until now has to be true still.
     private func deadlineDidCome() {
-        manager.look()
+        manager.lookOnceInTurn()
         guard observation != nil else { return }
         carryOut(debouncer.deadlineDidCome(manager.reading, at: max(MonotonicTime.read(), loop.now)))
     }

@@ -16,7 +16,7 @@ struct ReachabilityHandlers {
     // MARK: Asking
 
     private func get(_ call: Call) throws(RPCError) -> Answer {
-        let reading = call.params["fresh"]?.bool == true ? service.manager.refresh() : service.manager.reading
+        let reading = call.params["fresh"]?.bool == true ? service.freshReading() : service.manager.reading
         let writer = ReachabilityWriter(service, interfaceBytes: max(0, call.client.recordBytes / 2))
         guard let name = call.params["host"]?.string else {
             return .result { writer.write(reading, to: &$0) }

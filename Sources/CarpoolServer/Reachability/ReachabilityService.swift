@@ -13,6 +13,8 @@ final class ReachabilityService {
     /// The newest reading that was told.
     var encoded: EncodedReading?
     private var stream: ReachabilityListener?
+    private var lastRefresh = MonotonicTime(nanoseconds: 0)
+    private static let refreshMilliseconds = 20
     /// Live watches of all clients.
     private(set) var watchCount = 0
 
@@ -31,6 +33,17 @@ final class ReachabilityService {
 
     /// The look that is due from time to time.
     func tick() { manager.tick() }
+
+    /// A look that a client has asked for. The devices are asked at most every 20 ms, whoever asks: each look costs up to milliseconds.
+    func freshReading() -> ReachabilityReading {
+        if loop.now < lastRefresh.advanced(milliseconds: ReachabilityService.refreshMilliseconds) {
+            manager.lookIfNews()
+        } else {
+            lastRefresh = loop.now
+            manager.refresh()
+        }
+        return manager.reading
+    }
 
     /// Lets go of the kernel.
     func stop() {

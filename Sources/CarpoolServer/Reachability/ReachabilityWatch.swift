@@ -41,15 +41,15 @@ final class ReachabilityWatch {
         self.settings = settings
         self.cursor = cursor
         sent = service.manager.reading
-        listener = ReachabilityListener(service.manager, loop: service.loop, settings: settings) { [weak self] in
-            self?.take($0)
-        }
+        listener = ReachabilityListener(
+            service.manager, loop: service.loop, settings: settings, isSliced: true
+        ) { [weak self] in self?.take($0) }
         guard !hosts.isEmpty else { return }
         self.hosts = hosts.map { name in
             HostWatch(name, for: client.uid, service) { [weak self] in self?.tellHosts() }
         }
         toldHosts = self.hosts.map(\.view.addresses)
-        observation = service.manager.observe({ _ in }, onLook: { [weak self] in self?.refreshHosts() })
+        observation = service.manager.observe(isSliced: true, { _ in }, onLook: { [weak self] in self?.refreshHosts() })
     }
 
     /// What the answer to the call tells.

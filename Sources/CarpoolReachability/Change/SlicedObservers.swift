@@ -1,0 +1,118 @@
+internal import CarpoolSystem
+
+/// Observers that may be thousands. After a look they are called in slices, each with what has changed since it was called last.
+final class SlicedObservers: SlicedWork {
+    typealias Observation = NetworkReachabilityManager.Observation
+
+    private struct Cause {
+        var number: Int
+        var causes: ReachabilityCauses
+        var firstEvent: MonotonicTime
+    }
+
+    private let loop: EventLoop
+    private var observations: [NetworkReachabilityManager.WeakObservation] = []
+    private var current: ReachabilityReading
+    private var looks = 0
+    private var changes = 0
+    /// Of the changes that not all observers know.
+    private var causes: [Cause] = []
+    /// The change that the observer before this one was called with: most are called with the same.
+    private var last: ReachabilityChange?
+    private var isRunning = false
+    /// The observer that is called next, and the look of which all those before it know.
+    private var next = 0
+    private var looksAtStart = 0
+    /// How many observers there were when those that have ended were last removed.
+    private var kept = 0
+
+    /// The most causes that are kept apart.
+    private static let maximumCauses = 64
+    private static let sliceMicroseconds = 500
+
+    init(loop: EventLoop, current: ReachabilityReading) {
+        self.loop = loop
+        self.current = current
+    }
+
+    /// Adds an observer, which knows the newest reading.
+    func add(_ observation: Observation) {
+        if !isRunning, observations.count > 2 * kept + 64 { removeEnded() }
+        observation.position = Observation.Position(reading: current, change: changes, look: looks)
+        observations.append(.init(observation: observation))
+    }
+
+    /// Notes a look, and the change that it has found.
+    func didLook(_ reading: ReachabilityReading, _ change: ReachabilityChange?) {
+        current = reading
+        looks &+= 1
+        if let change { note(change) }
+        guard !observations.isEmpty, !isRunning else { return }
+        isRunning = true
+        begin()
+        loop.runInSlices(self)
+    }
+
+    private func note(_ change: ReachabilityChange) {
+        changes &+= 1
+        if observations.isEmpty { return causes.removeAll() }
+        causes.append(Cause(number: changes, causes: change.causes, firstEvent: change.firstEvent))
+        guard causes.count > SlicedObservers.maximumCauses else { return }
+        let oldest = causes.removeFirst()
+        causes[0].causes.formUnion(oldest.causes)
+        causes[0].firstEvent = oldest.firstEvent
+    }
+
+    private func begin() {
+        next = 0
+        looksAtStart = looks
+    }
+
+    func runSlice() -> Bool {
+        let slice = TimeSlice(microseconds: SlicedObservers.sliceMicroseconds)
+        repeat {
+            guard next < observations.count else { return endRound() }
+            if let observation = observations[next].observation { call(observation) }
+            next += 1
+        } while !slice.isOver
+        return true
+    }
+
+    /// All were called. Returns whether another round follows, since there was another look meanwhile.
+    private func endRound() -> Bool {
+        removeEnded()
+        if looksAtStart == looks {
+            isRunning = false
+            causes.removeAll()
+            last = nil
+            return false
+        }
+        begin()
+        return true
+    }
+
+    private func removeEnded() {
+        observations.removeAll { $0.observation == nil }
+        kept = observations.count
+    }
+
+    private func call(_ observation: Observation) {
+        let known = observation.position
+        observation.position = Observation.Position(reading: current, change: changes, look: looks)
+        if known.change != changes, known.reading.snapshot != current.snapshot {
+            observation.onChange(change(since: known))
+        }
+        if known.look != looks { observation.onLook() }
+    }
+
+    private func change(since known: Observation.Position) -> ReachabilityChange {
+        if let last, last.previous.time == known.reading.time, last.current.time == current.time { return last }
+        let unknown = causes.filter { $0.number > known.change }
+        let change = ReachabilityChange(
+            from: known.reading, to: current,
+            causes: unknown.reduce(into: ReachabilityCauses()) { $0.formUnion($1.causes) },
+            firstEvent: unknown.first?.firstEvent ?? current.time)
+        last = change
+        return change
+    }
+}
