@@ -12,16 +12,21 @@ final class MultiHandle: ReadinessHandler {
         let isLong: Bool
     }
 
-    /// Which of the handles with a key it is. One call of libcurl does all that is due for any connection of a handle, and an origin over HTTP/2
-    /// can make all its streams due at once; so origins that have many streams are spread over several handles.
+    /// Which of the handles with a key it is. Origins are spread over several handles: one call of libcurl does all that is due for any connection
+    /// of a handle, and an origin over HTTP/2 can make all its streams due at once; and for each connection that is made, libcurl looks at
+    /// all names and addresses that the handle has looked up within a minute.
     struct Place: Hashable {
         let key: Key
-        let shard: UInt8
+        let shard: Int
+
+        private static let shards = 16
+        private static let multiplexedShards = 256
 
         /// The place of an origin. The hash is seeded: nobody outside can choose origins that come together.
         init(key: Key, origin: Origin) {
             self.key = key
-            shard = key.speech == .multiplexed ? UInt8(truncatingIfNeeded: origin.hashValue) : 0
+            let count = key.speech == .multiplexed ? Place.multiplexedShards : Place.shards
+            shard = origin.hashValue & (count - 1)
         }
     }
 

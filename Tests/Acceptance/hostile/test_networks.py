@@ -1,0 +1,62 @@
+"""Crowds that look at the network, and a network that comes and goes under a crowd."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+
+from harness.daemon import Daemon
+from harness.gauge import bounded_turns
+from harness.namespaces import Machine
+from harness.waiting import eventually
+from harness.wire import Wire
+
+StartDaemon = Callable[..., Daemon]
+
+WATCHERS, WATCHES, HOSTS = 100, 32, 16
+"""Of one client: its connections, the watches of each, and the hosts of a watch."""
+WAITING = 9_600
+BATCH = 200
+
+
+def results(wire: Wire, calls: list[int]) -> int:
+    """Return how many of so many calls, whose answers come in their order, have succeeded."""
+    return sum("result" in wire.answer(call) for call in calls)
+
+
+def finished(daemon: Daemon) -> int:
+    return int(daemon.stats()["transfers"]["finished"])
+
+
+def has_finished(daemon: Daemon, count: int) -> bool:
+    return finished(daemon) >= count
+
+
+def test_b2_watches_of_fifty_thousand_hosts(daemon: Daemon) -> None:
+    with ExitStack() as open_wires, bounded_turns(daemon):
+        for watcher in range(WATCHERS):
+            wire = open_wires.enter_context(daemon.wire())
+            hosts = [[f"10.{watcher}.{watch}.{host}" for host in range(HOSTS)] for watch in range(WATCHES)]
+            assert results(wire, [wire.request("reachability.watch", hosts=names) for names in hosts]) == WATCHES
+        wire = open_wires.enter_context(daemon.wire())
+        assert results(wire, [wire.request("reachability.get", fresh=True) for _ in range(BATCH)]) == BATCH
+
+
+def test_b2_an_address_that_comes_and_goes_under_a_crowd(machine: Machine, start: StartDaemon) -> None:
+    machine.plug()
+    daemon = machine.run(start)
+    with ExitStack() as open_wires, bounded_turns(daemon):
+        for client in range(WAITING // 2_400):
+            wire = open_wires.enter_context(daemon.wire())
+            for first in range(0, 2_400, BATCH):
+                urls = [f"http://10.{client}.{n >> 8}.{n & 255}/" for n in range(first, first + BATCH)]
+                params = {"waits_for_connectivity": True, "connect_timeout_ms": 500}
+                assert results(wire, [wire.request("request.submit", url=url, **params) for url in urls]) == BATCH
+        for _ in range(2):
+            enough = finished(daemon) + 500
+            machine.ip("addr add 10.200.0.1/8 dev eth0")
+            eventually(partial(has_finished, daemon, enough))
+            machine.ip("addr del 10.200.0.1/8 dev eth0")
+            eventually(lambda: daemon.stats()["transfers"]["active"] == 0)
+        wire.call("session.cancel_requests", session="default")
