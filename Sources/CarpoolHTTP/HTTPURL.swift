@@ -27,7 +27,13 @@ public final class HTTPURL: CustomStringConvertible {
     /// Parses a reference against this URL (RFC 3986, section 5), as a `Location` field holds one. It is encoded as this URL was; where that is
     /// ``URLEncoding/asIs``, blanks and bytes beyond ASCII are encoded all the same, as curl does it.
     public func resolving(_ reference: String) throws(TransportError) -> HTTPURL {
-        try HTTPURL(reference, relativeTo: self, encoding: encoding)
+        guard reference.isEmpty || reference.utf8.first == UInt8(ascii: "#") else {
+            return try HTTPURL(reference, relativeTo: self, encoding: encoding)
+        }
+        // The same document (RFC 3986, section 5.2.2), of which the older library takes away the last segment of the path and the query.
+        let document = description[..<(description.firstIndex(of: "#") ?? description.endIndex)]
+        let fragment = URLEncoder.encode(reference, isReference: true)
+        return try HTTPURL("\(document)\(fragment)", relativeTo: nil, encoding: encoding, isEncoded: true)
     }
 
     /// The same URL with more behind its query, or with a query if it had none; path, fragment and user information stay. Not a character

@@ -82,7 +82,7 @@ struct PoolTests {
             #expect(outcomes.compactMap { $0.error?.description } == [])
         }
         let opened = await driver.statistics.openedConnections
-        #expect(opened >= 30 && opened <= 60)
+        #expect(opened >= 30 && opened <= 60, "\(opened)")
         await driver.end()
     }
 
