@@ -30,6 +30,8 @@ let package = Package(
         .systemLibrary(name: "CPlist", providers: [.apt(["libplist-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
+        // Apart from CLinux, because a static program, such as the command, has no C library in front of which it could stand.
+        .target(name: "CLookups", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
 
         // floor 1: ground
         .target(name: "CarpoolSystem", dependencies: ["CLinux"], swiftSettings: settings),
@@ -37,7 +39,8 @@ let package = Package(
 
         // floor 2: domains
         .target(
-            name: "CarpoolHTTP", dependencies: ["CCurl", "CTLS", "CZlib", "CarpoolSystem"], swiftSettings: settings),
+            name: "CarpoolHTTP", dependencies: ["CCurl", "CLookups", "CTLS", "CZlib", "CarpoolSystem"],
+            swiftSettings: settings),
         .target(
             name: "CarpoolSession",
             dependencies: ["CCrypto", "CPlist", "CZlib", "CarpoolHTTP", "CarpoolJSON", "CarpoolSystem"],

@@ -22,6 +22,8 @@ public final class CurlTransport: Transport {
     var isSweepUrgent = false
     /// What is known of the machine's network.
     var network = NetworkView()
+    /// Places of transfers that have ended before their look-ups.
+    var lookups = AbandonedLookups()
     /// Looks after connections in use whose own address has gone; made when first needed.
     var strandedTimer: Timer?
 
@@ -68,6 +70,7 @@ public final class CurlTransport: Transport {
         // The timers hold this object without counting: a weak reference would make every use of it slower.
         if let sweeper { loop.cancel(sweeper) }
         if let strandedTimer { loop.cancel(strandedTimer) }
+        if let timer = lookups.timer { loop.cancel(timer) }
         for pool in pools.values { if let gate = pool.gate { loop.cancel(gate) } }
         for multi in multis.values { multi.close() }
         connections.emptied = []
@@ -352,12 +355,14 @@ public final class CurlTransport: Transport {
 
     private func detach(_ transfer: Transfer, _ easy: EasyHandle) {
         guard let pool = transfer.pool else { return }
+        let isLookingUp = isLookingUp(transfer)
         pool.multi.remove(transfer, easy)
         easy.close()
         discardAttempts(of: transfer)
         if let connection = transfer.connection { release(connection) }
         transfer.connection = nil
         takePlace(of: transfer)
+        if isLookingUp { keepPlace(of: transfer, in: pool) }
         leavePlace(transfer)
         observeTurn()
     }

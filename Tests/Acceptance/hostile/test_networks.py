@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 
 from harness.daemon import Daemon
 from harness.gauge import bounded_turns
+from harness.link import with_file
 from harness.namespaces import Machine
 from harness.waiting import eventually
 from harness.wire import Wire
@@ -17,6 +21,9 @@ StartDaemon = Callable[..., Daemon]
 WATCHERS, WATCHES, HOSTS = 100, 32, 16
 """Of one client: its connections, the watches of each, and the hosts of a watch."""
 WAITING = 9_600
+NAMES = 600
+MOST_THREADS = 300
+"""More than there are connections."""
 BATCH = 200
 
 
@@ -60,3 +67,32 @@ def test_b2_an_address_that_comes_and_goes_under_a_crowd(machine: Machine, start
             machine.ip("addr del 10.200.0.1/8 dev eth0")
             eventually(lambda: daemon.stats()["transfers"]["active"] == 0)
         wire.call("session.cancel_requests", session="default")
+
+
+def threads(daemon: Daemon) -> int:
+    (count,) = re.findall(r"^Threads:\s+(\d+)$", Path(f"/proc/{daemon.pid}/status").read_text(), re.MULTILINE)
+    return int(count)
+
+
+def name_server() -> socket.socket:
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind(("127.0.0.1", 53))
+    return server
+
+
+def test_b3_names_of_which_nobody_tells_the_address(machine: Machine, start: StartDaemon, directory: Path) -> None:
+    machine.connect()
+    resolver = directory / "resolv.conf"
+    resolver.write_text("nameserver 127.0.0.1\noptions timeout:5 attempts:1\n")
+    with machine.inside.run(name_server):
+        daemon = with_file(machine.inside, "/etc/resolv.conf", resolver, start)
+        with daemon.wire() as wire, bounded_turns(daemon):
+            for number in range(NAMES):
+                url = f"http://name-{number}.example/"
+                request = wire.call("request.submit", url=url, connect_timeout_ms=20)["request"]
+            eventually(partial(has_finished, daemon, 100))
+            # All of them, where nothing holds the others back.
+            wire.call("request.wait", request=request, timeout_ms=1_000)
+            assert threads(daemon) < MOST_THREADS
+            wire.call("session.cancel_requests", session="default")
+            eventually(lambda: daemon.stats()["transfers"]["active"] == 0)

@@ -1,0 +1,52 @@
+internal import CLookups
+internal import CarpoolSystem
+
+/// Transfers that have ended while libcurl looked up their hosts. The look-up goes on in a thread until the resolver answers or gives up, half a
+/// minute later if the name server is silent; until then it keeps the transfer's place among the connections, so that look-ups have the same
+/// limits, of each client and in sum.
+struct AbandonedLookups {
+    struct Lookup {
+        let host: String
+        let place: AdmissionQueue<Transfer>.Place
+        let turns: Int
+        let pool: OriginPool
+    }
+
+    var all: [Lookup] = []
+    /// Looks whether they have ended; made when first needed.
+    var timer: Timer?
+}
+
+extension CurlTransport {
+    /// How often to look whether look-ups have ended, in milliseconds.
+    private static let lookupMilliseconds = 100
+
+    /// Whether a transfer has got no further than to the look-up of its host.
+    func isLookingUp(_ transfer: Transfer) -> Bool {
+        guard transfer.connection == nil, transfer.attempts.isEmpty else { return false }
+        return CLookups_count(transfer.request.url.origin.host) > 0
+    }
+
+    /// Keeps the place of a transfer that ends until its host's look-ups have ended.
+    func keepPlace(of transfer: Transfer, in pool: OriginPool) {
+        guard let place = transfer.place else { return }
+        let host = transfer.request.url.origin.host
+        lookups.all.append(.init(host: host, place: place, turns: transfer.turnsTaken, pool: pool))
+        transfer.place = nil
+        let timer = lookups.timer ?? Timer { [unowned self] in endLookups() }
+        lookups.timer = timer
+        if !timer.isArmed { loop.arm(timer, afterMilliseconds: CurlTransport.lookupMilliseconds) }
+    }
+
+    private func endLookups() {
+        lookups.all.removeAll { lookup in
+            guard CLookups_count(lookup.host) == 0 else { return false }
+            queue.finish(lookup.place, turns: lookup.turns)
+            if lookup.pool.connections.isEmpty { connections.emptied.append(lookup.pool) }
+            return true
+        }
+        observeTurn()
+        guard let timer = lookups.timer, !lookups.all.isEmpty else { return }
+        loop.arm(timer, afterMilliseconds: CurlTransport.lookupMilliseconds)
+    }
+}
