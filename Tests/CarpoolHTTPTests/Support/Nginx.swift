@@ -81,7 +81,7 @@ final class Nginx: Sendable {
                     location = /where { return 200 "$connection $connection_requests"; }
                     location = /echo { return 200 "\(echo)"; }
                     location = /upload { proxy_pass http://127.0.0.1:\(ports.plain)/sink; proxy_set_header X-Length $content_length; }
-                    location = /stall { proxy_request_buffering off; proxy_pass http://127.0.0.1:\(ports.stalled); }
+                    location = /stall { client_max_body_size 0; proxy_request_buffering off; proxy_pass http://127.0.0.1:\(ports.stalled); }
                     location = /sink { return 200 "$http_x_length"; }
                     location = /slow { limit_rate 20k; try_files /big =404; }
                     location = /raw.txt { gzip off; try_files /zero.txt =404; }
