@@ -23,6 +23,8 @@ from report import Row, limit_row, quantity
 DOWNLOADS = (1, 5, 20, 100)
 GET_AIM_MS = 20.0
 THROUGHPUT_AIM = 0.95
+PAIRS = 9
+"""How often downloads alone and beside gets are compared: pairs differ by a fifth, with or without gets."""
 READER_AIM = 0.8
 QUEUE, QUEUE_AIM = 10_000, 4.0
 SLOW, SLOW_AIM = 6, 2.0
@@ -98,17 +100,20 @@ def _gated() -> Iterator[GatedOrigin]:
 
 
 def _beside_downloads(bench: Bench, pinger: str, count: int) -> list[Row]:
-    """Download so many files alone, and beside another client's gets, in turn."""
+    """Download so many files alone and beside another client's gets, in turn, each first in every second pair."""
     size = (1 << 30 if bench.quick else 4 << 30) // count
     name = bench.origin.make_file("download", size)
     alone, beside, small = [], [], []
     try:
         with _daemon(bench, f"downloads-{count}") as daemon:
-            for _ in range(1 if bench.quick else 3):
-                alone.append(_download(bench, daemon, name, count))
+            for number in range(1 if bench.quick else PAIRS):
+                if number % 2 == 0:
+                    alone.append(_download(bench, daemon, name, count))
                 gets = _gets(pinger, daemon, bench.origin.http)
                 beside.append(_download(bench, daemon, name, count))
                 small.append(json.loads(gets.communicate(b"end\n", timeout=60)[0])["daemon"])
+                if number % 2 == 1:
+                    alone.append(_download(bench, daemon, name, count))
     finally:
         (bench.origin.directory / name).unlink()
     what = f"beside {count} download{'s' if count > 1 else ''}"
