@@ -90,7 +90,7 @@ def test_every_id_of_compatibility_stands_once() -> None:
 
 
 def test_the_page_of_limits_has_every_range() -> None:
-    source = (ROOT / "Sources/CarpoolServer/Limits.swift").read_text()
+    source = (ROOT / "Sources/CarpoolServer/Configuration/Limits.swift").read_text()
     fields = re.findall(r'"([a-z_]+)", \\\.\w+, ([\d_]+)\.\.\.([\d_]+)', source)
     assert len(fields) > 50
     rows = {f"| `{name}` | {int(least):,} | {int(most):,} |" for name, least, most in fields}

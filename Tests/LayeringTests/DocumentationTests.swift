@@ -20,7 +20,7 @@ struct DocumentationTests {
     }
 
     @Test func everyLimitIsDocumented() throws {
-        let text = try SourceFile(path: "Sources/CarpoolServer/Limits.swift").lines.joined(separator: "\n")
+        let text = try SourceFile(path: "Sources/CarpoolServer/Configuration/Limits.swift").lines.joined(separator: "\n")
         let names = text.matches(of: /Field\(\s*"([a-z_]+)"/).map { String($0.1) }
         try expectNames(names, in: "docs/limits.md", atLeast: 15)
     }
