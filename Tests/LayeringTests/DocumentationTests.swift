@@ -20,9 +20,19 @@ struct DocumentationTests {
     }
 
     @Test func everyLimitIsDocumented() throws {
-        let text = try SourceFile(path: "Sources/CarpoolServer/Configuration/Limits.swift").lines.joined(separator: "\n")
+        let file = try SourceFile(path: "Sources/CarpoolServer/Configuration/Limits.swift")
+        let text = file.lines.joined(separator: "\n")
         let names = text.matches(of: /Field\(\s*"([a-z_]+)"/).map { String($0.1) }
         try expectNames(names, in: "docs/limits.md", atLeast: 15)
+    }
+
+    /// The Python package is distributed without the rest of the tree, so it has its own copy.
+    @Test func thePythonPackageHasTheSameLicence() throws {
+        let text = try SourceFile(path: "docs/LICENSE").lines
+        #expect(text.first == "MIT License")
+        #expect(try SourceFile(path: "clients/python/LICENSE").lines == text)
+        let package = try SourceFile(path: "clients/python/pyproject.toml").lines
+        #expect(package.contains(#"license = "MIT""#))
     }
 
     private func expectNames(_ names: [String], in path: String, atLeast count: Int) throws {
