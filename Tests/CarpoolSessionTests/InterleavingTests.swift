@@ -34,7 +34,7 @@ private final class Play {
     private let earlierTransfers: Int
     private var ends = 0
     private var heads = 0
-    private var isHeaded: Transfer?
+    private var isHeaded: ScriptedTask?
     private(set) var script: [String] = []
 
     private static let maximumSteps = 30
@@ -166,7 +166,7 @@ private final class Play {
 
     // MARK: The network, which keeps to its rules: one head, then the body, then one end
 
-    private var transfer: Transfer? { stage.transport.running > 0 ? stage.transport.transfers.last : nil }
+    private var transfer: ScriptedTask? { stage.transport.running > 0 ? stage.transport.transfers.last : nil }
 
     private var isCancelled: Bool { transfer.map { stage.transport.cancelled.contains($0.id) } ?? false }
 

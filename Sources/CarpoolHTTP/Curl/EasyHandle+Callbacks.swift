@@ -6,14 +6,14 @@ internal import Glibc
 
 extension EasyHandle {
     /// Lets the transfer hear what libcurl says of its work, which costs a fifth of the CPU time of a request over HTTP/2.
-    func installMessages(for transfer: Transfer) {
+    func installMessages(for transfer: CurlTransfer) {
         CCurl_set_debug(raw, receiveMessage)
         set(CURLOPT_DEBUGDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(transfer).toOpaque()))
         set(CURLOPT_VERBOSE, 1)
     }
 
     /// Leads libcurl's callbacks to the transfer. It must be kept alive until the handle is closed.
-    func installCallbacks(for transfer: Transfer) {
+    func installCallbacks(for transfer: CurlTransfer) {
         let context = UnsafeRawPointer(Unmanaged.passUnretained(transfer).toOpaque())
         set(CURLOPT_PRIVATE, pointer: context)
         CCurl_set_write(raw, CURLOPT_HEADERFUNCTION, receiveHeaderLine)
@@ -38,8 +38,8 @@ extension EasyHandle {
     }
 }
 
-private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+private func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+    context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
 private func receiveHeaderLine(

@@ -35,7 +35,7 @@ extension EasyHandle {
 
     /// Makes the handle of a transfer; `nil` if memory is out.
     /// `mayShare` says whether it may turn out that the origin takes several requests on one connection.
-    init?(transfer: Transfer, pool: OriginPool, mayShare: Bool, configuration: TransportConfiguration) {
+    init?(transfer: CurlTransfer, pool: OriginPool, mayShare: Bool, configuration: TransportConfiguration) {
         let request = transfer.request
         self.init(
             fields: request.fields, defaults: EasyHandle.defaults(for: request, isDecoding: transfer.isDecoding))

@@ -4,7 +4,7 @@ internal import CarpoolSystem
 /// Reads what a transfer cost. All of it is asked for once, at its end and before its handle is removed: afterwards older libcurls may
 /// answer with numbers of another transfer.
 enum MetricsReader {
-    static func read(_ transfer: Transfer) -> TransferMetrics {
+    static func read(_ transfer: CurlTransfer) -> TransferMetrics {
         var metrics = TransferMetrics()
         let deadlines = transfer.deadlines
         let now = MonotonicTime.read()
@@ -27,7 +27,7 @@ enum MetricsReader {
     }
 
     /// libcurl counts from the moment in which it got the transfer; 0 means that the step did not happen.
-    private static func readTimes(_ easy: EasyHandle, _ transfer: Transfer, _ metrics: inout TransferMetrics) {
+    private static func readTimes(_ easy: EasyHandle, _ transfer: CurlTransfer, _ metrics: inout TransferMetrics) {
         let offset = metrics.queuedMicroseconds
         func time(_ info: CURLINFO) -> Int? {
             let value = easy.offset(info)

@@ -7,7 +7,7 @@ internal import CarpoolSystem
 struct AbandonedLookups {
     struct Lookup {
         let host: String
-        let place: AdmissionQueue<Transfer>.Place
+        let place: AdmissionQueue<CurlTransfer>.Place
         let turns: Int
         let pool: OriginPool
     }
@@ -22,13 +22,13 @@ extension CurlTransport {
     private static let lookupMilliseconds = 100
 
     /// Whether a transfer has got no further than to the look-up of its host.
-    func isLookingUp(_ transfer: Transfer) -> Bool {
+    func isLookingUp(_ transfer: CurlTransfer) -> Bool {
         guard transfer.connection == nil, transfer.attempts.isEmpty else { return false }
         return CLookups_count(transfer.request.url.origin.host) > 0
     }
 
     /// Keeps the place of a transfer that ends until its host's look-ups have ended.
-    func keepPlace(of transfer: Transfer, in pool: OriginPool) {
+    func keepPlace(of transfer: CurlTransfer, in pool: OriginPool) {
         guard let place = transfer.place else { return }
         let host = transfer.request.url.origin.host
         lookups.all.append(.init(host: host, place: place, turns: transfer.turnsTaken, pool: pool))

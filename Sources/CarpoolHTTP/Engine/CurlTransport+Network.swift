@@ -61,7 +61,7 @@ extension CurlTransport {
     }
 }
 
-extension Transfer {
+extension CurlTransfer {
     /// What is told of a transfer whose connection's own address has gone.
     var strandedError: TransportError {
         TransportError(

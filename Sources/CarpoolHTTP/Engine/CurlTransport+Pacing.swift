@@ -7,7 +7,7 @@ extension CurlTransport {
         /// A connection at which something is ready, and over which much was moved when it was last served.
         case connection(Connection)
         /// A transfer that was paused because it has had its share.
-        case transfer(Transfer)
+        case transfer(CurlTransfer)
     }
 
     /// Whether the present turn has lasted so long that what can wait shall wait for the next; reads the clock.
@@ -15,14 +15,14 @@ extension CurlTransport {
 
     /// Returns whether a piece of a body must wait: not its transfer's first in this turn, and not in the middle of what libcurl has read,
     /// of which it would have to make a copy.
-    func mustWait(_ transfer: Transfer, with bytes: UnsafeRawBufferPointer) -> Bool {
+    func mustWait(_ transfer: CurlTransfer, with bytes: UnsafeRawBufferPointer) -> Bool {
         let isLast = transfer.pieces.isLast(bytes)
         return mustWait(transfer, isWhole: isLast)
     }
 
     /// Returns whether a transfer must move nothing more in this turn; then it goes on in a later one by itself, and the callback that asks
     /// answers libcurl with a pause. Called from within libcurl.
-    func mustWait(_ transfer: Transfer, isWhole: Bool = true) -> Bool {
+    func mustWait(_ transfer: CurlTransfer, isWhole: Bool = true) -> Bool {
         budget.begin(turn: loop.turns)
         if transfer.turn != loop.turns {
             transfer.turn = loop.turns
@@ -42,7 +42,7 @@ extension CurlTransport {
     }
 
     /// Notes bytes of a body that were moved, in either direction. Called from within libcurl, after ``mustWait(_:)``.
-    func noteMoved(_ count: Int, by transfer: Transfer) {
+    func noteMoved(_ count: Int, by transfer: CurlTransfer) {
         budget.move(count)
         transfer.movedInTurn &+= count
         transfer.connection?.moved &+= count
@@ -72,7 +72,7 @@ extension CurlTransport {
         if !bulk.isEmpty { observeTurn() }
     }
 
-    private func goOn(_ transfer: Transfer) {
+    private func goOn(_ transfer: CurlTransfer) {
         guard transfer.isThrottled else { return }
         transfer.isThrottled = false
         transfer.connection?.isThrottled = false

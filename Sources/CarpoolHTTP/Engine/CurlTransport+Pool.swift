@@ -86,13 +86,13 @@ extension CurlTransport {
     }
 
     /// A transfer has a connection, or has ended: what else it tried has come to nothing. Older versions of libcurl do not say so.
-    func discardAttempts(of transfer: Transfer) {
+    func discardAttempts(of transfer: CurlTransfer) {
         for attempt in transfer.attempts where attempt.agreement == nil { connections.discard(attempt) }
         transfer.attempts = []
     }
 
     /// Notes which connection a transfer is about to use. Called from within libcurl.
-    func attach(_ transfer: Transfer, localPort: UInt16, ends: @autoclosure () -> Connection.Ends) {
+    func attach(_ transfer: CurlTransfer, localPort: UInt16, ends: @autoclosure () -> Connection.Ends) {
         if let previous = transfer.connection { connections.release(previous) }
         transfer.connection = nil
         guard let pool = transfer.pool else { return }
@@ -126,7 +126,7 @@ extension CurlTransport {
 
     /// Whether the connection that libcurl has chosen for a transfer has bytes that nobody has asked for, or is at its end: then it is ended
     /// here. Newer versions of libcurl look for themselves. Called from within libcurl.
-    func refusesReuse(of localPort: UInt16, for transfer: Transfer) -> Bool {
+    func refusesReuse(of localPort: UInt16, for transfer: CurlTransfer) -> Bool {
         guard CurlLibrary.profile == .http1,
             let connection = transfer.pool?.connections.first(where: { $0.ends?.localPort == localPort }),
             connection.idleSince != nil, connection.mustBeQuiet, connection.isShutDown || !connection.isQuiet
@@ -275,7 +275,7 @@ extension CurlTransport {
 extension CurlTransport {
     /// Whether a connection for a transfer can be made now, as far as the system's authorities are concerned; if not, the transfer goes on when
     /// they were read.
-    func isTrustReady(for transfer: Transfer) -> Bool {
+    func isTrustReady(for transfer: CurlTransfer) -> Bool {
         guard transfer.request.url.origin.scheme == "https", transfer.request.partition.trust == .system else {
             return true
         }

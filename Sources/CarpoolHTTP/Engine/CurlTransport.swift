@@ -11,7 +11,7 @@ public final class CurlTransport: Transport {
     let connections: ConnectionTable
     /// The system's certificate authorities.
     let systemTrust: SystemTrust
-    var queue: AdmissionQueue<Transfer>
+    var queue: AdmissionQueue<CurlTransfer>
     var multis: [MultiHandle.Place: MultiHandle] = [:]
     var pools: [OriginPool.Key: OriginPool] = [:]
     /// The same in the order in which they came, of all and of each user.
@@ -31,10 +31,10 @@ public final class CurlTransport: Transport {
     var budget = TurnBudget()
     var bulk = WaitingLine<Bulk>()
 
-    private var starting: [Transfer] = []
-    private var ending: [Transfer] = []
-    private var resuming: [Transfer] = []
-    private var sending: [Transfer] = []
+    private var starting: [CurlTransfer] = []
+    private var ending: [CurlTransfer] = []
+    private var resuming: [CurlTransfer] = []
+    private var sending: [CurlTransfer] = []
     private var unsettled: [MultiHandle] = []
     private var isObservingTurn = false
     /// The last turn that had no time left for more transfers.
@@ -85,8 +85,8 @@ public final class CurlTransport: Transport {
     }
 
     /// Starts a transfer when the turn ends.
-    public func start(_ request: TransportRequest, delegate: any TransferDelegate) -> Transfer {
-        let transfer = Transfer(id: nextID, request: request, delegate: delegate, transport: self)
+    public func start(_ request: TransportRequest, delegate: any TransferDelegate) -> any TransportTask {
+        let transfer = CurlTransfer(id: nextID, request: request, delegate: delegate, transport: self)
         nextID &+= 1
         starting.append(transfer)
         observeTurn()
@@ -94,16 +94,16 @@ public final class CurlTransport: Transport {
     }
 
     /// Ends a transfer when the turn ends.
-    public func cancel(_ transfer: Transfer) {
-        guard !transfer.hasEnded, transfer.transport === self else { return }
+    func cancel(_ transfer: CurlTransfer) {
+        guard !transfer.hasEnded else { return }
         if transfer.verdict == nil { transfer.verdict = TransportError(.cancelled, "the transfer was cancelled") }
         ending.append(transfer)
         observeTurn()
     }
 
-    /// Has neither silence nor a connection counted, until ``resumeReceiving(_:)``; what waits for its turn waits outside the queue.
-    public func holdUp(_ transfer: Transfer) {
-        guard !transfer.hasEnded, transfer.transport === self else { return }
+    /// Pauses a transfer until ``resume(_:)``: neither silence nor its connection counts, and one that waits for its turn leaves the queue.
+    func pause(_ transfer: CurlTransfer) {
+        guard !transfer.hasEnded else { return }
         transfer.deadlines.paused()
         switch transfer.phase {
         case .new, .ended: break
@@ -115,23 +115,23 @@ public final class CurlTransport: Transport {
     }
 
     /// Changes how soon a transfer has its turn.
-    public func setPriority(_ priority: TransferPriority, of transfer: Transfer) {
-        guard !transfer.hasEnded, transfer.transport === self, transfer.priority != priority else { return }
+    func setPriority(_ priority: TransferPriority, of transfer: CurlTransfer) {
+        guard !transfer.hasEnded, transfer.priority != priority else { return }
         transfer.priority = priority
         guard case .waiting = transfer.phase, let place = transfer.place else { return }
         transfer.place = queue.move(place, to: priority)
         observeTurn()
     }
 
-    /// Lets a paused transfer go on when the turn ends.
-    public func resumeReceiving(_ transfer: Transfer) {
-        guard !transfer.hasEnded, transfer.transport === self else { return }
+    /// Resumes a paused transfer when the turn ends.
+    func resume(_ transfer: CurlTransfer) {
+        guard !transfer.hasEnded else { return }
         resuming.append(transfer)
         observeTurn()
     }
 
     /// Lets a transfer whose body's source has more, or is wanted no more, go on when the turn ends.
-    func resumeSending(_ transfer: Transfer) {
+    func resumeSending(_ transfer: CurlTransfer) {
         sending.append(transfer)
         observeTurn()
     }
@@ -168,7 +168,7 @@ public final class CurlTransport: Transport {
         isObservingTurn = false
         for transfer in take(&starting) { enqueue(transfer) }
         for transfer in take(&ending) { finish(transfer, error: transfer.verdict) }
-        for transfer in take(&resuming) { resume(transfer) }
+        for transfer in take(&resuming) { resumeNow(transfer) }
         for transfer in take(&sending) { send(transfer) }
         for _ in 0..<CurlTransport.roundsPerTurn {
             admitWaiting()
@@ -200,7 +200,7 @@ public final class CurlTransport: Transport {
 
     // MARK: A transfer's way
 
-    private func enqueue(_ transfer: Transfer) {
+    private func enqueue(_ transfer: CurlTransfer) {
         guard transfer.verdict == nil, case .new = transfer.phase else { return }
         guard !transfer.deadlines.isPaused, isTrustReady(for: transfer) else { return watch(transfer) }
         guard let pool = pool(for: transfer.request) else {
@@ -234,7 +234,7 @@ public final class CurlTransport: Transport {
         }
     }
 
-    private func admit(_ transfer: Transfer) {
+    private func admit(_ transfer: CurlTransfer) {
         guard let pool = transfer.pool else { return }
         transfer.deadlines.admitted(at: MonotonicTime.read())
         transfer.isDecoding = transfer.request.isDecoded
@@ -255,7 +255,7 @@ public final class CurlTransport: Transport {
         transfer.delegate?.transferDidStart(transfer)
     }
 
-    private func resume(_ transfer: Transfer) {
+    private func resumeNow(_ transfer: CurlTransfer) {
         guard transfer.deadlines.isPaused else { return }
         transfer.deadlines.resumed(at: loop.now)
         switch transfer.phase {
@@ -268,7 +268,7 @@ public final class CurlTransport: Transport {
         }
     }
 
-    private func send(_ transfer: Transfer) {
+    private func send(_ transfer: CurlTransfer) {
         guard transfer.deadlines.isBodyAwaited, case .running(let easy) = transfer.phase else { return }
         transfer.deadlines.isBodyAwaited = false
         transfer.deadlines.active(at: loop.now)
@@ -276,32 +276,32 @@ public final class CurlTransport: Transport {
         if !transfer.deadlines.isPaused { transfer.pool?.multi.resume(transfer, easy) }
     }
 
-    private func giveUpPlace(of transfer: Transfer) {
+    private func giveUpPlace(of transfer: CurlTransfer) {
         guard let place = transfer.place, !transfer.hasGivenUpPlace else { return }
         transfer.hasGivenUpPlace = queue.holdUp(place)
         observeTurn()
     }
 
-    private func takePlace(of transfer: Transfer) {
+    private func takePlace(of transfer: CurlTransfer) {
         guard let place = transfer.place, transfer.hasGivenUpPlace else { return }
         transfer.hasGivenUpPlace = false
         queue.goOn(place)
     }
 
     /// Takes one that waits out of the line.
-    private func leaveLine(_ transfer: Transfer) {
+    private func leaveLine(_ transfer: CurlTransfer) {
         if let place = transfer.place { queue.withdraw(place) }
         transfer.place = nil
     }
 
     /// Takes one that was admitted out of the books.
-    private func leavePlace(_ transfer: Transfer) {
+    private func leavePlace(_ transfer: CurlTransfer) {
         if let place = transfer.place { queue.finish(place, turns: transfer.turnsTaken) }
         transfer.place = nil
     }
 
     /// libcurl has finished a transfer.
-    func complete(_ transfer: Transfer, _ result: CURLcode) {
+    func complete(_ transfer: CurlTransfer, _ result: CURLcode) {
         // Whatever libcurl made of the end that we gave it: half of a body without a length would pass for the whole.
         if transfer.isStranded, transfer.verdict == nil { transfer.verdict = transfer.strandedError }
         if result == CURLE_SEND_ERROR || transfer.connection?.isLost == true, transfer.mayBeSentAgain {
@@ -319,13 +319,13 @@ public final class CurlTransport: Transport {
     }
 
     /// Takes up a transfer that has waited for something before it could be queued.
-    func startWaiting(_ transfer: Transfer) {
+    func startWaiting(_ transfer: CurlTransfer) {
         guard case .new = transfer.phase else { return }
         starting.append(transfer)
         observeTurn()
     }
 
-    private func startAgain(_ transfer: Transfer) {
+    private func startAgain(_ transfer: CurlTransfer) {
         guard case .running(let easy) = transfer.phase else { return }
         detach(transfer, easy)
         transfer.phase = .new
@@ -333,7 +333,7 @@ public final class CurlTransport: Transport {
     }
 
     /// Ends a transfer, wherever it is on its way. Must not be called from a callback of libcurl's.
-    func finish(_ transfer: Transfer, error: TransportError?) {
+    func finish(_ transfer: CurlTransfer, error: TransportError?) {
         if transfer.hasEnded { return }
         let metrics = MetricsReader.read(transfer)
         switch transfer.phase {
@@ -353,7 +353,7 @@ public final class CurlTransport: Transport {
         delegate?.transferDidComplete(transfer, TransferCompletion(error: error, metrics: metrics))
     }
 
-    private func detach(_ transfer: Transfer, _ easy: EasyHandle) {
+    private func detach(_ transfer: CurlTransfer, _ easy: EasyHandle) {
         guard let pool = transfer.pool else { return }
         let isLookingUp = isLookingUp(transfer)
         pool.multi.remove(transfer, easy)
@@ -371,13 +371,13 @@ public final class CurlTransport: Transport {
 
     /// Arms the transfer's timer for its first deadline. Activity moves that away without a word, so the timer looks again when it fires.
     /// Timer and transfer hold each other until the transfer ends.
-    private func watch(_ transfer: Transfer) {
+    private func watch(_ transfer: CurlTransfer) {
         let timer = transfer.timer ?? Timer { transfer.transport.checkDeadlines(transfer) }
         transfer.timer = timer
         loop.arm(timer, at: transfer.deadlines.next.at)
     }
 
-    private func checkDeadlines(_ transfer: Transfer) {
+    private func checkDeadlines(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
         let next = transfer.deadlines.next
         guard next.at <= loop.now else { return watch(transfer) }

@@ -130,7 +130,7 @@ final class MultiHandle: ReadinessHandler {
     // MARK: Transfers
 
     /// Gives a transfer to libcurl, which keeps it alive until it is removed. Gives `nil`, or why it was refused.
-    func add(_ transfer: Transfer, _ easy: EasyHandle) -> String? {
+    func add(_ transfer: CurlTransfer, _ easy: EasyHandle) -> String? {
         let code = curl_multi_add_handle(raw, easy.raw)
         guard code == CURLM_OK else { return String(cString: curl_multi_strerror(code)) }
         _ = Unmanaged.passRetained(transfer)
@@ -140,7 +140,7 @@ final class MultiHandle: ReadinessHandler {
     }
 
     /// Takes a transfer back, finished or not. Must not be called from a callback.
-    func remove(_ transfer: Transfer, _ easy: EasyHandle) {
+    func remove(_ transfer: CurlTransfer, _ easy: EasyHandle) {
         curl_multi_remove_handle(raw, easy.raw)
         transfers -= 1
         unsettle()
@@ -151,7 +151,7 @@ final class MultiHandle: ReadinessHandler {
     ///
     /// libcurl gives it the bytes that it has kept at once. If the answer is to pause again, sending stays paused too: libcurl 8.14 would else read
     /// on, as if only sending went on, and would drop what it keeps if the server has closed the connection before the end of the body.
-    func resume(_ transfer: Transfer, _ easy: EasyHandle) {
+    func resume(_ transfer: CurlTransfer, _ easy: EasyHandle) {
         transport.budget.beginAction()
         transfer.isPieceKept = false
         curl_easy_pause(easy.raw, CURLPAUSE_SEND)
@@ -291,7 +291,7 @@ final class MultiHandle: ReadinessHandler {
             let result = CCurl_message_result(message)
             hasProgressed = true
             if let context = CCurl_get_private(easy) {
-                transport.complete(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), result)
+                transport.complete(Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue(), result)
             } else {
                 endSweep()
             }

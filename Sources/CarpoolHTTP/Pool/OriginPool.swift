@@ -48,7 +48,7 @@ final class OriginPool {
     }
 
     /// Its share of the pool at this moment.
-    func statistics(_ queue: AdmissionQueue<Transfer>) -> OriginStatistics {
+    func statistics(_ queue: AdmissionQueue<CurlTransfer>) -> OriginStatistics {
         var result = OriginStatistics(origin: key.origin, user: user)
         result.connections = connections.count { $0.isOpen }
         result.idle = connections.count { $0.isIdle }

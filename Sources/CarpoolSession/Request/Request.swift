@@ -46,7 +46,7 @@ public final class Request {
     var hasNoResponse = false
     /// What the session is doing for it.
     var phase = RequestPhase.idle
-    var transfer: Transfer?
+    var transfer: (any TransportTask)?
     /// What follows from the head of the present hop.
     var redirection = RedirectHandler.Step.deliver
     /// Takes the body in place of ``body``; set before the request is resumed, and stays.
@@ -140,7 +140,7 @@ public final class Request {
     @discardableResult public func setPriority(_ priority: TransferPriority) -> Bool {
         guard !isFinished, parameters.priority != priority else { return false }
         parameters.priority = priority
-        if let transfer { session.transport.setPriority(priority, of: transfer) }
+        transfer?.setPriority(priority)
         return true
     }
 

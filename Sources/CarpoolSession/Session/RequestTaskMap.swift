@@ -6,7 +6,7 @@ struct RequestTaskMap {
 
     var count: Int { requests.count }
 
-    subscript(transfer: Transfer) -> Request? {
+    subscript(transfer: any TransportTask) -> Request? {
         get { requests[transfer.id] }
         set { requests[transfer.id] = newValue }
     }

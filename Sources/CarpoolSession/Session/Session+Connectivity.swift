@@ -34,9 +34,9 @@ extension Session {
         wait(with: begin(hop, for: request), of: request, path)
     }
 
-    private func wait(with transfer: Transfer, of request: Request, _ path: NetworkPath) {
+    private func wait(with transfer: any TransportTask, of request: Request, _ path: NetworkPath) {
         guard let connectivity else { return }
-        transport.holdUp(transfer)
+        transfer.pause()
         let history = request.networkHistory
         history.wait = PathWait(for: transfer.request.url.origin.host, connectivity) { [self] in
             history.wait = nil
@@ -53,7 +53,7 @@ extension Session {
     }
 
     /// Whether a hop that has failed goes again when there is a way, because nothing of it was sent and there was none.
-    func waitsAgain(_ request: Request, after completion: TransferCompletion, of transfer: Transfer) -> Bool {
+    func waitsAgain(_ request: Request, after completion: TransferCompletion, of transfer: any TransportTask) -> Bool {
         guard let failure = completion.error, waitsForConnectivity(request), let connectivity,
             completion.metrics.requestMicroseconds == nil, request.error == nil, !request.isOver,
             request.state != .cancelled, !request.isLost, transfer.request.body.canBeSent
@@ -72,7 +72,7 @@ extension Session {
         request.attempts[request.attempts.count - 1].hops.removeLast()
         let again = begin(next, for: request)
         if !path.isUsable { wait(with: again, of: request, path) }
-        if request.isHeldUp { transport.holdUp(again) }
+        if request.isHeldUp { again.pause() }
         return true
     }
 

@@ -125,12 +125,12 @@ extension Session {
     }
 
     /// Hands one hop to the transport.
-    func begin(_ hop: TransportRequest, for request: Request) -> Transfer {
+    func begin(_ hop: TransportRequest, for request: Request) -> any TransportTask {
         request.letGoOfLastHop()
         request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
         let transfer = transport.start(hop, delegate: delegate)
         if hop.priority != request.parameters.priority {
-            transport.setPriority(request.parameters.priority, of: transfer)
+            transfer.setPriority(request.parameters.priority)
         }
         request.transfer = transfer
         request.settlement = nil

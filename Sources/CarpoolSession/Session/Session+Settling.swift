@@ -88,7 +88,7 @@ extension Session {
         // What completes the body hears of it too.
         guard request.settlement == nil else { return }
         request.body.discard()
-        if let transfer = request.transfer { transport.cancel(transfer) }
+        request.transfer?.cancel()
     }
 
     // MARK: The end of a request

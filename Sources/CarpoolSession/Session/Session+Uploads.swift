@@ -46,7 +46,7 @@ extension Session {
     // MARK: Sending
 
     /// A hop has left the queue: from now on its body is asked for.
-    func didStart(_ transfer: Transfer, for request: Request) {
+    func didStart(_ transfer: any TransportTask, for request: Request) {
         guard let upload = request.upload else { return }
         if case .none = transfer.request.body { return }
         if upload.kind == .stream {
@@ -57,7 +57,7 @@ extension Session {
     }
 
     /// A piece of the body was taken by the network.
-    func didSend(_ count: Int, of transfer: Transfer, for request: Request) {
+    func didSend(_ count: Int, of transfer: any TransportTask, for request: Request) {
         let progress = UploadProgress(
             sentBytes: transfer.bodyPosition, totalBytes: transfer.request.body.lengthBytes)
         eventMonitor.request(request, taskDidSendBodyBytes: count, progress: progress)
@@ -94,7 +94,7 @@ extension Session {
                 if upload.body.isFed { next.isLong = true }
                 request.upload?.kind = upload.kind
                 send(next, for: request)
-                if request.isHeldUp, let transfer = request.transfer { transport.holdUp(transfer) }
+                if request.isHeldUp { request.transfer?.pause() }
             case .failure(let cause):
                 request.fail(.createUploadableFailed(cause))
                 endTask(request, error: nil)

@@ -139,7 +139,7 @@ extension Session {
 
     func didSuspend(_ request: Request) {
         guard case .tasked(let isStarted) = request.phase else { return }
-        if isStarted, let transfer = request.transfer { transport.holdUp(transfer) }
+        if isStarted { request.transfer?.pause() }
         eventMonitor.requestDidSuspendTask(request)
     }
 
@@ -150,7 +150,7 @@ extension Session {
             request.heldCompletion = nil
             delegate.transferDidComplete(transfer, completion.value)
         } else {
-            transport.resumeReceiving(transfer)
+            transfer.resume()
         }
     }
 
@@ -192,7 +192,7 @@ extension Session {
             // Between two hops, while somebody makes the body of the second.
             return endTask(request, error: Session.cancellation)
         }
-        transport.cancel(transfer)
+        transfer.cancel()
         guard let completion = request.heldCompletion else { return }
         request.heldCompletion = nil
         delegate.transferDidComplete(

@@ -8,18 +8,18 @@ final class SessionDelegate: TransferDelegate {
     /// A redirect's body is read and dropped, so that its connection stays fit for use, up to here; a longer one is cut off.
     private static let discardLimitBytes = 262_144
 
-    func transferDidStart(_ transfer: Transfer) {
+    func transferDidStart(_ transfer: any TransportTask) {
         guard let request = tasks[transfer], !request.isOver else { return }
         request.session.didStart(transfer, for: request)
     }
 
-    func transferDidSecureConnection(_ transfer: Transfer) {
+    func transferDidSecureConnection(_ transfer: any TransportTask) {
         guard let request = tasks[transfer], !request.isOver else { return }
         let challenge = AuthenticationChallenge(serverTrustOf: transfer.request)
         request.session.eventMonitor.request(request, taskDidReceive: challenge)
     }
 
-    func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {
+    func transfer(_ transfer: any TransportTask, didReceive head: ResponseHead) {
         guard let request = tasks[transfer], !request.isOver else { return }
         let attempt = request.attempts.count - 1
         let hops = request.attempts[attempt].hops.count
@@ -69,7 +69,7 @@ final class SessionDelegate: TransferDelegate {
         if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.hold() }
     }
 
-    func transfer(_ transfer: Transfer, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+    func transfer(_ transfer: any TransportTask, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let request = tasks[transfer], !request.isOver else { return .stop }
         guard !request.isHeldUp else { return .pause }
         switch request.redirection {
@@ -93,12 +93,12 @@ final class SessionDelegate: TransferDelegate {
         }
     }
 
-    func transfer(_ transfer: Transfer, didSendBodyBytes count: Int) {
+    func transfer(_ transfer: any TransportTask, didSendBodyBytes count: Int) {
         guard let request = tasks[transfer] else { return }
         request.session.didSend(count, of: transfer, for: request)
     }
 
-    func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
+    func transferDidComplete(_ transfer: any TransportTask, _ completion: TransferCompletion) {
         guard let request = tasks[transfer] else { return }
         guard mayEnd(request, completion) else {
             request.heldCompletion = Request.HeldCompletion(completion)

@@ -134,12 +134,12 @@ actor Driver {
         guard let transport else { return Outcome() }
         preparation()
         let request = try makeRequest(ask)
-        let recorder = Recorder(ask, transport, meter, loop)
+        let recorder = Recorder(ask, meter, loop)
         recorders.append(recorder)
         return await withCheckedContinuation { continuation in
             recorder.continuation = continuation
             let transfer = transport.start(request, delegate: recorder)
-            if ask.cancel == .beforeTurn { transport.cancel(transfer) }
+            if ask.cancel == .beforeTurn { transfer.cancel() }
         }
     }
 
@@ -177,39 +177,37 @@ actor Driver {
 /// Writes down what one transfer tells.
 final class Recorder: TransferDelegate {
     private let ask: Ask
-    private let transport: CurlTransport
     private let meter: TurnMeter
     private let loop: EventLoop
     private var outcome = Outcome()
     private var resumption: Timer?
     var continuation: CheckedContinuation<Outcome, Never>?
 
-    init(_ ask: Ask, _ transport: CurlTransport, _ meter: TurnMeter, _ loop: EventLoop) {
+    init(_ ask: Ask, _ meter: TurnMeter, _ loop: EventLoop) {
         self.loop = loop
         self.ask = ask
-        self.transport = transport
         self.meter = meter
     }
 
-    func transferDidStart(_ transfer: Transfer) {
+    func transferDidStart(_ transfer: any TransportTask) {
         outcome.starts += 1
-        if ask.cancel == .atStart { transport.cancel(transfer) }
+        if ask.cancel == .atStart { transfer.cancel() }
     }
 
-    func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {
+    func transfer(_ transfer: any TransportTask, didReceive head: ResponseHead) {
         outcome.heads += 1
         outcome.status = head.status
         outcome.version = head.httpVersion
         head.fields.forEach { name, value in
             outcome.fields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
         }
-        if ask.cancel == .atHead { transport.cancel(transfer) }
+        if ask.cancel == .atHead { transfer.cancel() }
     }
 
-    func transfer(_ transfer: Transfer, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        if ask.cancel == .atBody { transport.cancel(transfer) }
+    func transfer(_ transfer: any TransportTask, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        if ask.cancel == .atBody { transfer.cancel() }
         if ask.cancel == .whilePaused {
-            transport.cancel(transfer)
+            transfer.cancel()
             return .pause
         }
         switch ask.disposition {
@@ -221,13 +219,13 @@ final class Recorder: TransferDelegate {
         case .pauseAt(let length):
             guard outcome.length + bytes.count >= length, outcome.pauses < 3 else { break }
             outcome.pauses += 1
-            resumption = Timer { [transport] in transport.resumeReceiving(transfer) }
+            resumption = Timer { transfer.resume() }
             if let resumption { loop.arm(resumption, afterMilliseconds: 10) }
             return .pause
         case .pauseOnce:
             if outcome.pauses == 0 {
                 outcome.pauses = 1
-                transport.resumeReceiving(transfer)
+                transfer.resume()
                 return .pause
             }
         }
@@ -237,16 +235,16 @@ final class Recorder: TransferDelegate {
         return .accept
     }
 
-    func transfer(_ transfer: Transfer, didSendBodyBytes count: Int) {
+    func transfer(_ transfer: any TransportTask, didSendBodyBytes count: Int) {
         meter.add(count)
         outcome.sentBodyBytes += count
     }
 
-    func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
+    func transferDidComplete(_ transfer: any TransportTask, _ completion: TransferCompletion) {
         outcome.completions += 1
         outcome.error = completion.error
         outcome.metrics = completion.metrics
-        if ask.cancel == .afterEnd { transport.cancel(transfer) }
+        if ask.cancel == .afterEnd { transfer.cancel() }
         continuation?.resume(returning: outcome)
         continuation = nil
     }

@@ -1,21 +1,15 @@
 @testable import CarpoolHTTP
-import CarpoolSystem
 
-/// A transport that does what a test tells it: each transfer that it is asked for waits until the test answers it.
+/// A transport without a network: each task waits until the test answers it.
 final class ScriptedTransport: Transport {
     var connectionObserver: (any ConnectionObserver)?
-    /// Every transfer so far, in order.
-    private(set) var transfers: [Transfer] = []
-    /// Transfers that the session wants to end, in order.
-    private(set) var cancelled: [Int] = []
-    /// Transfers whose idle time was stopped, and those that were told to go on, in order.
-    private(set) var stopped: [Int] = []
-    private(set) var resumed: [Int] = []
-    private var ended: Set<Int> = []
-    /// Makes the handles of transfers; it never sends one.
-    private let maker: CurlTransport
-
-    init() throws { maker = try CurlTransport(loop: EventLoop()) }
+    /// Every task so far, in order.
+    private(set) var transfers: [ScriptedTask] = []
+    /// The numbers of the tasks that were cancelled, paused (stopped) and resumed, in order.
+    fileprivate(set) var cancelled: [Int] = []
+    fileprivate(set) var stopped: [Int] = []
+    fileprivate(set) var resumed: [Int] = []
+    fileprivate var ended: Set<Int> = []
 
     /// What was asked for, in order.
     var requests: [TransportRequest] { transfers.map(\.request) }
@@ -23,22 +17,16 @@ final class ScriptedTransport: Transport {
     /// How many transfers have not ended.
     var running: Int { transfers.count - ended.count }
 
-    func start(_ request: TransportRequest, delegate: any TransferDelegate) -> Transfer {
-        let transfer = Transfer(id: transfers.count + 1, request: request, delegate: delegate, transport: maker)
-        transfers.append(transfer)
-        return transfer
+    func start(_ request: TransportRequest, delegate: any TransferDelegate) -> any TransportTask {
+        let task = ScriptedTask(id: transfers.count + 1, request: request, delegate: delegate, transport: self)
+        transfers.append(task)
+        return task
     }
 
-    func cancel(_ transfer: Transfer) {
-        if !ended.contains(transfer.id) { cancelled.append(transfer.id) }
-    }
-
-    func holdUp(_ transfer: Transfer) { stopped.append(transfer.id) }
-    func resumeReceiving(_ transfer: Transfer) { resumed.append(transfer.id) }
     func closeIdleConnections() -> Int { 0 }
     var statistics: PoolStatistics { PoolStatistics() }
 
-    // MARK: What the test tells it, always about the last transfer
+    // MARK: What the test has happen, always to the last task
 
     /// Gives the transfer to the network.
     func begin() {
@@ -84,6 +72,35 @@ final class ScriptedTransport: Transport {
         last.bodyPosition += Int64(count)
         last.delegate?.transfer(last, didSendBodyBytes: count)
     }
+}
+
+/// A task of a ``ScriptedTransport``.
+final class ScriptedTask: TransportTask {
+    let id: Int
+    let request: TransportRequest
+    fileprivate(set) var bodyPosition: Int64 = 0
+    /// The priority that it was given after its start.
+    private(set) var priority: TransferPriority?
+    let delegate: (any TransferDelegate)?
+    private weak var transport: ScriptedTransport?
+
+    fileprivate init(
+        id: Int, request: TransportRequest, delegate: any TransferDelegate, transport: ScriptedTransport
+    ) {
+        self.id = id
+        self.request = request
+        self.delegate = delegate
+        self.transport = transport
+    }
+
+    func cancel() {
+        guard let transport, !transport.ended.contains(id) else { return }
+        transport.cancelled.append(id)
+    }
+
+    func pause() { transport?.stopped.append(id) }
+    func resume() { transport?.resumed.append(id) }
+    func setPriority(_ priority: TransferPriority) { self.priority = priority }
 }
 
 extension ResponseHead {

@@ -18,11 +18,13 @@ final class SingleExchange: TransferDelegate {
         if let error = exchange.error { throw error }
     }
 
-    func transferDidStart(_ transfer: Transfer) {}
-    func transfer(_ transfer: Transfer, didReceive head: ResponseHead) {}
-    func transfer(_ transfer: Transfer, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition { .accept }
-    func transfer(_ transfer: Transfer, didSendBodyBytes count: Int) {}
-    func transferDidComplete(_ transfer: Transfer, _ completion: TransferCompletion) {
+    func transferDidStart(_ transfer: any TransportTask) {}
+    func transfer(_ transfer: any TransportTask, didReceive head: ResponseHead) {}
+    func transfer(_ transfer: any TransportTask, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        .accept
+    }
+    func transfer(_ transfer: any TransportTask, didSendBodyBytes count: Int) {}
+    func transferDidComplete(_ transfer: any TransportTask, _ completion: TransferCompletion) {
         error = completion.error
         loop.stop()
     }

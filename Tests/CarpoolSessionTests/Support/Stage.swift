@@ -1,9 +1,10 @@
 import CarpoolHTTP
 import CarpoolSession
 
-/// A session over a scripted transport and a scripted spool, watched by a monitor.
+/// A session over a scripted transport (or a row of transports that ends with it) and a scripted spool, watched by a
+/// monitor.
 struct Stage {
-    let transport: ScriptedTransport
+    let transport = ScriptedTransport()
     let spool = ScriptedSpool()
     let monitor = RecordingMonitor()
     let scheduler = ManualScheduler()
@@ -11,11 +12,12 @@ struct Stage {
 
     init(
         _ configuration: SessionConfiguration = SessionConfiguration(), streamMemory: StreamMemory = StreamMemory(),
-        connectivity: (any Connectivity)? = nil, work: any BackgroundWork = InlineWork()
+        connectivity: (any Connectivity)? = nil, work: any BackgroundWork = InlineWork(),
+        over row: (any Transport, any Scheduler) -> any Transport = { transport, _ in transport }
     ) throws {
-        transport = try ScriptedTransport()
         session = Session(
-            name: "test", configuration: configuration, transport: transport, scheduler: scheduler, spool: spool,
+            name: "test", configuration: configuration, transport: row(transport, scheduler), scheduler: scheduler,
+            spool: spool,
             files: FileStore(work: work, scheduler: scheduler), eventMonitor: monitor,
             streamMemory: streamMemory, connectivity: connectivity)
     }

@@ -1,7 +1,7 @@
 internal import CCurl
 
 /// How a transfer's end is told.
-extension Transfer {
+extension CurlTransfer {
     /// What is wrong with a transfer that libcurl has finished with this result; `nil` if it is well.
     func failure(_ result: CURLcode) -> TransportError? {
         guard case .running(let easy) = phase else { return nil }

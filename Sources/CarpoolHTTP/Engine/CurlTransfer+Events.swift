@@ -3,7 +3,7 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// What libcurl tells a transfer while it works on it. Nothing here may call libcurl, but to read from the transfer's own handle.
-extension Transfer {
+extension CurlTransfer {
     /// What the write callback answers to end the transfer.
     private static let refusal = 0
     /// Decoded bytes that are let pass before the ratio counts.
@@ -19,7 +19,7 @@ extension Transfer {
 
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
         noteActivity()
-        guard verdict == nil else { return Transfer.refusal }
+        guard verdict == nil else { return CurlTransfer.refusal }
         switch headReader.read(line) {
         case .none: break
         case .head(let head):
@@ -27,17 +27,17 @@ extension Transfer {
             // (RFC 9112, section 6.3).
             guard !head.fields.hasConflict("content-length") else {
                 verdict = TransportError(.cannotParseResponse, "the response's head gives several lengths for its body")
-                return Transfer.refusal
+                return CurlTransfer.refusal
             }
             receive(head)
         case .tooLong:
             verdict = TransportError(
                 .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumBytes) bytes")
-            return Transfer.refusal
+            return CurlTransfer.refusal
         case .tooMany:
             verdict = TransportError(
                 .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumLines) lines")
-            return Transfer.refusal
+            return CurlTransfer.refusal
         }
         return line.count
     }
@@ -57,7 +57,7 @@ extension Transfer {
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         noteActivity()
-        guard verdict == nil, !bytes.isEmpty else { return Transfer.refusal }
+        guard verdict == nil, !bytes.isEmpty else { return CurlTransfer.refusal }
         guard !transport.mustWait(self, with: bytes) else { return Int(CURL_WRITEFUNC_PAUSE) }
         let result = decoder.map { decode(bytes, with: $0) } ?? pass(bytes)
         switch result {
@@ -65,18 +65,18 @@ extension Transfer {
             transport.noteMoved(bytes.count, by: self)
             return bytes.count
         case .pause:
-            transport.holdUp(self)
+            transport.pause(self)
             return Int(CURL_WRITEFUNC_PAUSE)
         case .stop:
             verdict = verdict ?? TransportError(.cancelled, "the transfer was cancelled")
-            return Transfer.refusal
+            return CurlTransfer.refusal
         }
     }
 
     /// Gives decoded bytes to the delegate.
     private func pass(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let delegate else { return .stop }
-        guard !isBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: Transfer.uncounted) else {
+        guard !isBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: CurlTransfer.uncounted) else {
             verdict = bombError
             return .stop
         }
@@ -104,7 +104,7 @@ extension Transfer {
 
     /// Whether so many decoded bytes are too many for the encoded ones.
     func isBomb(decoded: Int64, uncounted: Int64) -> Bool {
-        guard isDecoding, decoded > Transfer.decodingGrace, case .running(let easy) = phase else { return false }
+        guard isDecoding, decoded > CurlTransfer.decodingGrace, case .running(let easy) = phase else { return false }
         let encoded = easy.offset(CURLINFO_SIZE_DOWNLOAD_T) &+ uncounted
         return decoded / Int64(max(1, request.maximumDecodingRatio)) > encoded
     }

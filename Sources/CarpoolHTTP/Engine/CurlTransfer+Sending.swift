@@ -3,7 +3,7 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// How a transfer gives libcurl the body of its request. Nothing here may call libcurl.
-extension Transfer {
+extension CurlTransfer {
     /// Goes to the first byte of the body, before each sending: libcurl rewinds only what it knows to have sent. Gives false if there is no way
     /// back.
     func beginBody() -> Bool {
@@ -62,7 +62,7 @@ extension Transfer {
     /// A server that is slow to take a large body lets it lie in our kernel, which would pass for a peer that has vanished.
     private func beginSending(over connection: Connection) {
         connection.isSendingBody = true
-        guard request.body.lengthBytes ?? .max > Transfer.smallBodyBytes else { return }
+        guard request.body.lengthBytes ?? .max > CurlTransfer.smallBodyBytes else { return }
         transport.connections.setPatient(connection)
     }
 

@@ -1,12 +1,11 @@
 internal import CCurl
 internal import CarpoolSystem
 
-/// The handle of one hop under way. Its number is unique in its transport.
-public final class Transfer {
-    /// The number that names it.
-    public let id: Int
-    /// What was asked for.
-    public let request: TransportRequest
+/// A transfer of libcurl's: one hop under way.
+final class CurlTransfer {
+    /// Its number, unique in its transport.
+    let id: Int
+    let request: TransportRequest
 
     /// Where it is on its way; each case holds what is alive in it.
     enum Phase {
@@ -27,7 +26,7 @@ public final class Transfer {
     var phase = Phase.new
     var pool: OriginPool?
     /// Its place in the admission queue, while it waits there and while it is under way.
-    var place: AdmissionQueue<Transfer>.Place?
+    var place: AdmissionQueue<CurlTransfer>.Place?
     var connection: Connection?
     /// Sockets opened for it that have not become a connection: one for each address that libcurl tries.
     var attempts: [Connection] = []
@@ -46,7 +45,7 @@ public final class Transfer {
     /// Whether the last piece of the body was held back to have something read first.
     var hasLookedForAnswer = false
     /// Bytes of the request's body given to libcurl since its (last) beginning.
-    public internal(set) var bodyPosition: Int64 = 0
+    var bodyPosition: Int64 = 0
     /// The system's authorities, as long as libcurl may use them for this transfer.
     var systemTrust: TrustStore?
     /// Reads the file of the body; made when the body is first sent.

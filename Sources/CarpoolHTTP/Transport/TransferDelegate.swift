@@ -1,0 +1,47 @@
+/// Receives the events of transport tasks, on the loop. Some methods are called from inside libcurl, so a transport
+/// carries out what they ask for (``TransportTask/cancel()``, ``TransportTask/resume()``,
+/// ``Transport/start(_:delegate:)``) after they have returned.
+public protocol TransferDelegate: AnyObject {
+    /// The task has left the admission queue and was given to the network.
+    func transferDidStart(_ transfer: any TransportTask)
+    /// A connection was made for the task, and the certificate of its peer was accepted.
+    func transferDidSecureConnection(_ transfer: any TransportTask)
+    /// The head of the final response is complete; interim responses (1xx) are not reported.
+    func transfer(_ transfer: any TransportTask, didReceive head: ResponseHead)
+    /// A piece of the body, decoded if the request asked for it, at most 16 KiB. The bytes are valid during the call
+    /// only.
+    func transfer(_ transfer: any TransportTask, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition
+    /// So many bytes of the request's body were taken by the network since the last call.
+    func transfer(_ transfer: any TransportTask, didSendBodyBytes count: Int)
+    /// The task has completed; no event follows. The error is `nil` if the response arrived whole, whatever its status.
+    func transferDidComplete(_ transfer: any TransportTask, _ completion: TransferCompletion)
+}
+
+extension TransferDelegate {
+    /// Does nothing.
+    public func transferDidSecureConnection(_ transfer: any TransportTask) {}
+}
+
+/// What a delegate does with a piece of a body.
+public enum BodyDisposition: Sendable {
+    /// It has taken the bytes.
+    case accept
+    /// It has not taken them: they come again after ``TransportTask/resume()``.
+    case pause
+    /// It wants no more: the task completes with ``TransportError/Code/cancelled``.
+    case stop
+}
+
+/// How a task completed.
+public struct TransferCompletion {
+    /// Why it failed; `nil` if the response arrived whole.
+    public let error: TransportError?
+    /// What it cost; also there when it failed.
+    public let metrics: TransferMetrics
+
+    /// Makes a completion.
+    public init(error: TransportError?, metrics: TransferMetrics) {
+        self.error = error
+        self.metrics = metrics
+    }
+}

@@ -1,0 +1,29 @@
+/// One request under way, one hop: what ``Transport/start(_:delegate:)`` returns.
+///
+/// Every method may be called from a delegate's method, and none of them calls the delegate: what follows from it
+/// comes later. After the task has completed they do nothing.
+public protocol TransportTask: AnyObject {
+    /// The number of the task, unique in its transport.
+    var id: Int { get }
+
+    /// The request that is sent.
+    var request: TransportRequest { get }
+
+    /// Bytes of the request's body sent since its beginning; 0 again when the body is sent again from its first byte.
+    var bodyPosition: Int64 { get }
+
+    /// Cancels the task: it completes soon with ``TransportError/Code/cancelled``.
+    func cancel()
+
+    /// Pauses the task until ``resume()``; the answer to the next piece of its body must be
+    /// ``BodyDisposition/pause``. A task that has not been started stays so. While it is paused, silence of the peer
+    /// is not idle time, and its connection counts in no limit.
+    func pause()
+
+    /// Resumes the task after ``pause()``, or after its delegate has answered ``BodyDisposition/pause``.
+    func resume()
+
+    /// Changes the priority with which the task waits for its turn, behind the tasks of its client that have that
+    /// priority already. Does nothing once it has been started.
+    func setPriority(_ priority: TransferPriority)
+}
