@@ -27,5 +27,5 @@ extension Catalogue {
             {"jsonrpc":"2.0","method":"event","params":{"sub":"s1","cursor":"k3f9.10450","time":"2026-09-30T10:00:00.123456Z",\
             "type":"request.did_finish","session":"default","request":"r_k3f9_1a","client":"c-17","attempt":1,\
             "data":{"state":"finished","ok":true,"status":200,"size_bytes":6}}}
-            """, types: EventType.all)
+            """, types: EventType.rows)
 }

@@ -148,7 +148,7 @@ extension CallbackDescription {
     }
 }
 
-extension EventType {
+extension EventDescription {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("name", name.description)

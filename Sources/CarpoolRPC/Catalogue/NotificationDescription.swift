@@ -13,5 +13,5 @@ public struct NotificationDescription: Sendable {
     /// One that may come, as JSON.
     public let example: String
     /// The types of events that it carries.
-    public let types: [EventType]
+    public let types: [EventDescription]
 }

@@ -1,4 +1,5 @@
 internal import CarpoolJSON
+internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
@@ -33,7 +34,7 @@ extension Server {
         case .drain(let milliseconds):
             log.write(.info, "draining", [("requests", String(requests.active))])
             options.supervisor.notify(.stopping)
-            publisher.publish("daemon.draining") { $0.member("deadline_ms", milliseconds) }
+            publisher.publish(.daemonDraining) { $0.member("deadline_ms", milliseconds) }
             loop.arm(Timer { [unowned self] in stop() }, afterMilliseconds: milliseconds)
         case .cancel:
             log.write(.info, "cancelling", [("requests", String(requests.active))])

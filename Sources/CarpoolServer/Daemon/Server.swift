@@ -339,7 +339,7 @@ final class Server {
         apply(new)
         let reload = ConfigurationReload(
             changed: names.filter { !ServerConfiguration.restartOnly.contains($0) }, waiting: waiting)
-        publisher.publish("daemon.config_reloaded") { reload.writeMembers(to: &$0) }
+        publisher.publish(.daemonConfigReloaded) { reload.writeMembers(to: &$0) }
         return reload
     }
 }
@@ -347,7 +347,7 @@ final class Server {
 extension Server {
     /// Tells those who listen to the stream of events.
     private func publish(_ change: ReachabilityChange) {
-        publisher.publish("reachability.changed") { writer in
+        publisher.publish(.reachabilityChanged) { writer in
             ReachabilityWriter(reachability).writeMembers(change, to: &writer)
         }
     }

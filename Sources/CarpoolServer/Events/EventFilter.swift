@@ -1,3 +1,5 @@
+internal import CarpoolRPC
+
 /// What somebody wants to hear, decided without the event itself being built.
 struct EventFilter {
     /// About what.
@@ -38,7 +40,7 @@ struct EventFilter {
 
     /// Whether the event is wanted.
     @inline(__always)
-    func wants(_ type: Int, about subject: EventSubject?) -> Bool { types.contains(type) && follows(subject) }
+    func wants(_ type: EventType, about subject: EventSubject?) -> Bool { types.contains(type) && follows(subject) }
 
     /// Whether the event is about something that the subscriber follows. An event without a subject, such as a change of the network, is for
     /// all but those who follow a single request; an event of a user's that belongs to no client is for all clients of that user.

@@ -1,3 +1,5 @@
+internal import CarpoolRPC
+
 /// The events of the recent past, encoded, in the order in which they happened. Every subscriber reads its events here, so that none has a queue
 /// of its own, and a client that comes back finds what it has missed.
 ///
@@ -8,8 +10,7 @@ struct EventJournal {
     struct Entry {
         /// Its number among the events of all users.
         let sequence: Int
-        /// The row of its type.
-        let type: Int
+        let type: EventType
         let subject: EventSubject?
         /// Where the text for everybody begins in its segment.
         let offset: Int
@@ -146,7 +147,7 @@ struct EventJournal {
 
     /// Adds the next event, for which room was made.
     mutating func append(
-        _ open: UnsafeRawBufferPointer, full: UnsafeRawBufferPointer?, type: Int, subject: EventSubject?
+        _ open: UnsafeRawBufferPointer, full: UnsafeRawBufferPointer?, type: EventType, subject: EventSubject?
     ) {
         last &+= 1
         lastSize = open.count

@@ -1,3 +1,4 @@
+internal import CarpoolRPC
 internal import CarpoolSystem
 
 /// One connection's subscriptions, and its calls that wait for an event.
@@ -49,7 +50,7 @@ final class EventListener: TurnObserver {
 
     /// Whether an event may be one that it wants.
     @inline(__always)
-    func mayWant(_ type: Int, _ subject: EventSubject?) -> Bool {
+    func mayWant(_ type: EventType, _ subject: EventSubject?) -> Bool {
         guard heard.contains(type), readers.includes(subject?.uid) else { return false }
         guard interests.count &+ polls.count <= EventListener.judgedAtOnce else { return true }
         return interests.contains { $0.types.contains(type) && $0.filter.follows(subject) }

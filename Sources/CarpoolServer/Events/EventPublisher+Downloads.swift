@@ -1,10 +1,11 @@
 internal import CarpoolJSON
+internal import CarpoolRPC
 internal import CarpoolSession
 
 // The steps of a download.
 extension EventPublisher {
     func request(_ request: Request, taskDidWrite count: Int, completed: Int64, total: Int64?) {
-        publish("task.did_write_data", request: request) { writer in
+        publish(.taskDidWriteData, request: request) { writer in
             writer.member("size_bytes", count)
             writer.member("received_bytes", completed)
             writer.member("total_bytes", total)
@@ -12,22 +13,22 @@ extension EventPublisher {
     }
 
     func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?) {
-        publish("task.did_resume_at_offset", request: request) { writer in
+        publish(.taskDidResumeAtOffset, request: request) { writer in
             writer.member("offset_bytes", offset)
             writer.member("total_bytes", total)
         }
     }
 
     func request(_ request: Request, taskDidFinishDownloadingTo path: String) {
-        publish("task.did_finish_downloading", request: request) { $0.member("file", path) }
+        publish(.taskDidFinishDownloading, request: request) { $0.member("file", path) }
     }
 
     func request(_ request: Request, didCreateDestination path: String) {
-        publish("request.did_create_destination_url", request: request) { $0.member("file", path) }
+        publish(.requestDidCreateDestinationURL, request: request) { $0.member("file", path) }
     }
 
     func request(_ request: Request, didFinishDownloading result: Result<String, SessionError>) {
-        publish("request.did_finish_downloading", request: request) { writer in
+        publish(.requestDidFinishDownloading, request: request) { writer in
             switch result {
             case .success(let path): writer.member("file", path)
             case .failure(let error):
@@ -38,7 +39,7 @@ extension EventPublisher {
     }
 
     func request(_ request: Request, didProgressTo completed: Int64, total: Int64?) {
-        publish("request.progress", request: request) { writer in
+        publish(.requestProgress, request: request) { writer in
             writer.member("received_bytes", completed)
             writer.member("total_bytes", total)
             // Whoever has it can go on with the download, and read the file.

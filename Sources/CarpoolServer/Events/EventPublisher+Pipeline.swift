@@ -1,21 +1,22 @@
 internal import CarpoolHTTP
 internal import CarpoolJSON
+internal import CarpoolRPC
 internal import CarpoolSession
 
 // The steps of a request's pipeline, from its parameters to its values.
 extension EventPublisher {
     func requestDidCreateInitialURLRequest(_ request: Request) {
-        publish("request.did_create_initial_url_request", request: request) { writeTarget(request, &$0) }
+        publish(.requestDidCreateInitialURLRequest, request: request) { writeTarget(request, &$0) }
     }
 
     func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError) {
-        publish("request.did_fail_to_create_url_request", request: request) { write(error, &$0) }
+        publish(.requestDidFailToCreateURLRequest, request: request) { write(error, &$0) }
     }
 
     func request(
         _ request: Request, didAdaptInitialURLRequest initial: TransportRequest, to adapted: TransportRequest
     ) {
-        publish("request.did_adapt_initial_request", request: request) { writer in
+        publish(.requestDidAdaptInitialRequest, request: request) { writer in
             writer.key("initial")
             write(initial, &writer)
             writer.key("adapted")
@@ -24,17 +25,17 @@ extension EventPublisher {
     }
 
     func request(_ request: Request, didFailToAdaptURLRequestWith error: SessionError) {
-        publish("request.did_fail_to_adapt_url_request", request: request) { write(error, &$0) }
+        publish(.requestDidFailToAdaptURLRequest, request: request) { write(error, &$0) }
     }
 
     func requestDidCreateURLRequest(_ request: Request) {
-        publish("request.did_create_url_request", request: request) { writer in
+        publish(.requestDidCreateURLRequest, request: request) { writer in
             if let made = request.urlRequest { writeMembers(made, &writer) }
         }
     }
 
     func request(_ request: Request, didValidateBy validator: String, index: Int, error: SessionError?) {
-        publish("request.did_validate", request: request) { writer in
+        publish(.requestDidValidate, request: request) { writer in
             writer.member("validator", validator)
             writer.member("index", index)
             writer.member("ok", error == nil)
@@ -43,22 +44,22 @@ extension EventPublisher {
     }
 
     func requestIsRetrying(_ request: Request) {
-        publish("request.is_retrying", request: request) { $0.member("retry_count", request.retryCount) }
+        publish(.requestIsRetrying, request: request) { $0.member("retry_count", request.retryCount) }
     }
 
     func requestDidFinish(_ request: Request) {
-        publish("request.did_finish", request: request) { writer in
+        publish(.requestDidFinish, request: request) { writer in
             writer.member("state", (request.state == .cancelled ? RequestState.cancelled : .finished).rawValue)
             writer.member("ok", request.error == nil)
             writer.member("status", request.response?.status)
             writer.member("size_bytes", request.body.count)
             if let error = request.error { write(error, &writer) }
         }
-        notify("notification.did_finish", request)
+        notify(.notificationDidFinish, request)
     }
 
     func request(_ request: Request, didParse response: SerializedResponse) {
-        publish("request.did_parse_response", request: request) { writer in
+        publish(.requestDidParseResponse, request: request) { writer in
             writer.member("serializer", response.serializer)
             writer.member("ok", response.error == nil)
             writer.member("duration_us", response.durationMicroseconds)
@@ -67,7 +68,7 @@ extension EventPublisher {
     }
 
     func request(_ request: Request, didParseStream parsed: ParsedStream) {
-        publish("request.did_parse_stream", request: request) { writer in
+        publish(.requestDidParseStream, request: request) { writer in
             writer.member("serializer", parsed.serializer.rawValue)
             writer.member("seq", parsed.message.sequence)
             writer.member("size_bytes", parsed.message.sizeBytes)

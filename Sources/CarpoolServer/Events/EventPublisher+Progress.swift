@@ -11,7 +11,7 @@ extension EventPublisher {
             if ProgressTypes.steps.contains(type) {
                 guard subscription.pace?.admits(event.sequence, type, of: subject, at: loop.now) == true else { return }
             } else if ProgressTypes.endings.contains(type) {
-                let held = subscription.pace?.finish(subject, types: ProgressTypes.stepRows) ?? []
+                let held = subscription.pace?.finish(subject, types: ProgressTypes.stepTypes) ?? []
                 for sequence in held { sendLate(sequence, to: subscription) }
             }
         }
@@ -46,12 +46,12 @@ extension EventPublisher {
     }
 }
 
-/// The rows of the types that progress is about.
+/// The types that progress is about.
 enum ProgressTypes {
     /// Progress itself.
-    static let steps = EventTypeSet { $0 == "request.progress" || $0 == "request.upload_progress" }
+    static let steps = EventTypeSet(stepTypes)
     /// What ends the progress of an attempt.
-    static let endings = EventTypeSet { $0 == "task.did_complete" || $0 == "request.did_finish" }
+    static let endings = EventTypeSet([.taskDidComplete, .requestDidFinish])
     /// The same as ``steps``, one by one.
-    static let stepRows = EventType.all.indices.filter { steps.contains($0) }
+    static let stepTypes: [EventType] = [.requestProgress, .requestUploadProgress]
 }

@@ -1,40 +1,41 @@
 internal import CarpoolHTTP
 internal import CarpoolJSON
+internal import CarpoolRPC
 internal import CarpoolSession
 
 // The steps of a request that are about the body that it sends.
 extension EventPublisher {
     func request(_ request: Request, didCreateUploadable upload: CreatedUpload) {
-        publish("request.did_create_uploadable", request: request) { writer in
+        publish(.requestDidCreateUploadable, request: request) { writer in
             writer.member("kind", upload.kind.rawValue)
             writer.member("size_bytes", upload.body.lengthBytes)
         }
     }
 
     func request(_ request: Request, didFailToCreateUploadableWith error: SessionError) {
-        publish("request.did_fail_to_create_uploadable", request: request) { writer in
+        publish(.requestDidFailToCreateUploadable, request: request) { writer in
             writer.key("error")
             record.write(error, to: &writer)
         }
     }
 
     func requestTaskNeedsNewBodyStream(_ request: Request) {
-        publish("task.needs_new_body_stream", request: request)
+        publish(.taskNeedsNewBodyStream, request: request)
     }
 
     func requestDidProvideInputStream(_ request: Request) {
-        publish("request.did_provide_input_stream", request: request)
+        publish(.requestDidProvideInputStream, request: request)
     }
 
     func request(_ request: Request, taskDidSendBodyBytes count: Int, progress: UploadProgress) {
-        publish("task.did_send_body_data", request: request) { writer in
+        publish(.taskDidSendBodyData, request: request) { writer in
             writer.member("size_bytes", count)
             write(progress, to: &writer)
         }
     }
 
     func request(_ request: Request, didUpload progress: UploadProgress) {
-        publish("request.upload_progress", request: request) { write(progress, to: &$0) }
+        publish(.requestUploadProgress, request: request) { write(progress, to: &$0) }
     }
 
     private func write(_ progress: UploadProgress, to writer: inout JSONWriter) {

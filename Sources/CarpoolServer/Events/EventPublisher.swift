@@ -34,7 +34,6 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     /// Whom the event is being written for: everybody, or its owner, who may read the secrets in it.
     let disclosure = Disclosure()
-    private var index = EventTypeIndex()
     private var openWriter = JSONWriter()
     private var fullWriter = JSONWriter()
     private let cursorPrefix: [UInt8]
@@ -74,14 +73,14 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     ///
     /// Inlined, so that without subscribers not even the body's captures are made.
     @inline(__always)
-    func publish(_ type: StaticString, request: Request? = nil, data: (inout JSONWriter) -> Void = { _ in }) {
+    func publish(_ type: EventType, request: Request? = nil, data: (inout JSONWriter) -> Void = { _ in }) {
         guard isRecording else { return }
         publish(type, request, request.map { subject(of: $0) }, data)
     }
 
     /// Tells of an event about a session, or about something else that belongs to one user.
     func publish(
-        _ type: StaticString, about subject: @autoclosure () -> EventSubject,
+        _ type: EventType, about subject: @autoclosure () -> EventSubject,
         data: (inout JSONWriter) -> Void = { _ in }
     ) {
         guard isRecording else { return }
@@ -90,7 +89,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     /// Tells of a step under the name that notifications have for it, if anybody has asked for those.
     @inline(__always)
-    func notify(_ type: StaticString, _ request: Request) {
+    func notify(_ type: EventType, _ request: Request) {
         guard notificationsFloor != nil else { return }
         publish(type, request, subject(of: request)) {
             $0.member("description", EventPublisher.description(of: request))
@@ -108,17 +107,16 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     private static let describedURLBytes = 2_045
 
     private func publish(
-        _ name: StaticString, _ request: Request?, _ subject: EventSubject?, _ data: (inout JSONWriter) -> Void
+        _ type: EventType, _ request: Request?, _ subject: EventSubject?, _ data: (inout JSONWriter) -> Void
     ) {
-        guard let type = index.index(of: name) else { return }
         let attempt = request.map { max(1, $0.attempts.count) }
         let time = WallClock.microseconds()
         built &+= 1
         disclosure.foundSecret = false
-        encode(name, time, subject, attempt, data, to: &openWriter)
+        encode(type, time, subject, attempt, data, to: &openWriter)
         if disclosure.foundSecret {
             disclosure.isForOwner = true
-            encode(name, time, subject, attempt, data, to: &fullWriter)
+            encode(type, time, subject, attempt, data, to: &fullWriter)
             disclosure.isForOwner = false
         }
         append(type, subject)
@@ -136,7 +134,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     }
 
     private func encode(
-        _ name: StaticString, _ time: Int64, _ subject: EventSubject?, _ attempt: Int?,
+        _ type: EventType, _ time: Int64, _ subject: EventSubject?, _ attempt: Int?,
         _ data: (inout JSONWriter) -> Void, to writer: inout JSONWriter
     ) {
         writer.removeAll()
@@ -145,7 +143,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         writer.integer(Int64(journal.last &+ 1))
         writer.append(verbatim: EventPublisher.quote)
         writer.member("time", time: time)
-        writer.member("type", static: name)
+        writer.member("type", static: type.name)
         if let subject { writer.append(verbatim: subject.members) }
         writer.member("attempt", attempt)
         writer.key("data")
@@ -159,7 +157,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     private static let quote = [UInt8(ascii: "\"")]
 
-    private func append(_ type: Int, _ subject: EventSubject?) {
+    private func append(_ type: EventType, _ subject: EventSubject?) {
         openWriter.withBytes { open in
             guard disclosure.foundSecret else { return append(open, nil, type, subject) }
             fullWriter.withBytes { append(open, $0, type, subject) }
@@ -167,7 +165,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     }
 
     private func append(
-        _ open: UnsafeRawBufferPointer, _ full: UnsafeRawBufferPointer?, _ type: Int, _ subject: EventSubject?
+        _ open: UnsafeRawBufferPointer, _ full: UnsafeRawBufferPointer?, _ type: EventType, _ subject: EventSubject?
     ) {
         let bytes = open.count &+ (full?.count ?? 0)
         while let surplus = journal.surplus(adding: bytes, of: subject?.uid) {

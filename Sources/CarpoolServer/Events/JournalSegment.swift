@@ -1,3 +1,4 @@
+internal import CarpoolRPC
 internal import CarpoolSystem
 
 /// A piece of the journal: memory of some hundred events of one owner, given back whole.
@@ -41,7 +42,7 @@ final class JournalSegment {
 
     /// Adds an event.
     func append(
-        _ sequence: Int, _ open: UnsafeRawBufferPointer, full: UnsafeRawBufferPointer?, type: Int,
+        _ sequence: Int, _ open: UnsafeRawBufferPointer, full: UnsafeRawBufferPointer?, type: EventType,
         subject: EventSubject?
     ) {
         let offset = copy(open)

@@ -1,3 +1,4 @@
+internal import CarpoolRPC
 internal import CarpoolSystem
 
 /// Decides which steps of the requests' progress a subscriber is told that wants them less often: of those that come too early the newest
@@ -16,13 +17,13 @@ struct ProgressThinner {
 
     private struct Key: Hashable {
         let subject: ObjectIdentifier
-        let type: Int
+        let type: EventType
     }
 
     init(intervalMilliseconds: Int) { self.intervalMilliseconds = intervalMilliseconds }
 
     /// Whether a step is to be told now; else it waits in place of the one before it.
-    mutating func admits(_ sequence: Int, _ type: Int, of subject: EventSubject, at now: MonotonicTime) -> Bool {
+    mutating func admits(_ sequence: Int, _ type: EventType, of subject: EventSubject, at now: MonotonicTime) -> Bool {
         let key = Key(subject: ObjectIdentifier(subject), type: type)
         if let state = states[key], now < state.toldAt.advanced(milliseconds: intervalMilliseconds) {
             states[key]?.held = sequence
@@ -46,7 +47,7 @@ struct ProgressThinner {
     }
 
     /// The steps of a request that wait, which are its attempt's last.
-    mutating func finish(_ subject: EventSubject, types: [Int]) -> [Int] {
+    mutating func finish(_ subject: EventSubject, types: [EventType]) -> [Int] {
         types.compactMap { states.removeValue(forKey: Key(subject: ObjectIdentifier(subject), type: $0))?.held }
             .sorted()
     }

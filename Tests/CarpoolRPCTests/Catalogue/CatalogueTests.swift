@@ -14,7 +14,7 @@ import Testing
         #expect(Set(names).count == names.count)
         let errors = RPCErrorKind.all.map(\.name.description)
         #expect(Set(errors).count == errors.count)
-        let types = EventType.all.map(\.name.description)
+        let types = EventType.allCases.map(\.name.description)
         #expect(Set(types).count == types.count)
     }
 
@@ -48,13 +48,19 @@ import Testing
         let event = try #require(Catalogue.carpool.notifications.first)
         let example = try parse(event.example)
         try event.params.validate(try #require(example["params"]), path: "params")
-        let type = try #require(EventType.all.first { $0.name.description == example["params"]?["type"]?.string })
-        try JSONSchema.object(type.data).validate(try #require(example["params"]?["data"]), path: "data")
+        let type = try #require(EventType.allCases.first { $0.name.description == example["params"]?["type"]?.string })
+        try JSONSchema.object(type.row.data).validate(try #require(example["params"]?["data"]), path: "data")
     }
 
-    @Test(arguments: EventType.all.indices)
-    func hasAnExampleOfEachEvent(_ index: Int) throws {
-        let type = EventType.all[index]
+    @Test(arguments: EventType.allCases)
+    func hasARowOfEachEvent(_ type: EventType) {
+        let row = type.row
+        #expect(row.type == type && row.name.description != "" && row.summary.last == ".")
+    }
+
+    @Test(arguments: EventType.allCases)
+    func hasAnExampleOfEachEvent(_ event: EventType) throws {
+        let type = event.row
         try JSONSchema.object(type.data).validate(try parse(type.example), path: type.name.description)
         #expect(type.data.isEmpty || !type.data.contains { $0.required } || type.example != "{}")
     }

@@ -120,7 +120,7 @@ struct ConnectionTests {
         peer.shutdownWriting()
         _ = peer.read()
         #expect(!peer.connection.isClosed)
-        server.publisher.publish("pool.connection_opened")
+        server.publisher.publish(.poolConnectionOpened)
         peer.endTurn()
         #expect(try peer.answers().first?["method"]?.string == "event")
     }
@@ -194,7 +194,7 @@ struct ConnectionTests {
         peer.write(#"{"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":{"types":["pool.*"]}}"# + "\n")
         let count = 5_000
         for _ in 0..<count {
-            stage.server.publisher.publish("pool.connection_opened") {
+            stage.server.publisher.publish(.poolConnectionOpened) {
                 $0.member("origin", String(repeating: "x", count: 100))
             }
         }
@@ -210,7 +210,7 @@ struct ConnectionTests {
         #expect(told.map { $0["type"]?.string } == ["lagged"])
         #expect(told.first?["data"]?["dropped"]?.int == count)
         #expect(told.first?["data"]?["resume"]?.string == "\(stage.server.epoch).1")
-        stage.server.publisher.publish("pool.connection_closed")
+        stage.server.publisher.publish(.poolConnectionClosed)
         peer.endTurn()
         #expect(try peer.answers().last?["params"]?["type"]?.string == "pool.connection_closed")
     }

@@ -1,3 +1,4 @@
+import CarpoolRPC
 @testable import CarpoolServer
 import Testing
 
@@ -6,7 +7,8 @@ struct EventJournalTests {
     private let other = ClientIdentity(uid: 1, name: "other")
 
     private func append(
-        _ text: String, full: String? = nil, type: Int = 0, uid: UInt32 = 1, to journal: inout EventJournal
+        _ text: String, full: String? = nil, type: EventType = .sessionDidBecomeInvalid, uid: UInt32 = 1,
+        to journal: inout EventJournal
     ) {
         let subject = EventSubject(session: "s", uid: uid, request: "r", client: uid == 1 ? me : nil)
         while let surplus = journal.surplus(adding: text.utf8.count + (full?.utf8.count ?? 0), of: uid) {
@@ -74,7 +76,9 @@ struct EventJournalTests {
             let new = EventSubject(session: "s", uid: 1, request: "r", client: me)
             subject = new
             for _ in 0..<1_000 {
-                Array("text".utf8).withUnsafeBytes { journal.append($0, full: nil, type: 0, subject: new) }
+                Array("text".utf8).withUnsafeBytes {
+                    journal.append($0, full: nil, type: .sessionDidBecomeInvalid, subject: new)
+                }
             }
             taken = journal.segments
         }

@@ -20,10 +20,10 @@ struct EventListenerTests {
         let publisher = stage.server.publisher
         for types in ["pool.connection_opened", "pool.connection_closed"] { try subscribe(client, types) }
         let listener = try #require(publisher.listeners[client])
-        publisher.publish("request.did_finish")
+        publisher.publish(.requestDidFinish)
         #expect(!listener.isBehind)
-        for _ in 0..<3 { publisher.publish("pool.connection_opened") }
-        publisher.publish("pool.connection_closed")
+        for _ in 0..<3 { publisher.publish(.poolConnectionOpened) }
+        publisher.publish(.poolConnectionClosed)
         #expect(listener.isBehind && client.hasEvents)
         #expect(client.subscriptions.values.allSatisfy { $0.queue.waiting == 0 })
         let told = try client.told()
@@ -35,9 +35,9 @@ struct EventListenerTests {
     func newcomer() throws {
         let publisher = stage.server.publisher
         try subscribe(client, "pool.*")
-        publisher.publish("pool.connection_opened")
+        publisher.publish(.poolConnectionOpened)
         try subscribe(client, "pool.*")
-        publisher.publish("pool.connection_closed")
+        publisher.publish(.poolConnectionClosed)
         let told = try client.told()
         #expect(told.filter { $0["sub"]?.string == "s1" }.count == 2)
         #expect(
@@ -51,7 +51,7 @@ struct EventListenerTests {
         let publisher = stage.server.publisher
         publisher.limits.unreadEventBytes = 4_096
         client.takesEvents = false
-        for _ in 0..<100 { publisher.publish("pool.connection_opened") }
+        for _ in 0..<100 { publisher.publish(.poolConnectionOpened) }
         client.takesEvents = true
         let types = Set(try client.told().compactMap { $0["type"]?.string })
         #expect(types == ["lagged", "subscription.closed"])
@@ -64,9 +64,9 @@ struct EventListenerTests {
         for types in ["pool.*", "request.*", "session.*"] { try subscribe(client, types) }
         let listener = try #require(publisher.listeners[client])
         _ = try stage.call(client, "events.unsubscribe", #"{"sub":"s1"}"#)
-        publisher.publish("pool.connection_opened")
+        publisher.publish(.poolConnectionOpened)
         #expect(!listener.isBehind)
-        publisher.publish("session.did_become_invalid")
+        publisher.publish(.sessionDidBecomeInvalid)
         #expect(listener.isBehind)
         #expect(try client.told().map { $0["sub"]?.string } == ["s3"])
         for name in ["s2", "s3"] { _ = try stage.call(client, "events.unsubscribe", #"{"sub":"\#(name)"}"#) }
@@ -85,7 +85,7 @@ struct EventListenerTests {
         _ = try stage.call(client, "events.subscribe", waiting)
         (crowd.takesEvents, client.takesEvents) = (false, false)
         let journal = { stage.server.publisher.journal }
-        stage.server.publisher.publish("pool.connection_opened")
+        stage.server.publisher.publish(.poolConnectionOpened)
         let last = journal().last
         for _ in 0..<2_000 where journal().floor(for: .user(1_000)) <= last { _ = try stage.submit(flood) }
         #expect(journal().floor(for: .user(1_000)) > last)

@@ -1,4 +1,5 @@
 import CarpoolJSON
+import CarpoolRPC
 @testable import CarpoolServer
 @testable import CarpoolSession
 import Testing
@@ -32,7 +33,7 @@ struct EventLossTests {
     @Test("B6: a subscription whose events are all there has lost nothing, whatever else is forgotten")
     func nothingLost() throws {
         try subscribe("pool.*")
-        stage.server.publisher.publish("pool.connection_opened")
+        stage.server.publisher.publish(.poolConnectionOpened)
         try pushOut()
         #expect(try types() == ["pool.connection_opened"])
     }
@@ -49,7 +50,7 @@ struct EventLossTests {
     func polls() throws {
         let publisher = stage.server.publisher
         let id = try stage.send(client, "events.next", #"{"types":["pool.*"],"scope":"all","timeout_ms":60000}"#)
-        publisher.publish("pool.connection_opened")
+        publisher.publish(.poolConnectionOpened)
         let cursor = publisher.cursor(at: publisher.journal.last - 1)
         try pushOut()
         stage.run { client.answers["\(id)"] != nil }

@@ -1,5 +1,6 @@
 import CarpoolHTTP
 import CarpoolJSON
+import CarpoolRPC
 @testable import CarpoolServer
 @testable import CarpoolSession
 import Testing
@@ -16,20 +17,20 @@ struct EventPublisherTests {
     func nothingForNobody() throws {
         let publisher = stage.server.publisher
         _ = try stage.submit(client)
-        publisher.publish("request.did_finish") { _ in Issue.record("built for nobody") }
+        publisher.publish(.requestDidFinish) { _ in Issue.record("built for nobody") }
         #expect(publisher.built == 0)
         #expect(publisher.cursor == "\(stage.server.epoch).0")
         let name = try #require(
             try stage.call(client, "events.subscribe", #"{"types":["pool.*"],"scope":"all"}"#)["sub"]?.string)
-        publisher.publish("pool.connection_opened")
-        publisher.publish("request.did_finish")
+        publisher.publish(.poolConnectionOpened)
+        publisher.publish(.requestDidFinish)
         #expect(publisher.built == 2)
         #expect(try types(client) == ["pool.connection_opened"])
         _ = try stage.call(client, "events.unsubscribe", #"{"sub":"\#(name)"}"#)
-        publisher.publish("pool.connection_opened")
+        publisher.publish(.poolConnectionOpened)
         #expect(publisher.built == 3)
         publisher.stopRecording()
-        publisher.publish("request.did_finish") { _ in Issue.record("built for nobody") }
+        publisher.publish(.requestDidFinish) { _ in Issue.record("built for nobody") }
         #expect(publisher.journal.size == 0)
     }
 

@@ -1,3 +1,4 @@
+import CarpoolRPC
 @testable import CarpoolServer
 import CarpoolSystem
 import Testing
@@ -16,37 +17,37 @@ struct ProgressThinnerTests {
     @Test("Of the steps that come too early the newest is told when its time has come")
     func newest() {
         var thinner = ProgressThinner(intervalMilliseconds: 100)
-        expect(thinner.admits(1, 0, of: first, at: at(0)), true)
+        expect(thinner.admits(1, .requestProgress, of: first, at: at(0)), true)
         #expect(thinner.next == nil)
-        expect(thinner.admits(2, 0, of: first, at: at(10)), false)
-        expect(thinner.admits(3, 0, of: first, at: at(20)), false)
+        expect(thinner.admits(2, .requestProgress, of: first, at: at(10)), false)
+        expect(thinner.admits(3, .requestProgress, of: first, at: at(20)), false)
         #expect(thinner.next == at(100))
         expect(thinner.due(at: at(99)), [])
         expect(thinner.due(at: at(100)), [3])
         #expect(thinner.next == nil)
-        expect(thinner.admits(4, 0, of: first, at: at(150)), false)
-        expect(thinner.admits(5, 0, of: first, at: at(200)), true)
+        expect(thinner.admits(4, .requestProgress, of: first, at: at(150)), false)
+        expect(thinner.admits(5, .requestProgress, of: first, at: at(200)), true)
         #expect(thinner.next == nil, "a newer one was told")
     }
 
     @Test("Requests and types do not hold each other up")
     func apart() {
         var thinner = ProgressThinner(intervalMilliseconds: 100)
-        expect(thinner.admits(1, 0, of: first, at: at(0)), true)
-        expect(thinner.admits(2, 0, of: second, at: at(1)), true)
-        expect(thinner.admits(3, 1, of: first, at: at(2)), true)
-        expect(thinner.admits(4, 0, of: first, at: at(3)), false)
-        expect(thinner.admits(5, 0, of: second, at: at(4)), false)
+        expect(thinner.admits(1, .requestProgress, of: first, at: at(0)), true)
+        expect(thinner.admits(2, .requestProgress, of: second, at: at(1)), true)
+        expect(thinner.admits(3, .requestUploadProgress, of: first, at: at(2)), true)
+        expect(thinner.admits(4, .requestProgress, of: first, at: at(3)), false)
+        expect(thinner.admits(5, .requestProgress, of: second, at: at(4)), false)
         expect(thinner.due(at: at(500)), [4, 5])
     }
 
     @Test("What waits when the attempt ends is its last step, and nothing of it is remembered")
     func ending() {
         var thinner = ProgressThinner(intervalMilliseconds: 100)
-        _ = thinner.admits(1, 0, of: first, at: at(0))
-        _ = thinner.admits(2, 0, of: first, at: at(1))
-        expect(thinner.finish(first, types: [0, 1]), [2])
-        expect(thinner.finish(first, types: [0, 1]), [])
-        expect(thinner.admits(3, 0, of: first, at: at(2)), true)  // the next attempt begins anew
+        _ = thinner.admits(1, .requestProgress, of: first, at: at(0))
+        _ = thinner.admits(2, .requestProgress, of: first, at: at(1))
+        expect(thinner.finish(first, types: [.requestProgress, .requestUploadProgress]), [2])
+        expect(thinner.finish(first, types: [.requestProgress, .requestUploadProgress]), [])
+        expect(thinner.admits(3, .requestProgress, of: first, at: at(2)), true)  // the next attempt begins anew
     }
 }
