@@ -59,14 +59,18 @@ let package = Package(
             name: "CarpoolClient", dependencies: ["CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
             swiftSettings: settings),
 
-        // floor 4: programs
+        // floor 4: the command
+        .target(
+            name: "CarpoolCLI", dependencies: ["CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
+            swiftSettings: settings),
+
+        // floor 5: programs
         .executableTarget(
             name: "carpoold", dependencies: ["CarpoolServer", "CarpoolSystem"], swiftSettings: settings,
             // Without the dynamic runtime it starts 2 ms sooner and spends 4 % less on a request.
             linkerSettings: [.unsafeFlags(["-static-stdlib"])]),
         .executableTarget(
-            name: "carpool", dependencies: ["CarpoolClient", "CarpoolRPC", "CarpoolJSON", "CarpoolSystem"],
-            swiftSettings: settings,
+            name: "carpool", dependencies: ["CarpoolCLI"], swiftSettings: settings,
             linkerSettings: [.unsafeFlags(["-static-executable"])]),
 
         // tests mirror Sources
@@ -89,6 +93,10 @@ let package = Package(
             ], swiftSettings: settings),
         .testTarget(
             name: "CarpoolClientTests", dependencies: ["CarpoolClient", "CarpoolSystem"], swiftSettings: settings),
+        .testTarget(
+            name: "CarpoolCLITests",
+            dependencies: ["CarpoolCLI", "CarpoolClient", "CarpoolJSON", "CarpoolSystem"],
+            swiftSettings: settings),
         .testTarget(name: "LayeringTests", swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,87 @@
+internal import CarpoolJSON
+
+/// How the network stands, in lines for people.
+struct ReachabilityReport {
+    private let network: JSON
+    private let host: JSON?
+
+    /// The state as `reachability.get` tells it, and the ways to a host.
+    init(_ network: JSON, host: JSON?) {
+        self.network = network
+        self.host = host
+    }
+
+    /// Whether requests should be tried: to the host if there is one, else to the world. Where nobody knows, they should.
+    var isUsable: Bool {
+        let status = (host ?? network)["status"]
+        return status?.isString("satisfied") == true || status?.isString("unknown") == true
+    }
+
+    /// Whether the ways to the host are known, if there is one: its name may still be looked up.
+    var isKnown: Bool {
+        guard let host else { return true }
+        return host["status"]?.isString("unknown") != true || network["status"]?.isString("unknown") == true
+    }
+
+    /// Whether packets can leave, but no host has that name: waiting for the network does not change that.
+    var isWithoutHost: Bool {
+        host?["dns"]?["error"]?.isString("cannot_find_host") == true && network["status"]?.isString("satisfied") == true
+    }
+
+    /// One line, for each change.
+    var summary: String {
+        let world = "network \(ReachabilityReport.verdict(of: network))"
+        guard let host else { return PlainText.escaped(world) }
+        return PlainText.escaped("\(world); \(host["host"]?.string ?? "?") \(ReachabilityReport.verdict(of: host))")
+    }
+
+    /// All that a person may want to know.
+    var lines: [String] {
+        var lines = [row("network", ReachabilityReport.verdict(of: network))]
+        for family in [("IPv4", network["ipv4"]), ("IPv6", network["ipv6"])] {
+            lines.append(row(family.0, ReachabilityReport.way(family.1)))
+        }
+        lines.append(row("DNS", servers))
+        if let tunnel = network["tunnel"]?["interface"]?.string { lines.append(row("tunnel", tunnel)) }
+        let costs = [("is_expensive", "costs money"), ("is_constrained", "should be kept low")]
+        for (name, words) in costs where network[name]?.bool == true { lines.append(row("traffic", words)) }
+        guard let host else { return lines }
+        lines.append(row(host["host"]?.string ?? "host", ReachabilityReport.verdict(of: host)))
+        if let error = host["dns"]?["error"]?.string { lines.append(row("", error)) }
+        host["addresses"]?.forEachElement { address in
+            lines.append(row("", "\(address["address"]?.string ?? "?"): \(ReachabilityReport.way(address))"))
+        }
+        return lines
+    }
+
+    private var servers: String {
+        var servers: [String] = []
+        network["dns"]?["servers"]?.forEachElement { servers += [$0.string].compactMap(\.self) }
+        let list = servers.isEmpty ? "no servers" : servers.joined(separator: ", ")
+        return network["supports_dns"]?.bool == true ? list : "\(list), which packets cannot reach"
+    }
+
+    private static func verdict(of state: JSON) -> String {
+        let status = state["status"]?.string ?? "unknown"
+        let reason = state["unsatisfied_reason"]?.string.map { " (\($0))" } ?? ""
+        switch status {
+        case "satisfied": return "reachable" + (state["interface"]?.string.map { " over \($0)" } ?? "")
+        case "unsatisfied": return "not reachable\(reason)"
+        case "requires_connection": return "waits for a connection\(reason)"
+        default: return "unknown"
+        }
+    }
+
+    /// `192.168.1.7 over eth0 by way of 192.168.1.1`, or why there is none.
+    private static func way(_ way: JSON?) -> String {
+        if let reason = way?["reason"]?.string { return "no (\(reason))" }
+        guard let interface = way?["interface"]?.string else { return "no" }
+        let source = way?["source"]?.string.map { "from \($0) " } ?? ""
+        let gateway = way?["gateway"]?.string.map { " by way of \($0)" } ?? ""
+        return "\(source)over \(interface)\(gateway)"
+    }
+
+    private func row(_ name: String, _ text: String) -> String {
+        PlainText.escaped(EventLine.padded(name, 12) + text)
+    }
+}

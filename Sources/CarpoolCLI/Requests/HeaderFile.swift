@@ -1,0 +1,53 @@
+internal import CarpoolSystem
+internal import Glibc
+
+/// The header fields of a request: those of the command line, and those of the files that it names.
+enum HeaderFile {
+    /// A page of fields; servers refuse more than some KiB.
+    private static let maximumBytes = 262_144
+
+    /// Every field, in order. Messages name the line and not what it says, which may be a secret.
+    static func fields(of headers: [RequestInvocation.Header]) throws(Failure) -> [RequestInvocation.Field] {
+        var fields: [RequestInvocation.Field] = []
+        for header in headers {
+            switch header {
+            case .field(let field): fields.append(field)
+            case .file(let path): fields += try read(path)
+            }
+        }
+        return fields
+    }
+
+    private static func read(_ path: String?) throws(Failure) -> [RequestInvocation.Field] {
+        let name = path ?? "standard input"
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            if let path {
+                let file = try FileDescriptor.open(path, O_RDONLY)
+                bytes = try Bytes.readAll(file.raw, atMost: maximumBytes, path: path)
+            } else {
+                bytes = try Bytes.readAll(0, atMost: maximumBytes, path: name)
+            }
+        } catch {
+            throw Failure(.usage, "cannot read the header fields: \(error)")
+        }
+        var fields: [RequestInvocation.Field] = []
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (number, line) in lines.enumerated() {
+            guard let text = String(validating: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+            else {
+                throw Failure(
+                    .usage, "line \(number + 1) of \(name) is not UTF-8",
+                    hint: "write the value as UTF-8, or encode it in ASCII")
+            }
+            guard !text.isEmpty, !text.hasPrefix("#") else { continue }
+            guard let field = RequestInvocation.Field(line: text) else {
+                throw Failure(
+                    .usage, "line \(number + 1) of \(name) is no header field",
+                    hint: "each line is 'NAME: VALUE', empty, or a comment that begins with #")
+            }
+            fields.append(field)
+        }
+        return fields
+    }
+}

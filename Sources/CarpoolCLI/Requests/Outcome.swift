@@ -1,0 +1,37 @@
+internal import CarpoolJSON
+
+/// How a request has ended, as the command sees it.
+struct Outcome {
+    private let record: JSON
+    private let request: RequestInvocation
+
+    init(_ record: JSON, _ request: RequestInvocation) {
+        self.record = record
+        self.request = request
+    }
+
+    private static let unacceptableStatus: StaticString = "response_validation_failed.unacceptable_status_code"
+
+    /// Throws what the command fails with, if it does.
+    func check() throws(Failure) {
+        // Statuses are the policy's failures, not ours: what came of the last try is printed as any response.
+        let isRefused = record["outcome"]?["error"]?["name"]?.isString(Outcome.unacceptableStatus) ?? false
+        guard isRefused || record["outcome"]?["ok"]?.bool == true else { throw failure }
+        try checkStatus()
+    }
+
+    /// Throws if `--fail` says that the status is a failure.
+    func checkStatus() throws(Failure) {
+        guard request.failsOnStatus, let status = record["response"]?["status"]?.int, status >= 400 else { return }
+        let url = record["response"]?["url"]?.string ?? request.url
+        throw Failure(.httpFailure, "HTTP status \(status) from \(url)")
+    }
+
+    private var failure: Failure {
+        let error = record["outcome"]?["error"]
+        let name = error?["name"]?.string ?? "unknown"
+        let message = error?["message"]?.string ?? "the request ended in state \(record["state"]?.string ?? "unknown")"
+        let isTimeout = name.hasSuffix(".timed_out") || name == "timed_out"
+        return Failure(isTimeout ? .timedOut : .transferFailed, "\(name): \(message)", hint: error?["hint"]?.string)
+    }
+}

@@ -1,0 +1,100 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// Writes what was typed as the parameters of `request.perform` and `request.submit`.
+struct RequestWriter {
+    private let request: RequestInvocation
+    private let fields: [RequestInvocation.Field]
+    private let body: BodyArgument?
+
+    /// - Parameter fields: the header fields of the command line and of the files that it names.
+    init(_ request: RequestInvocation, _ fields: [RequestInvocation.Field], _ body: BodyArgument?) {
+        self.request = request
+        self.fields = fields
+        self.body = body
+    }
+
+    /// Writes the object; the closure adds members of its own.
+    func write(to writer: inout JSONWriter, and more: (inout JSONWriter) -> Void = { _ in }) {
+        writer.beginObject()
+        writer.member("url", request.url)
+        writer.member("method", request.method)
+        writeFields(to: &writer)
+        if let body {
+            writer.key("body")
+            body.write(to: &writer)
+        }
+        writer.member("session", request.session)
+        writeTrust(to: &writer)
+        // The time without any progress is one minute by default, and must not end what may take longer.
+        writer.member("timeout_ms", request.timeoutMilliseconds)
+        writer.member("resource_timeout_ms", request.timeoutMilliseconds)
+        writer.member("http_version", request.httpVersion)
+        writer.member("priority", request.priority)
+        writeRetries(to: &writer)
+        if !request.followsRedirects { writer.member("redirect", static: "do_not_follow") }
+        more(&writer)
+        writer.endObject()
+    }
+
+    private func writeFields(to writer: inout JSONWriter) {
+        var fields = fields
+        func addUnlessGiven(_ name: String, _ value: String) {
+            guard !fields.contains(where: { $0.name.lowercased() == name.lowercased() }) else { return }
+            fields.append(RequestInvocation.Field(name, value))
+        }
+        if request.isJSON {
+            addUnlessGiven("Content-Type", "application/json")
+            addUnlessGiven("Accept", "application/json")
+        } else if isForm {
+            addUnlessGiven("Content-Type", "application/x-www-form-urlencoded")
+        }
+        guard !fields.isEmpty else { return }
+        writer.key("headers")
+        writer.beginArray()
+        for field in fields {
+            writer.beginArray()
+            writer.string(field.name)
+            writer.string(field.value)
+            writer.endArray()
+        }
+        writer.endArray()
+    }
+
+    /// What -d gives is taken for a form, as curl does it.
+    private var isForm: Bool {
+        switch request.body {
+        case .text, .file, .standardInput: true
+        case .upload, .stream, .form, nil: false
+        }
+    }
+
+    /// A status that may pass is one to try again, whether or not the command is to fail in the end.
+    private func writeRetries(to writer: inout JSONWriter) {
+        guard request.retries > 0 else { return }
+        writer.key("interceptor")
+        writer.beginArray()
+        writer.beginObject()
+        writer.key("retry_policy")
+        writer.beginObject()
+        writer.member("limit", request.retries)
+        writer.member("without_validation", true)
+        writer.member("respect_retry_after", true)
+        writer.endObject()
+        writer.endObject()
+        writer.endArray()
+    }
+
+    private func writeTrust(to writer: inout JSONWriter) {
+        guard request.trust != .system else { return }
+        writer.key("trust")
+        writer.beginObject()
+        switch request.trust {
+        case .system: break
+        case .certificates(let path): writer.member("ca_file", SocketLocation.absolute(path))
+        case .nobody: writer.member("verify", false)
+        }
+        writer.endObject()
+    }
+}

@@ -1,0 +1,81 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+internal import CarpoolSystem
+
+/// `--stream`, `--lines`, `--sse`: the body on standard output while it comes. As long as nobody reads there, the origin waits.
+struct StreamCommand {
+    private let request: RequestInvocation
+    private let streaming: RequestInvocation.Streaming
+    private let daemon: DaemonAccess
+
+    /// The most that one answer takes of the stream.
+    private static let creditBytes = 262_144
+
+    init(_ request: RequestInvocation, _ streaming: RequestInvocation.Streaming, _ daemon: DaemonAccess) {
+        self.request = request
+        self.streaming = streaming
+        self.daemon = daemon
+    }
+
+    func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode {
+        if case .stream(let source)? = body {
+            // Such a server may answer before it has all of the body, but we read one thing after the other.
+            let pending = try PendingRequest(daemon, writer) { $0.member("kind", static: "stream") }
+            try pending.feed(source)
+            return try read(pending)
+        }
+        let record = try daemon.call("request.perform") { json in
+            writer.write(to: &json) { json in
+                json.member("kind", static: "stream")
+                json.member("hold_for_headers", true)
+            }
+        }
+        let pending = PendingRequest(daemon, id: record["request"]?.string ?? "")
+        defer { pending.dismiss() }
+        if record["finished"]?.bool == false {
+            try Outcome(record, request).checkStatus()
+            if request.printsHead { try ResponseOutput(record).write(to: nil, withHead: true) }
+            _ = try pending.call("request.resume")
+        }
+        return try read(pending)
+    }
+
+    private func read(_ pending: PendingRequest) throws(Failure) -> ExitCode {
+        var completion: JSON?
+        while completion == nil {
+            let piece = try pending.call("request.read") { writer in
+                writer.member("as", streaming.rawValue)
+                writer.member("credit_bytes", StreamCommand.creditBytes)
+            }
+            try Terminal.print(try bytes(of: piece))
+            completion = piece["complete"]
+        }
+        let record = try pending.wait()
+        if request.isVerbose { Report(record).complain() }
+        try Outcome(record, request).check()
+        return .success
+    }
+
+    private func bytes(of piece: JSON) throws(Failure) -> [UInt8] {
+        if let error = piece["error"] {
+            throw Failure(.transferFailed, "\(error["name"]?.string ?? "?"): \(error["message"]?.string ?? "")")
+        }
+        var bytes: [UInt8] = []
+        switch streaming {
+        case .bytes: return piece["base64"]?.withUTF8 { (try? Base64.decode($0)) ?? [] } ?? []
+        case .lines:
+            piece["lines"]?.forEachElement { line in
+                _ = line.withUTF8 { bytes += $0 }
+                bytes.append(UInt8(ascii: "\n"))
+            }
+        case .events:
+            piece["events"]?.forEachElement { event in
+                var writer = JSONWriter()
+                writer.value(event)
+                bytes += writer.bytes
+                bytes.append(UInt8(ascii: "\n"))
+            }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,46 @@
+/// Text for people, in which nothing can steer a terminal or change the order of what is read: control characters (C0 and C1), formatting
+/// characters such as those of bidirectional text, and line separators are escaped as `\u{202e}`.
+enum PlainText {
+    /// The text with all but printable characters escaped.
+    static func escaped(_ text: String) -> String {
+        guard !isPlain(text) else { return text }
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            if isPrintable(scalar) {
+                escaped.unicodeScalars.append(scalar)
+            } else {
+                escaped += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+        return escaped
+    }
+
+    /// JSON with the same characters escaped as JSON does it, which changes nothing of what it says. Line feeds between messages stay.
+    static func escapedJSON(_ json: [UInt8]) -> [UInt8] {
+        let text = String(decoding: json, as: UTF8.self)
+        guard !isPlain(text) else { return json }
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            if scalar == "\n" || isPrintable(scalar) {
+                escaped.unicodeScalars.append(scalar)
+            } else {
+                for unit in Unicode.UTF16.encode(scalar) ?? Unicode.UTF16.encodedReplacementCharacter {
+                    let digits = String(unit, radix: 16)
+                    escaped += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+                }
+            }
+        }
+        return Array(escaped.utf8)
+    }
+
+    /// Whether it is printable ASCII.
+    private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: return false
+        default: return true
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package import CarpoolJSON
+package import CarpoolSystem
+internal import Glibc
+
+/// A body on its way to the daemon: in the message while it is small, else as a file that the daemon opens itself.
+package enum BodyArgument {
+    /// Its bytes.
+    case bytes([UInt8])
+    /// The absolute path of the caller's file.
+    case file(String)
+    /// A copy of what came through a pipe; it goes with this value.
+    case copy(TemporaryFile)
+    /// What is given to the daemon while it is sent.
+    case stream(StreamedBody)
+    /// The parts of a form.
+    case form([FormPart])
+
+    /// Where the body of a command line comes from.
+    package enum Source: Equatable {
+        case text(String)
+        case file(String)
+        case standardInput
+        /// A file as it is, without a content type of ours.
+        case upload(String)
+        /// Standard input, sent while it comes.
+        case stream
+        /// A form of parts.
+        case form([FormPart])
+    }
+
+    /// The most that travels inside the message: a message may have 1 MiB, and a text can grow sixfold by escaping.
+    package static let inlineBytes = 65_536
+
+    /// Reads a body, of which it never holds more than ``inlineBytes`` in memory.
+    package static func load(_ source: Source) throws(SystemError) -> BodyArgument {
+        switch source {
+        case .text(let text): return .bytes(Array(text.utf8))
+        case .file(let path): return try load(FileDescriptor.open(path, O_RDONLY), path: path)
+        case .standardInput: return try load(standardInput(), path: nil)
+        case .stream: return .stream(StreamedBody(try standardInput(), name: "standard input"))
+        case .upload(let path): return try upload(path)
+        case .form(let parts): return .form(parts)
+        }
+    }
+
+    private static func standardInput() throws(SystemError) -> FileDescriptor {
+        let fd = dup(STDIN_FILENO)
+        guard fd >= 0 else { throw .last("read", "standard input") }
+        return FileDescriptor(owning: fd)
+    }
+
+    /// A file is the daemon's to read; what is none, such as a pipe with a name, is read here.
+    private static func upload(_ path: String) throws(SystemError) -> BodyArgument {
+        let file = try FileDescriptor.open(path, O_RDONLY)
+        var info = stat()
+        guard fstat(file.raw, &info) == 0 else { throw .last("fstat", path) }
+        guard info.st_mode & S_IFMT == S_IFREG else { return .stream(StreamedBody(file, name: path)) }
+        return .file(SocketLocation.absolute(path))
+    }
+
+    private static func load(_ source: consuming FileDescriptor, path: String?) throws(SystemError) -> BodyArgument {
+        var info = stat()
+        guard fstat(source.raw, &info) == 0 else { throw .last("fstat", path) }
+        let isRegular = info.st_mode & S_IFMT == S_IFREG
+        if isRegular, info.st_size > inlineBytes, let path { return .file(SocketLocation.absolute(path)) }
+        var bytes = [UInt8](repeating: 0, count: inlineBytes + 1)
+        var count = 0
+        while count < bytes.count {
+            let room = count
+            switch bytes.withUnsafeMutableBytes({ Bytes.read(source.raw, into: .init(rebasing: $0[room...])) }) {
+            case .bytes(let more): count += more
+            case .endOfFile: return .bytes(Array(bytes[..<count]))
+            case .wouldBlock: _ = MonotonicTime(nanoseconds: .max).waitForInput(source.raw)
+            case .failed(let code): throw SystemError(code: code, operation: "read", subject: path ?? "standard input")
+            }
+        }
+        return try copy(bytes, rest: source)
+    }
+
+    /// Into the state directory: the daemon sees it there, whatever its view of /tmp is.
+    private static func copy(_ head: [UInt8], rest: borrowing FileDescriptor) throws(SystemError) -> BodyArgument {
+        let folder = Directories(environment: .process, uid: geteuid()).state
+        try PrivateDirectory.create(folder)
+        let file = try TemporaryFile(in: folder)
+        let output = BlockingOutput(borrowing: file.descriptor.raw)
+        try output.write(head)
+        try output.copy(from: rest)
+        return .copy(file)
+    }
+
+    /// Writes the object that `request.perform` takes as `body`.
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        switch self {
+        case .bytes(let bytes):
+            bytes.withUnsafeBytes { buffer in
+                if JSONWriter.isUTF8(buffer) {
+                    writer.key("text")
+                    writer.string(utf8: buffer)
+                } else {
+                    writer.key("base64")
+                    writer.base64(buffer)
+                }
+            }
+        case .file(let path): writer.member("file", path)
+        case .copy(let file): writer.member("file", file.path)
+        case .stream: writer.member("stream", true)
+        case .form(let parts):
+            writer.key("multipart")
+            writer.beginArray()
+            for part in parts { part.write(to: &writer) }
+            writer.endArray()
+        }
+        writer.endObject()
+    }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import Testing
+
+@testable import CarpoolCLI
+
+/// The help is made from the parser's tables; the pages of docs/cli quote the help.
+struct HelpTextTests {
+    @Test(arguments: Command.allCases) func everyCommandHasHelpThatFitsATerminal(_ command: Command) {
+        let help = HelpText.of(command)
+        #expect(help.hasPrefix("Usage: carpool \(command.rawValue)"))
+        for option in command.options { #expect(help.contains(option.specification.long)) }
+        for line in help.split(separator: "\n") { #expect(line.count <= 110, "\(line)") }
+        #expect(HelpText.overview.contains(command.summary))
+    }
+
+    @Test(arguments: Command.allCases) func everyExampleCanBeParsed(_ command: Command) throws {
+        #expect(!command.examples.isEmpty)
+        for example in command.examples {
+            let start = try #require(example.indices.first { example[$0...].hasPrefix("carpool ") })
+            _ = try Invocation.parse(HelpTextTests.words(String(example[start...].prefix { $0 != "|" })))
+        }
+    }
+
+    @Test(arguments: Command.allCases) func everyPageQuotesTheHelp(_ command: Command) throws {
+        let page = try contents("docs/cli/\(command.rawValue).md")
+        #expect(page.contains(HelpText.of(command)), "docs/cli/\(command.rawValue).md")
+    }
+
+    @Test func theIndexQuotesTheOverview() throws {
+        #expect(try contents("docs/cli/index.md").contains(HelpText.overview))
+    }
+
+    /// As a shell would split a line that has single quotes alone.
+    private static func words(_ line: String) -> [String] {
+        var words: [String] = []
+        for (i, part) in line.split(separator: "'", omittingEmptySubsequences: false).enumerated() {
+            words += i % 2 == 1 ? [String(part)] : part.split(separator: " ").map(String.init)
+        }
+        return Array(words.dropFirst())
+    }
+
+    private func contents(_ path: String) throws -> String {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        guard let file = fopen("/\(root)/\(path)", "r") else { throw UsageError("no page \(path)") }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 100_000)
+        return String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
+    }
+}
