@@ -72,31 +72,30 @@ extension Download {
 
     private func refuse(_ failure: SessionError, _ request: Request) {
         request.fail(failure)
-        request.session.eventMonitor.request(request, didFinishDownloading: .failure(failure))
+        request.session.notify(.didFinishDownloading(.failure(failure)), of: request)
     }
 
     /// Gives the file its name, and tells so.
     func move(_ request: Request, completion: @escaping (SessionError?) -> Void) {
-        let monitor = request.session.eventMonitor
         guard case .partial(let partial) = sink, let target else {
             guard case .spool = sink, let path = request.body.path else { return completion(nil) }
             isMoved = true
-            monitor.request(request, didCreateDestination: path)
-            monitor.request(request, didFinishDownloading: .success(path))
+            request.session.notify(.didCreateDestination(path), of: request)
+            request.session.notify(.didFinishDownloading(.success(path)), of: request)
             return completion(nil)
         }
-        monitor.request(request, didCreateDestination: target)
+        request.session.notify(.didCreateDestination(target), of: request)
         // A monitor may have cancelled it.
         guard !request.isOver else { return completion(nil) }
         let source = partial.place
         partial.move(to: target, options) { [self] error in
             guard let error else {
                 isMoved = true
-                if !request.isOver { monitor.request(request, didFinishDownloading: .success(target)) }
+                if !request.isOver { request.session.notify(.didFinishDownloading(.success(target)), of: request) }
                 return completion(nil)
             }
             let failure = SessionError.downloadedFileMoveFailed(source: source, destination: target, error)
-            if !request.isOver { monitor.request(request, didFinishDownloading: .failure(failure)) }
+            if !request.isOver { request.session.notify(.didFinishDownloading(.failure(failure)), of: request) }
             completion(failure)
         }
     }

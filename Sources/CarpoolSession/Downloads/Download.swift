@@ -123,7 +123,7 @@ extension Download: ResponseReceiver {
             resumedAt = offset
             attach(partial, request)
             partial.truncate(to: offset)
-            request.session.eventMonitor.request(request, taskDidResumeAt: offset, total: total)
+            request.session.notify(.taskDidResume(offset, total: total), of: request)
             decideDestination(head, request)
         case .startAnew(let reason):
             restarted = reason
@@ -196,14 +196,14 @@ extension Download: ResponseReceiver {
 
     /// Publishes that bytes are in the file.
     private func didWrite(_ count: Int, to completed: Int64, _ request: Request) {
-        request.session.eventMonitor.request(request, taskDidWrite: count, completed: completed, total: total)
+        request.session.notify(.taskDidWriteData(count, completed: completed, total: total), of: request)
         if let next = nextProgress, request.session.scheduler.now < next { return }
         tellProgress(of: request, completed)
     }
 
     func tellProgress(of request: Request, _ completed: Int64) {
         nextProgress = request.session.scheduler.now.advanced(milliseconds: Download.progressMilliseconds)
-        request.session.eventMonitor.request(request, didProgressTo: completed, total: total)
+        request.session.notify(.didProgress(completed, total: total), of: request)
     }
 
     private func keep(
@@ -244,10 +244,9 @@ extension Download: ResponseReceiver {
 
     private func didReceiveAll(_ request: Request, _ completion: @escaping () -> Void) {
         isWhole = true
-        let monitor = request.session.eventMonitor
         let count = request.body.count
-        monitor.request(request, didProgressTo: count, total: count)
-        monitor.request(request, taskDidFinishDownloadingTo: request.body.path ?? "")
+        request.session.notify(.didProgress(count, total: count), of: request)
+        request.session.notify(.taskDidFinishDownloading(request.body.path ?? ""), of: request)
         guard !parameters.validatesBeforeMove else { return completion() }
         move(request) { error in
             if let error { request.fail(error) }

@@ -1,8 +1,10 @@
 public import CarpoolHTTP
 
-/// Whoever watches requests: one method for each step, all called on the session's loop, in the order in which the steps happen.
-/// A monitor implements the steps that it cares for.
+/// Observes requests: ``receive(_:of:)`` is called for every event, on the session's loop, in the order in which the steps happen. Its default
+/// calls the method of the event; a monitor implements the methods that it needs, or ``receive(_:of:)`` itself.
 public protocol EventMonitor: AnyObject {
+    /// Receives an event of a request.
+    func receive(_ event: SessionEvent, of request: Request)
     /// The session takes no more requests, and the last one is over (EM-01).
     func sessionDidBecomeInvalid(_ session: Session)
     /// There is no way to the host, and the task waits for one (EM-08); told once of a task.

@@ -123,7 +123,7 @@ public final class Request {
             return true
         }
         guard advance(to: .resumed) else { return false }
-        session.eventMonitor.requestDidResume(self)
+        session.notify(.didResume, of: self)
         session.didResume(self)
         return true
     }
@@ -131,7 +131,7 @@ public final class Request {
     /// Holds it up: nothing more of the response is read, and nothing is sent that was not begun (RL-03). The idle time stands still meanwhile.
     @discardableResult public func suspend() -> Bool {
         guard advance(to: .suspended) else { return false }
-        session.eventMonitor.requestDidSuspend(self)
+        session.notify(.didSuspend, of: self)
         session.didSuspend(self)
         return true
     }
@@ -159,7 +159,7 @@ public final class Request {
         guard !isFinished, advance(to: .cancelled) else { return false }
         download?.leavesPartialFile = producingResumeData
         end(with: reason)
-        session.eventMonitor.requestDidCancel(self)
+        session.notify(.didCancel, of: self)
         session.didCancel(self)
         return true
     }

@@ -83,6 +83,6 @@ final class SerializationRun {
             heldCount &+= 1
             return
         }
-        request.session.eventMonitor.request(request, didParse: response)
+        request.session.notify(.didParse(response), of: request)
     }
 }

@@ -48,7 +48,7 @@ extension Session {
             Timer { [self] in
                 guard history.wait != nil, !history.hasToldWait else { return }
                 history.hasToldWait = true
-                eventMonitor.request(request, taskIsWaitingForConnectivity: path)
+                notify(.taskIsWaitingForConnectivity(path), of: request)
             }, afterMilliseconds: 0)
     }
 

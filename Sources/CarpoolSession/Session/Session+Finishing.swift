@@ -8,7 +8,7 @@ extension Session {
         let explanation = error.map { explain($0, of: request) }
         if let explanation { request.fail(explanation.failure) }
         let error = explanation?.error
-        eventMonitor.request(request, taskDidCompleteWith: error)
+        notify(.taskDidComplete(error), of: request)
         request.transfer = nil
         // A session that ends takes its requests with it, without a word on their tasks (§2.14).
         guard !request.isLost else { return finish(request) }
@@ -35,7 +35,7 @@ extension Session {
         validators[index].validate(request) { [self] error in
             guard request.takes(answerTo: question), case .validating = request.phase else { return }
             if let error { request.fail(error) }
-            eventMonitor.request(request, didValidateBy: validators[index].name, index: index, error: error)
+            notify(.didValidate(validators[index].name, index: index, error: error), of: request)
             guard case .validating = request.phase else { return }
             validate(request, from: index + 1, taskError: taskError)
         }
@@ -56,7 +56,7 @@ extension Session {
 
     private func endValidation(of request: Request, _ taskError: TransportError?) {
         guard case .validating = request.phase else { return }
-        eventMonitor.request(request, didCompleteTaskWith: taskError)
+        notify(.didCompleteTask(taskError), of: request)
         guard case .validating = request.phase else { return }
         retryOrFinish(request)
     }
@@ -135,7 +135,7 @@ extension Session {
     private func announceHeldResults(of request: Request) {
         let held = request.results.suffix(request.heldResults)
         request.heldResults = 0
-        for result in held { eventMonitor.request(request, didParse: result) }
+        for result in held { notify(.didParse(result), of: request) }
     }
 
     /// Nobody wants it to be sent again.
@@ -158,7 +158,7 @@ extension Session {
             guard case .backingOff = request.phase else { return }
             request.retryCount &+= 1
             request.reset()
-            eventMonitor.requestIsRetrying(request)
+            notify(.isRetrying, of: request)
             guard case .backingOff = request.phase else { return }
             perform(request)
         }
@@ -181,12 +181,12 @@ extension Session {
         noteFailure(of: request)
         request.hasNoResponse = request.error != nil
         request.timeline.requestCompleted = WallClock.microseconds()
-        eventMonitor.requestDidFinish(request)
+        notify(.didFinish, of: request)
         // Its readers have had all that there is to parse (§2.8).
         guard request.stream == nil else { return complete(request) }
         let serializers = request.parameters.serializers
         guard !serializers.isEmpty else {
-            eventMonitor.request(request, didParse: .unserialized(request.error))
+            notify(.didParse(.unserialized(request.error)), of: request)
             return complete(request)
         }
         let run = SerializationRun(request, serializers, holdsFailures: true) { [self] in didSerialize(request, $0) }

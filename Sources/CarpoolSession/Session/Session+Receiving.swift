@@ -4,7 +4,7 @@ internal import CarpoolHTTP
 extension Session {
     /// A piece of the body has come, of a request that is no download.
     func didReceive(_ count: Int, for request: Request) {
-        eventMonitor.request(request, taskDidReceiveBytes: count)
+        notify(.taskDidReceiveData(count), of: request)
         if request.receivePace.step(count, at: scheduler.now) { tellProgress(of: request) }
     }
 
@@ -13,21 +13,21 @@ extension Session {
         guard let error else {
             // The whole is known now, whatever the head said, or did not say, of its length.
             let count = request.receivePace.count
-            if count > 0 { eventMonitor.request(request, didProgressTo: count, total: count) }
+            if count > 0 { notify(.didProgress(count, total: count), of: request) }
             return
         }
         guard error.code.isAboutServerTrust else { return }
-        eventMonitor.request(request, taskDidReceive: AuthenticationChallenge(serverTrustOf: sent))
+        notify(.taskDidReceiveChallenge(AuthenticationChallenge(serverTrustOf: sent)), of: request)
         // Where nobody has said whom to trust, it is the system's verdict, and the transport's error alone (§2.11).
         guard sent.partition.trust != .system else { return }
-        eventMonitor.request(request, didFailTaskEarlyWith: .sessionTaskFailed(error))
+        notify(.didFailTaskEarly(.sessionTaskFailed(error)), of: request)
     }
 
     private func tellProgress(of request: Request) {
         let fields = request.response?.fields
         let isEncoded = fields?.first("content-encoding") != nil
         let total = isEncoded ? nil : fields?.first("content-length").flatMap { Int64($0) }
-        eventMonitor.request(request, didProgressTo: request.receivePace.count, total: total)
+        notify(.didProgress(request.receivePace.count, total: total), of: request)
     }
 }
 

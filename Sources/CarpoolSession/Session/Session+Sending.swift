@@ -18,7 +18,7 @@ extension Session {
             initial = try urlRequest(for: request)
         } catch {
             request.fail(error)
-            eventMonitor.request(request, didFailToCreateURLRequestWith: error)
+            notify(.didFailToCreateURLRequest(error), of: request)
             return retryOrFinish(request)
         }
         let interceptors = interceptors(of: request)
@@ -27,7 +27,7 @@ extension Session {
         } else {
             request.attempts[request.attempts.count - 1].unadapted = initial
         }
-        eventMonitor.requestDidCreateInitialURLRequest(request)
+        notify(.didCreateInitialURLRequest, of: request)
         guard case .adapting = request.phase else { return }
         guard !interceptors.isEmpty else { return createUploadable(for: request) }
         adapt(initial, by: interceptors[...], for: request)
@@ -71,13 +71,13 @@ extension Session {
             return didFailToAdapt(request, error)
         }
         let last = request.attempts.count - 1
-        guard last >= 0, let initial = request.attempts[last].unadapted else { return }
+        guard last >= 0, request.attempts[last].unadapted != nil else { return }
         request.attempts[last].request = adapted
         do throws(SessionError) { try account(for: request) } catch {
             request.attempts[last].request = nil
             return didFailToAdapt(request, error)
         }
-        eventMonitor.request(request, didAdaptInitialURLRequest: initial, to: adapted)
+        notify(.didAdaptInitialURLRequest, of: request)
         guard case .adapting = request.phase else { return }
         createUploadable(for: request)
     }
@@ -85,23 +85,23 @@ extension Session {
     private func didFailToAdapt(_ request: Request, _ error: SessionError) {
         let failure = SessionError.requestAdaptationFailed(error)
         request.fail(failure)
-        eventMonitor.request(request, didFailToAdaptURLRequestWith: failure)
+        notify(.didFailToAdaptURLRequest(failure), of: request)
         retryOrFinish(request)
     }
 
     // MARK: The task
 
     func createTask(for request: Request) {
-        eventMonitor.requestDidCreateURLRequest(request)
+        notify(.didCreateURLRequest, of: request)
         guard case .adapting = request.phase else { return }
         request.phase = .tasked(isStarted: false)
-        eventMonitor.requestDidCreateTask(request)
+        notify(.didCreateTask, of: request)
         guard case .tasked(isStarted: false) = request.phase else { return }
         switch request.state {
         case .resumed:
             start(request)
-            eventMonitor.requestDidResumeTask(request)
-        case .suspended: eventMonitor.requestDidSuspendTask(request)
+            notify(.didResumeTask, of: request)
+        case .suspended: notify(.didSuspendTask, of: request)
         case .initialized, .cancelled, .finished: break
         }
     }

@@ -30,7 +30,7 @@ extension Session {
         let attempt = request.attempts.count - 1
         request.attempts[attempt].request?.body = upload.body
         if upload.body.isFed { request.attempts[attempt].request?.isLong = true }
-        eventMonitor.request(request, didCreateUploadable: upload)
+        notify(.didCreateUploadable(upload), of: request)
         guard case .adapting = request.phase else { return }
         createTask(for: request)
     }
@@ -38,7 +38,7 @@ extension Session {
     private func didFailToCreateUploadable(for request: Request, _ cause: SessionError) {
         let error = SessionError.createUploadableFailed(cause)
         request.fail(error)
-        eventMonitor.request(request, didFailToCreateUploadableWith: error)
+        notify(.didFailToCreateUploadable(error), of: request)
         guard case .adapting = request.phase else { return }
         retryOrFinish(request)
     }
@@ -50,8 +50,8 @@ extension Session {
         guard let upload = request.upload else { return }
         if case .none = transfer.request.body { return }
         if upload.kind == .stream {
-            eventMonitor.requestTaskNeedsNewBodyStream(request)
-            eventMonitor.requestDidProvideInputStream(request)
+            notify(.taskNeedsNewBodyStream, of: request)
+            notify(.didProvideInputStream, of: request)
         }
         tell(UploadProgress(sentBytes: 0, totalBytes: transfer.request.body.lengthBytes), of: request)
     }
@@ -60,19 +60,19 @@ extension Session {
     func didSend(_ count: Int, of transfer: any TransportTask, for request: Request) {
         let progress = UploadProgress(
             sentBytes: transfer.bodyPosition, totalBytes: transfer.request.body.lengthBytes)
-        eventMonitor.request(request, taskDidSendBodyBytes: count, progress: progress)
+        notify(.taskDidSendBodyData(count, progress: progress), of: request)
         tell(progress, of: request)
     }
 
     private func tell(_ progress: UploadProgress, of request: Request) {
         guard let told = request.upload?.pace.step(progress, at: scheduler.now) else { return }
-        eventMonitor.request(request, didUpload: told)
+        notify(.didUpload(told), of: request)
     }
 
     /// A hop is over: what it sent last is told.
     func didEndSending(of request: Request) {
         guard let told = request.upload?.pace.finish() else { return }
-        eventMonitor.request(request, didUpload: told)
+        notify(.didUpload(told), of: request)
     }
 
     // MARK: Sending again

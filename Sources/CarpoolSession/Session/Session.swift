@@ -28,8 +28,8 @@ public final class Session {
     let spool: any BodySpool
     /// Keeps files without waiting for a disk.
     let files: FileStore
-    /// Tells the monitor that it was made with, and those of requests.
-    let eventMonitor: CompositeEventMonitor
+    /// Receives the events of all requests.
+    let eventMonitor: any EventMonitor
     let streamMemory: StreamMemory
     /// An object that lives as long as the session, such as its share of a quota. Requests keep their session after it is invalidated.
     public var account: AnyObject?
@@ -58,7 +58,7 @@ public final class Session {
         self.scheduler = scheduler
         self.spool = spool
         self.files = files
-        self.eventMonitor = CompositeEventMonitor(ofSession: eventMonitor)
+        self.eventMonitor = eventMonitor
         self.streamMemory = streamMemory
         self.connectivity = connectivity
         delegate = SessionDelegate()
@@ -106,6 +106,15 @@ public final class Session {
         tellInvalidity()
     }
 
+    /// Sends an event to the session's monitor, then, unless it is about the task, to the monitors of the request (EM-01 to EM-44).
+    func notify(_ event: SessionEvent, of request: Request) {
+        eventMonitor.receive(event, of: request)
+        guard !request.parameters.eventMonitors.isEmpty, !event.isOfTask else { return }
+        for index in request.parameters.eventMonitors.indices {
+            request.parameters.eventMonitors[index].receive(event, of: request)
+        }
+    }
+
     /// Takes a request that is over from the table.
     func forget(_ request: Request) {
         active[ObjectIdentifier(request)] = nil
@@ -132,7 +141,7 @@ extension Session {
         case .idle: perform(request)
         case .tasked(let isStarted):
             if isStarted { goOn(request) } else { start(request) }
-            if case .tasked = request.phase { eventMonitor.requestDidResumeTask(request) }
+            if case .tasked = request.phase { notify(.didResumeTask, of: request) }
         default: break
         }
     }
@@ -140,7 +149,7 @@ extension Session {
     func didSuspend(_ request: Request) {
         guard case .tasked(let isStarted) = request.phase else { return }
         if isStarted { request.transfer?.pause() }
-        eventMonitor.requestDidSuspendTask(request)
+        notify(.didSuspendTask, of: request)
     }
 
     /// Reads on, or takes the end that came meanwhile, unless something else still holds the request up.
@@ -159,13 +168,13 @@ extension Session {
         case .idle, .adapting, .deciding(isSerialized: false), .backingOff: finish(request)
         case .deciding(isSerialized: true): complete(request)
         case .tasked(isStarted: false):
-            eventMonitor.requestDidCancelTask(request)
+            notify(.didCancelTask, of: request)
             endTask(request, error: Session.cancellation)
         case .tasked(isStarted: true):
-            eventMonitor.requestDidCancelTask(request)
+            notify(.didCancelTask, of: request)
             endTransfer(of: request)
         case .validating:
-            eventMonitor.request(request, didCompleteTaskWith: nil)
+            notify(.didCompleteTask(nil), of: request)
             finish(request)
         case .serializing(let run): run?.abort()
         case .over: break
@@ -178,7 +187,7 @@ extension Session {
         case .tasked(isStarted: false):
             // A monitor that resumes it at the event must not have it sent.
             request.phase = .validating
-            eventMonitor.request(request, taskDidCompleteWith: Session.cancellation)
+            notify(.taskDidComplete(Session.cancellation), of: request)
             finish(request)
         case .deciding(isSerialized: true): complete(request)
         case .idle, .adapting, .validating, .deciding, .backingOff: finish(request)

@@ -16,7 +16,7 @@ final class SessionDelegate: TransferDelegate {
     func transferDidSecureConnection(_ transfer: any TransportTask) {
         guard let request = tasks[transfer], !request.isOver else { return }
         let challenge = AuthenticationChallenge(serverTrustOf: transfer.request)
-        request.session.eventMonitor.request(request, taskDidReceive: challenge)
+        request.session.notify(.taskDidReceiveChallenge(challenge), of: request)
     }
 
     func transfer(_ transfer: any TransportTask, didReceive head: ResponseHead) {
@@ -37,21 +37,20 @@ final class SessionDelegate: TransferDelegate {
         guard (300..<400).contains(head.status) else {
             request.redirection = .deliver
             if let challenge = AuthenticationChallenge(head, to: transfer.request) {
-                request.session.eventMonitor.request(request, taskDidReceive: challenge)
+                request.session.notify(.taskDidReceiveChallenge(challenge), of: request)
             }
             return accept(head, for: request)
         }
         let sent = transfer.request
         request.redirection = redirect(of: request).step(after: head, to: sent, hop: hops)
-        let monitor = request.session.eventMonitor
         switch request.redirection {
         case .deliver: accept(head, for: request)
         case .decline(let target):
-            monitor.request(request, taskWillRedirectTo: target)
+            request.session.notify(.taskWillRedirect(target), of: request)
             accept(head, for: request)
-        case .follow(let next): monitor.request(request, taskWillRedirectTo: next.url)
+        case .follow(let next): request.session.notify(.taskWillRedirect(next.url), of: request)
         case .ask(let decider, let proposed):
-            monitor.request(request, taskWillRedirectTo: proposed.url)
+            request.session.notify(.taskWillRedirect(proposed.url), of: request)
             ask(decider, about: proposed, head, sent, request)
         case .fail: return
         }
@@ -64,7 +63,7 @@ final class SessionDelegate: TransferDelegate {
             if case .follow = request.redirection { return }
         }
         // Of a download the model tells what is written, and no head (§2.7).
-        if request.download == nil { request.session.eventMonitor.request(request, taskDidReceive: head) }
+        if request.download == nil { request.session.notify(.taskDidReceiveResponse(head), of: request) }
         // Only the first head is waited for: whoever let it pass has seen what there was to see, and waits for the end.
         if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.hold() }
     }
@@ -117,10 +116,9 @@ final class SessionDelegate: TransferDelegate {
             return
         }
         if follow(request, completion) { return }
-        let monitor = request.session.eventMonitor
         request.session.willEndTask(request, completion.error, transfer.request)
-        monitor.request(request, taskDidCollectMetricsOf: request.attempts[attempt].hops)
-        monitor.request(request, didGatherMetricsOf: request.attempts[attempt].hops)
+        request.session.notify(.taskDidCollectMetrics(request.attempts[attempt].hops), of: request)
+        request.session.notify(.didGatherMetrics(request.attempts[attempt].hops), of: request)
         request.session.endTask(request, error: completion.error)
     }
 

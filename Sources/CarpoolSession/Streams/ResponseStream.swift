@@ -107,7 +107,7 @@ public final class ResponseStream {
 
     func didParse(_ parsed: ParsedStream) {
         guard let request else { return }
-        request.session.eventMonitor.request(request, didParseStream: parsed)
+        request.session.notify(.didParseStream(parsed), of: request)
     }
 
     /// A reader has a message: a failure may be all that the request's maker wants to know (ST-02).

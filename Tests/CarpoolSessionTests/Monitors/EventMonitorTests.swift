@@ -25,14 +25,18 @@ struct EventMonitorTests {
         #expect(stage.monitor.events.count == steps.count + 4)
     }
 
-    @Test("A composite tells all of its monitors, in order; closures are called for what they are set for")
+    @Test("A composite passes each event to all of its monitors, in order; a closure receives every event")
     func composite() throws {
-        let closures = ClosureEventMonitor()
         let second = RecordingMonitor()
         var heard: [String] = []
-        closures.requestDidResume = { _ in heard.append("resume before \(second.events.count)") }
-        closures.requestTaskDidReceiveData = { _, count in heard.append("data \(count)") }
-        closures.requestDidParseResponse = { _, response in heard.append("parse \(response.serializer)") }
+        let closures = ClosureEventMonitor { event, _ in
+            switch event {
+            case .didResume: heard.append("resume before \(second.events.count)")
+            case .taskDidReceiveData(let count): heard.append("data \(count)")
+            case .didParse(let response): heard.append("parse \(response.serializer)")
+            default: break
+            }
+        }
         let stage = try Stage()
         _ = stage.send { $0.eventMonitors = [CompositeEventMonitor([closures, second])] }
         stage.transport.respond(200, body: "hello")
