@@ -12,7 +12,7 @@ extension Connection {
 
     /// To be called when a line may have been handled: what it came with and no call has claimed is closed.
     func endDescriptors() {
-        if work.isEmpty, awaitedBytes == 0 { closeInBackground(descriptors.end()) }
+        if work.isEmpty, awaitedBytes == 0 { closeInBackground(resources.descriptors.end()) }
     }
 
     /// Closes descriptors by one job, so that those that block cost one thread.

@@ -22,17 +22,22 @@ struct ComputedAnswers {
 
 // Answers with records of requests that others wait for too: they are written as fast as the client reads.
 extension Connection {
-    /// Carries out a body that answers a call with a request's record: now, or when the client has read what was sent before.
-    func answer(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void) {
+    func answer(_ call: Call, about entry: RequestEntry, _ answer: RecordAnswer) {
+        switch answer {
+        case .written(let body): write(call, about: entry, body)
+        case .computed(let body): compute(call, about: entry, body)
+        }
+    }
+
+    private func write(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void) {
         guard call.isWanted else { return }
         guard call.id != nil, !isHungUp, !due.isEmpty || !takesDueAnswers else { return body() }
         put(DueAnswer(entry: entry, write: body), of: call, into: \.due)
     }
 
-    /// Starts a body that answers a call by a job: now, or when other jobs of the connection are over and the client has read what was sent
-    /// before. The body calls `done` when the call is answered or cancelled.
-    func answer(
-        _ call: Call, about entry: RequestEntry, computing body: @escaping (_ done: @escaping () -> Void) -> Void
+    /// Starts the job now, or when other jobs of the connection are over and the client has read what was sent before.
+    private func compute(
+        _ call: Call, about entry: RequestEntry, _ body: @escaping (_ done: @escaping () -> Void) -> Void
     ) {
         // Nothing is computed for a notification, nor for a client that is gone.
         guard call.isWanted, call.id != nil, !isHungUp else { return }

@@ -8,10 +8,10 @@ extension Connection {
     /// many.
     func close() {
         guard !isClosed else { return }
-        isClosed = true
+        resources.close()
         server.loop.forget(fd)
         closeSocket()
-        closeInBackground(descriptors.takeAll())
+        closeInBackground(resources.descriptors.takeAll())
         ticket = nil
         work = []
         framer = MessageFramer()
@@ -31,30 +31,25 @@ extension Connection {
         server.loop.runInSlices(self)
     }
 
-    /// Lets go of a part of it; gives whether there is more.
-    func abandonSlice() -> Bool {
-        var slice = InputSlice(since: .read())
-        // The requests first: one that ends with its call is not to be kept as if somebody would ask for it.
-        while let (_, entry) = dependents.popFirst() {
+    private var release: ClientResources.Release {
+        ClientResources.Release { [server] entry in
             if entry.isKept {
                 entry.request.cancel(producingResumeData: true)
             } else {
                 server.abandon(entry, keepingPartialFile: true)
             }
-            if slice.isOver() { return true }
-        }
-        while let (_, call) = calls.popFirst() {
-            call.abandon()
-            if slice.isOver() { return true }
-        }
-        while let (_, subscription) = subscriptions.popFirst() { server.publisher.remove(subscription) }
-        for watch in watches.values {
+        } removeSubscription: { [server] in
+            server.publisher.remove($0)
+        } endWatch: { [server] watch in
             watch.end()
             server.reachability.watchDidEnd()
         }
-        watches = [:]
-        feeds = [:]
-        rawStreams = [:]
+    }
+
+    /// Lets go of a part of it; gives whether there is more.
+    func abandonSlice() -> Bool {
+        var slice = InputSlice(since: .read())
+        guard !resources.releaseSlice(release, until: { slice.isOver() }) else { return true }
         // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
         server.callbacks.lose(number)
         isAbandoning = false
@@ -76,7 +71,7 @@ extension Connection {
         inputHasEnded = true
         isShownOut = true
         work = []
-        for subscription in subscriptions.values { server.publisher.close(subscription, .connectionClosing) }
+        for subscription in resources.subscriptions.values { server.publisher.close(subscription, .connectionClosing) }
         abandonWork()
         flushAfterTurn()
     }

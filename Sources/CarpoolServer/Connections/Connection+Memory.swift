@@ -60,7 +60,7 @@ extension Connection {
     /// Gives up the message that has not come whole, and says so. Returns whether there was one.
     func discardMessage() -> Bool {
         guard framer.discard() else { return false }
-        closeInBackground(descriptors.takeAll())
+        closeInBackground(resources.descriptors.takeAll())
         send(id: nil, error: .memoryFull(limitBytes: server.limits.totalInputBytes))
         noteMemory()
         return true

@@ -59,7 +59,7 @@ extension Connection {
         let batch = Batch(grow: { [unowned self] in batchBytes += $0 }) { [unowned self] bytes in
             bytes.withUnsafeBytes { send(message: $0) }
         }
-        carryOut(BatchRun(messages, batch: batch) { [unowned self] in read($0, of: $1) })
+        run(BatchRun(messages, batch: batch) { [unowned self] in read($0, of: $1) })
     }
 
     // MARK: Carrying out
@@ -82,10 +82,10 @@ extension Connection {
             if let error = batchRefusal { return batch.add { Reply.write(id: id, error: error, to: &$0) } }
             batch.expect()
         }
-        let isDuplicate = request.id.map { calls[$0] != nil } ?? false
+        let isDuplicate = request.id.map { resources.calls[$0] != nil } ?? false
         let call = server.dispatcher.dispatch(
-            request, prepared: prepared, messageBytes: bytes, from: self, batch: batch, underWay: calls.count,
+            request, prepared: prepared, messageBytes: bytes, from: self, batch: batch, underWay: callsUnderWay,
             limit: server.limits.callsPerConnection, isDuplicate: isDuplicate)
-        if let id = call.id, !call.isAnswered { calls[id] = call }
+        if let id = call.id, !call.isAnswered { resources.calls[id] = call }
     }
 }

@@ -14,12 +14,12 @@ extension Connection {
     var pathAccess: PathAccess {
         if let known = judgement.access, known.turn == server.loop.turns { return known.verdict }
         guard !isClosed else { return .otherView(.unknown) }
-        let verdict = server.viewJudge.pathAccess(fd, credentials, connectedBefore: judgement.accepted)
+        let verdict = server.viewJudge.pathAccess(fd, profile.credentials, connectedBefore: judgement.accepted)
         judgement.access = (verdict, server.loop.turns)
         return verdict
     }
 
     var enclosure: ProcessView.Part? {
-        isClosed ? .unknown : server.viewJudge.enclosure(fd, credentials, connectedBefore: judgement.accepted)
+        isClosed ? .unknown : server.viewJudge.enclosure(fd, profile.credentials, connectedBefore: judgement.accepted)
     }
 }

@@ -9,19 +9,9 @@ internal import CarpoolSystem
 /// It handles its messages in slices, one connection after the other, so that what one client asks for does not hold up the rest. What does not
 /// fit a slice waits in the framer, and nothing more is read from the socket until it is handled.
 final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
-    let number: Int
-    let credentials: PeerCredentials
+    let profile: ClientProfile
     let role: Role
-    var dependents: [Int: RequestEntry] = [:]
-    var subscriptions: [String: Subscription] = [:]
-    var watches: [String: ReachabilityWatch] = [:]
-    var feeds: [String: StreamFeed] = [:]
-    var rawStreams: [String: RawStreamEntry] = [:]
-    /// What the client calls itself.
-    private(set) var name: String?
-    private(set) var version: String?
-    private(set) var maximumLineBytes: Int
-    private(set) lazy var userAgent = makeUserAgent()
+    let resources = ClientResources()
     /// When it came, in microseconds since 1970.
     let connected = WallClock.microseconds()
     private(set) var callCount = 0
@@ -32,13 +22,10 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     unowned let server: Server
     var framer: MessageFramer
     var output = OutputQueue()
-    var descriptors = ReceivedDescriptors()
     /// Jobs that close descriptors of its client.
     var closing = 0
     /// How many bytes have come.
     private var received = 0
-    /// Calls without an answer yet. Each keeps the connection alive.
-    var calls: [RPCID: Call] = [:]
     var inputHasEnded = false
     /// Whether its last byte was read, so that its socket holds no descriptors.
     private(set) var hasReadEnd = false
@@ -65,36 +52,29 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// When it last took something of what waits for it.
     var outputMoved = MonotonicTime(nanoseconds: 0)
     private(set) var hasEvents = false
-    var isClosed = false
-    var isConnected: Bool { !isClosed }
+    var isClosed: Bool { !resources.isOpen }
     /// What it still asks is not answered.
     var isShownOut = false
-    /// Whose quotas count: at first what the kernel says of the peer, then the name that it gives.
-    private(set) var identity: ClientIdentity
     /// Its share of the connections that the daemon has, until it is closed.
     var ticket: QuotaLedger.Ticket?
     var judgement = ViewJudgement()
-    /// The name of the peer's program, read when it is first needed.
-    private lazy var programName = ClientIdentity.programName(ofProcess: credentials.pid)
 
     init(
         number: Int, fd: consuming FileDescriptor, credentials: PeerCredentials, identity: ClientIdentity, role: Role,
         ticket: QuotaLedger.Ticket?, server: Server
     ) {
-        self.number = number
+        profile = ClientProfile(
+            number: number, credentials: credentials, identity: identity, maximumLineBytes: server.limits.lineBytes)
         self.fd = fd.raw
         descriptor = consume fd
-        self.credentials = credentials
-        self.identity = identity
         self.ticket = ticket
         self.role = role
         self.server = server
-        maximumLineBytes = server.limits.lineBytes
         framer = MessageFramer(limits: FramingLimits(messageBytes: server.limits.messageBytes))
         server.loop.setInterest(.readable, for: self.fd, handler: self)
     }
 
-    var callsUnderWay: Int { calls.count }
+    var callsUnderWay: Int { resources.calls.count }
 
     // MARK: Input
 
@@ -142,7 +122,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
             if case .bytes(let count) = result {
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 let last = bytes.lastIndex { $0 > UInt8(ascii: " ") } ?? 0
-                surplus = descriptors.add(came, upTo: received &+ last &+ 1)
+                surplus = resources.descriptors.add(came, upTo: received &+ last &+ 1)
                 received &+= count
                 framer.append(bytes)
             }
@@ -175,7 +155,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
             if let item = work.last {
                 if !item.runSlice() { work.removeAll { $0 === item } }
             } else if let event = framer.next() {
-                descriptors.begin(lineEndingAt: received &- framer.bufferedBytes)
+                resources.descriptors.begin(lineEndingAt: received &- framer.bufferedBytes)
                 handle(event)
             } else {
                 return false
@@ -188,7 +168,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         return false
     }
 
-    func carryOut(_ item: any SlicedWork) { work.append(item) }
+    func run(_ item: any SlicedWork) { work.append(item) }
 
     /// Has the loop go on with what does not fit this turn.
     private func schedule() {
@@ -259,8 +239,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         let before = output.count
         if case .failed = output.flush(to: fd) { return hangUp() }
         if output.count < before { outputMoved = server.loop.now }
-        if takesNews { for watch in watches.values { watch.send() } }
-        if takesStreams { for feed in feeds.values { feed.send() } }
+        if isDrained { for watch in resources.watches.values { watch.send() } }
+        if takesStreams { for feed in resources.feeds.values { feed.send() } }
         if !isScheduled, handleMessages(since: server.loop.now) { schedule() }
         settle()
     }
@@ -268,11 +248,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// Brings the interest in line with what is left to do, and closes when nothing is.
     func settle() {
         guard !isClosed, !isHungUp else { return }
-        if inputHasEnded, !isScheduled, !isAwaiting, calls.isEmpty, subscriptions.isEmpty, watches.isEmpty,
-            feeds.isEmpty, output.isEmpty
-        {
-            return close()
-        }
+        if inputHasEnded, !isScheduled, !isAwaiting, resources.isIdle, output.isEmpty { return close() }
         var interest: Interest = takesInput ? .readable : .hangup
         if !output.isEmpty || hasEvents, !isFlushDue { interest.insert(.writable) }
         noteMemory()
@@ -282,32 +258,12 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
 }
 
 extension Connection: Client {
-    var uid: UInt32 { credentials.uid }
-    var pid: Int32 { credentials.pid }
-    var displayName: String { name ?? programName }
+    var outlet: any ClientOutlet { self }
 
-    private func makeUserAgent() -> HTTPField? {
-        try? HTTPField(name: "User-Agent", value: DefaultFields.userAgent(client: displayName, version: version))
-    }
-
-    var descriptorCount: Int { descriptors.count }
-
-    func claim(descriptor index: Int) -> Int32? { descriptors.claim(index) }
-
-    func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
-        if let name {
-            self.name = name
-            identity = ClientIdentity(uid: uid, name: name)
-        }
-        if let version { self.version = version }
-        if name != nil || version != nil { userAgent = makeUserAgent() }
-        if let maximumLineBytes { self.maximumLineBytes = maximumLineBytes }
-    }
-
-    func deliver(_ result: CallResult, of call: Call) {
+    func send(_ result: CallResult, of call: Call) {
         guard let id = call.id else { return }
         // A call that was refused because its id is in use is not the one that uses it.
-        if calls[id] === call { calls[id] = nil }
+        if resources.calls[id] === call { resources.calls[id] = nil }
         if let batch = call.batch {
             batch.complete { Reply.write(id: id, result, to: &$0) }
         } else {
@@ -319,8 +275,6 @@ extension Connection: Client {
         settle()
     }
 
-    func callUnderWay(_ id: RPCID) -> Call? { calls[id] }
-
     // MARK: Callbacks
 
     /// Whether the client would see a question, and could answer it.
@@ -331,13 +285,15 @@ extension Connection: Client {
         server.withWriter { writer in
             question.write(
                 number: number, deadlineMilliseconds: deadlineMilliseconds, bodyBytes: inlineBodyBytes,
-                atMost: maximumLineBytes, to: &writer)
+                atMost: profile.maximumLineBytes, to: &writer)
             writer.withBytes { send(message: $0) }
         }
     }
+}
 
-    // MARK: Streams
+// MARK: Streams
 
+extension Connection: StreamSink {
     /// Unread output at which nothing more of a stream is queued: more would only lie there.
     private static let unreadStreamBytes = 262_144
 
@@ -345,31 +301,33 @@ extension Connection: Client {
         !isClosed && !isHungUp && !isShownOut && hasRoom(below: Connection.unreadStreamBytes)
     }
 
-    func deliver(_ message: StreamMessage, of feed: StreamFeed) {
+    func send(streamMessage write: (inout JSONWriter) -> Void) {
         server.withWriter { writer in
-            Notification.write(data: { feed.write(message, to: &$0) }, to: &writer)
+            Notification.write(data: write, to: &writer)
             writer.withBytes { send(message: $0) }
         }
     }
 
-    func forget(_ feed: StreamFeed) {
-        feeds[feed.name] = nil
+    func forget(feed name: String) {
+        resources.feeds[name] = nil
         settle()
     }
+}
 
-    // MARK: News
+extension Connection: NotificationSink {
+    var isDrained: Bool { !isClosed && !isShownOut && output.isEmpty }
 
-    var takesNews: Bool { !isClosed && !isShownOut && output.isEmpty }
-
-    func deliver(news write: (inout JSONWriter) -> Void) {
+    func send(notification write: (inout JSONWriter) -> Void) {
         server.withWriter { writer in
             write(&writer)
             writer.withBytes { send(message: $0) }
         }
     }
+}
 
-    // MARK: Events
+// MARK: Events
 
+extension Connection: EventSink {
     /// Unread output at which no more events are queued: they wait in the journal, which all subscribers share.
     private static let unreadEventBytes = 262_144
 
@@ -386,14 +344,14 @@ extension Connection: Client {
         output.append { framer.frame(head, rest, into: &$0) }
     }
 
-    func forget(_ subscription: Subscription) {
-        subscriptions[subscription.id] = nil
+    func forget(subscription id: String) {
+        resources.subscriptions[id] = nil
         flushAfterTurn()
     }
 
     /// Takes what waits in the journal, as far as there is room.
     private func takeEvents() {
         guard hasEvents else { return }
-        hasEvents = server.publisher.deliver(to: subscriptions.values)
+        hasEvents = server.publisher.deliver(to: resources.subscriptions.values)
     }
 }

@@ -22,7 +22,7 @@ extension Server {
     ) throws(RPCError) -> Answer {
         guard !names.isEmpty else { return try carryOut(noFiles) }
         let access = worker.access(for: call.client.identity.workerShare)
-        let count = call.client.descriptorCount
+        let count = call.client.resources.descriptors.count
         var claimed = claim(names.descriptors, from: call.client, access)
         let mayName = names.namesPaths && mayNameFiles(call.client)
         let paths = mayName ? names.paths.filter { AbsolutePath.isOne($0.path) } : []
@@ -79,7 +79,7 @@ extension Server {
         var found = CallFiles.Found()
         var unknown: [Int: WorkerFile] = [:]
         for index in indices {
-            guard let raw = client.claim(descriptor: index) else { continue }
+            guard let raw = client.resources.descriptors.claim(index) else { continue }
             let file = WorkerFile(FileDescriptor(owning: raw), closer: access.closerOfPassed)
             if let passed = CallFiles.lookAtOnce(file) { found.passed[index] = passed } else { unknown[index] = file }
         }

@@ -228,7 +228,7 @@ final class Server {
         entry.clientName = call.client.displayName
         requests.insert(entry)
         statistics.requests &+= 1
-        if entry.cancelsOnDisconnect { call.client.dependents[sequence] = entry }
+        if entry.cancelsOnDisconnect { call.client.resources.dependents[sequence] = entry }
         // What goes on without its client does not keep it.
         let client = entry.cancelsOnDisconnect ? call.client : nil
         request.whenFinished { [unowned self] _ in requestDidFinish(entry, client) }
@@ -251,7 +251,7 @@ final class Server {
     }
 
     private func requestDidFinish(_ entry: RequestEntry, _ client: (any Client)?) {
-        client?.dependents[entry.sequence] = nil
+        client?.resources.dependents[entry.sequence] = nil
         callbacks.requestDidFinish(entry.request.id)
         drop(requests.finish(entry, at: WallClock.microseconds(), limits), after: entry)
         if entry.isDismissed { spool.release(entry.request.id) }

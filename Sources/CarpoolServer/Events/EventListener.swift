@@ -13,7 +13,7 @@ final class EventListener: TurnObserver {
     /// What each of them hears, in the same order: most events are judged without a look at the subscriptions themselves.
     private(set) var interests: [Interest] = []
     /// Calls that wait for an event.
-    private(set) var polls: [EventPoll] = []
+    private(set) var polls: [any EventWaiter] = []
     /// Types of which at least one of them wants to hear; perhaps some more, when some have left.
     private(set) var heard = EventTypeSet()
     /// Whose events they may want.
@@ -83,14 +83,14 @@ final class EventListener: TurnObserver {
         return true
     }
 
-    func add(_ poll: EventPoll) {
+    func add(_ poll: any EventWaiter) {
         poll.place = polls.count
         polls.append(poll)
         widen(poll.filter.types, poll.filter.readers)
     }
 
     /// Takes a call out; the last one takes its place. Returns whether it was there.
-    func remove(_ poll: EventPoll) -> Bool {
+    func remove(_ poll: any EventWaiter) -> Bool {
         guard let place = poll.place, let last = polls.popLast() else { return false }
         if last !== poll {
             polls[place] = last

@@ -5,12 +5,12 @@ internal import CarpoolSystem
 ///
 /// The journal may hold hundreds of thousands of events of which the call wants few, so it is searched in slices, and an answer ends where a
 /// slice does: its cursor says how far it has come.
-final class EventPoll: TurnObserver, SlicedWork {
+final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
     let filter: EventFilter
     /// Its place among those of its connection, while it waits.
     var place: Int?
     /// Where its answer goes.
-    var sink: any EventSink { call.client }
+    var sink: any EventSink { call.client.outlet }
     private let call: Call
     private let publisher: EventPublisher
     private let maximum: Int
@@ -44,7 +44,7 @@ final class EventPoll: TurnObserver, SlicedWork {
     func begin() {
         publisher.add(self)
         call.onCancel = { [self] in end() }
-        call.client.carryOut(self)
+        call.client.run(self)
     }
 
     /// Searches a part of the journal for the first event that is wanted.
@@ -91,7 +91,7 @@ final class EventPoll: TurnObserver, SlicedWork {
 
     /// No event was wanted while the call waited: each would have woken it.
     private func endWait() {
-        publisher.judge(for: call.client)
+        publisher.judge(for: call.client.outlet)
         if !isDue { position = publisher.journal.last }
         answer()
     }

@@ -165,7 +165,7 @@ extension EventPublisher {
             data(&writer)
         }
         remove(subscription)
-        subscription.sink.forget(subscription)
+        subscription.sink.forget(subscription: subscription.id)
     }
 }
 

@@ -80,13 +80,13 @@ extension EventPublisher {
         dropIfEmpty(listener)
     }
 
-    func add(_ poll: EventPoll) {
+    func add(_ poll: any EventWaiter) {
         let listener = listener(poll.sink, poll.filter)
         pollCount += 1
         listener.add(poll)
     }
 
-    func remove(_ poll: EventPoll) {
+    func remove(_ poll: any EventWaiter) {
         guard let listener = listeners[poll.sink], listener.remove(poll) else { return }
         pollCount -= 1
         dropIfEmpty(listener)

@@ -52,7 +52,7 @@ struct BodyHandlers {
         guard call.batch == nil else {
             throw .invalidRequest("a descriptor goes with a line of its own, not with a batch")
         }
-        guard call.client.takesDescriptors else {
+        guard call.client.limits.takesDescriptors else {
             throw .tooManyInFlight(limit: server.limits.descriptorsPerConnection)
         }
         let body = try body(of: id, for: call.client)
@@ -71,7 +71,7 @@ struct BodyHandlers {
 
     private func pass(_ file: WorkerFile, size: Int64, to call: Call) {
         // Others may have been passed since it was asked for.
-        guard call.client.takesDescriptors else {
+        guard call.client.limits.takesDescriptors else {
             return call.fail(.tooManyInFlight(limit: server.limits.descriptorsPerConnection))
         }
         call.passedDescriptor = file

@@ -24,7 +24,7 @@ struct ClientHandlers {
                 path: "params.name", message: "is empty: leave it out for none", expected: "1 to 64 bytes")
         }
         let callbacks = try call.params["callbacks"].map(callbackNames)
-        call.client.introduce(
+        call.client.profile.introduce(
             name: call.params["name"]?.string, version: call.params["version"]?.string,
             maximumLineBytes: call.params["max_line_bytes"]?.int)
         if let callbacks { server.callbacks.declare(callbacks, by: call.client.number, uid: call.client.uid) }
@@ -54,7 +54,7 @@ struct ClientHandlers {
         writer.key("peer")
         writer.beginObject()
         writer.member("uid", client.uid)
-        writer.member("pid", client.pid)
+        writer.member("pid", client.profile.pid)
         writer.member("role", client.role.rawValue)
         writer.member("name", client.displayName)
         writer.member("identity", client.identity.text)
@@ -91,14 +91,14 @@ struct ClientHandlers {
         writer.member("client", "c-\(connection.number)")
         writer.member("name", connection.displayName)
         writer.member("identity", connection.identity.text)
-        writer.member("version", connection.version)
+        writer.member("version", connection.profile.version)
         writer.member("uid", connection.uid)
-        writer.member("pid", connection.pid)
+        writer.member("pid", connection.profile.pid)
         writer.member("role", connection.role.rawValue)
         writer.member("connected", time: connection.connected)
         writer.member("messages", connection.callCount)
         writer.member("calls_in_flight", connection.callsUnderWay)
-        writer.member("subscriptions", connection.subscriptions.count)
+        writer.member("subscriptions", connection.resources.subscriptions.count)
         writer.member("callbacks", server.callbacks.names(of: connection.number))
         writer.member("unread_bytes", connection.unreadBytes)
         writer.endObject()

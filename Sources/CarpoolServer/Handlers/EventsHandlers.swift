@@ -24,7 +24,7 @@ struct EventsHandlers {
         var position = last
         if case .known(let sequence) = past { position = sequence }
         let subscription = Subscription(
-            id: "s\(publisher.nextSubscription())", filter: filter, sink: client, reader: client.identity,
+            id: "s\(publisher.nextSubscription())", filter: filter, sink: client.outlet, reader: client.identity,
             queue: EventQueue(position: position, last: last),
             lagPolicy: call.params["on_lag"]?.string.flatMap(Subscription.LagPolicy.init(rawValue:)) ?? .drop,
             progressMilliseconds: call.params["progress_interval_ms"]?.int ?? 0)
@@ -50,7 +50,7 @@ struct EventsHandlers {
 
     private func unsubscribe(_ call: Call) throws(RPCError) -> Answer {
         let id = call.params["sub"]?.string ?? ""
-        let subscription = call.client.subscriptions.removeValue(forKey: id)
+        let subscription = call.client.resources.subscriptions.removeValue(forKey: id)
         if let subscription { publisher.remove(subscription) }
         return .result { StateChange.write(subscription != nil, state: "unsubscribed", to: &$0) }
     }
@@ -93,7 +93,8 @@ struct EventsHandlers {
 extension Server {
     /// A client's share for one more subscription or watch, if there is room for it.
     func takeSubscription(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {
-        guard client.subscriptions.count + client.watches.count < limits.subscriptionsPerConnection else {
+        guard client.resources.subscriptions.count + client.resources.watches.count < limits.subscriptionsPerConnection
+        else {
             throw .tooManySubscriptions(limit: limits.subscriptionsPerConnection)
         }
         do throws(Quota.Refusal) {
@@ -105,11 +106,11 @@ extension Server {
 
     /// Begins a subscription; its events come after the answer of the call that names it.
     func begin(_ subscription: Subscription, of client: any Client, announcedBy call: Call) {
-        client.subscriptions[subscription.id] = subscription
+        client.resources.subscriptions[subscription.id] = subscription
         publisher.add(subscription)
         call.onAnswered = { [weak client] in
             subscription.isAnnounced = true
-            if subscription.queue.hasMore || subscription.isEnding { client?.eventsAreWaiting() }
+            if subscription.queue.hasMore || subscription.isEnding { client?.outlet.eventsAreWaiting() }
         }
     }
 }

@@ -13,7 +13,7 @@ struct RPCHandlers {
 
     /// Ends a call of the same connection; one that is not there any more is no error, since answers cross on the way.
     private func cancel(_ call: Call) throws(RPCError) -> Answer {
-        let target = call.params["id"].flatMap(RPCID.init).flatMap { call.client.callUnderWay($0) }
+        let target = call.params["id"].flatMap(RPCID.init).flatMap { call.client.resources.calls[$0] }
         target?.cancel()
         return .result { StateChange.write(target != nil, state: target == nil ? "unknown" : "cancelled", to: &$0) }
     }

@@ -24,7 +24,7 @@ struct RawStreamHandlers {
         try server.checkNetwork(of: client)
         let configuration = try server.session(call.params["session"], of: client).configuration
         let trust = try trust(call, files) ?? configuration.trust
-        guard client.rawStreams.count < server.limits.rawStreamsPerConnection else {
+        guard client.resources.rawStreams.count < server.limits.rawStreamsPerConnection else {
             throw .tooManyInFlight(limit: server.limits.rawStreamsPerConnection)
         }
         let (host, port) = (call.params["host"]?.string ?? "", call.params["port"]?.int ?? 0)
@@ -40,7 +40,7 @@ struct RawStreamHandlers {
             writer.endObject()
         } onFailure: { [weak client] entry in
             entry.close()
-            client?.rawStreams[entry.name] = nil
+            client?.resources.rawStreams[entry.name] = nil
         }
         let timeout = call.params["timeout_ms"]?.int ?? configuration.connectTimeoutMilliseconds
         // A notification could never name what it has opened.
@@ -49,7 +49,7 @@ struct RawStreamHandlers {
         guard
             let stream = server.rawStreamPool.open(url, trust: trust, timeoutMilliseconds: timeout, delegate: entry)
         else { throw .tooManyInFlight(limit: server.rawStreamPool.count) }
-        client.rawStreams[name] = entry
+        client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
         return .pending
     }
@@ -83,7 +83,7 @@ struct RawStreamHandlers {
 
     private func entry(_ call: Call) throws(RPCError) -> RawStreamEntry {
         let name = call.params["stream"]?.string ?? ""
-        guard let entry = call.client.rawStreams[name] else { throw .streamNotFound(name) }
+        guard let entry = call.client.resources.rawStreams[name] else { throw .streamNotFound(name) }
         return entry
     }
 
@@ -110,7 +110,7 @@ struct RawStreamHandlers {
     }
 
     private func close(_ call: Call) throws(RPCError) -> Answer {
-        let entry = call.client.rawStreams.removeValue(forKey: call.params["stream"]?.string ?? "")
+        let entry = call.client.resources.rawStreams.removeValue(forKey: call.params["stream"]?.string ?? "")
         entry?.close()
         return .result { StateChange.write(entry != nil, state: "closed", to: &$0) }
     }

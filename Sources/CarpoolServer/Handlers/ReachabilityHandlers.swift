@@ -72,10 +72,11 @@ struct ReachabilityHandlers {
         if call.params["level"]?.string == "minor" { settings.level = .minor }
         let hosts = call.params["hosts"].map { list in (0..<list.count).compactMap { list[index: $0]?.string } } ?? []
         let watch = ReachabilityWatch(
-            id: "s\(server.publisher.nextSubscription())", service, client: client, settings: settings, hosts: hosts,
-            cursor: { [unowned server] in server.publisher.cursor })
+            id: "s\(server.publisher.nextSubscription())", service, sink: client.outlet, uid: client.uid,
+            settings: settings,
+            hosts: hosts, cursor: { [unowned server] in server.publisher.cursor })
         watch.ticket = ticket
-        client.watches[watch.id] = watch
+        client.resources.watches[watch.id] = watch
         service.watchDidBegin()
         return .result { writer in
             writer.beginObject()
@@ -85,7 +86,7 @@ struct ReachabilityHandlers {
     }
 
     private func unwatch(_ call: Call) throws(RPCError) -> Answer {
-        let watch = call.client.watches.removeValue(forKey: call.params["sub"]?.string ?? "")
+        let watch = call.client.resources.watches.removeValue(forKey: call.params["sub"]?.string ?? "")
         if let watch {
             watch.end()
             service.watchDidEnd()

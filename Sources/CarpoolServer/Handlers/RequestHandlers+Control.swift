@@ -27,13 +27,15 @@ extension RequestHandlers {
         return waitForEnd(of: entry, call) { entry in
             guard !serializers.isEmpty else { return answer(call, with: entry, isFull: true) }
             // What they make is held for this call alone: not before its client takes it.
-            call.client.answer(call, about: entry) { done in
-                server.delayedAnswers += 1
-                entry.request.serialize(by: serializers) {
-                    server.delayedAnswers -= 1
-                    answer(call, with: entry, results: $0, then: done)
-                }
-            }
+            call.client.answer(
+                call, about: entry,
+                .computed { done in
+                    server.delayedAnswers += 1
+                    entry.request.serialize(by: serializers) {
+                        server.delayedAnswers -= 1
+                        answer(call, with: entry, results: $0, then: done)
+                    }
+                })
         }
     }
 
@@ -41,14 +43,16 @@ extension RequestHandlers {
     func answer(_ call: Call, with entry: RequestEntry, isFull: Bool = false, subscription: String? = nil) {
         let write = {
             server.lease(entry)
-            call.client.answer(call, about: entry) {
-                server.lease(entry)
-                if entry.request.isFinished { entry.isRead = true }
-                call.answer { writer in
-                    server.writeRecord(of: entry, for: call.client, isFull: isFull, to: &writer)
-                    RequestHandlers.add(subscription, to: &writer)
-                }
-            }
+            call.client.answer(
+                call, about: entry,
+                .written {
+                    server.lease(entry)
+                    if entry.request.isFinished { entry.isRead = true }
+                    call.answer { writer in
+                        server.writeRecord(of: entry, for: call.client, isFull: isFull, to: &writer)
+                        RequestHandlers.add(subscription, to: &writer)
+                    }
+                })
         }
         guard server.mustSpill(entry, for: call.client, isFull: isFull) else { return write() }
         server.spill(entry, then: write)

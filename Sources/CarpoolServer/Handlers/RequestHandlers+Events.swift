@@ -28,14 +28,15 @@ extension RequestHandlers {
         publisher.startRecording(filter.types)
         let last = publisher.journal.last
         let subscription = Subscription(
-            id: "s\(publisher.nextSubscription())", filter: filter, sink: call.client, reader: call.client.identity,
-            queue: EventQueue(position: last, last: last), progressMilliseconds: events.progressMilliseconds)
+            id: "s\(publisher.nextSubscription())", filter: filter, sink: call.client.outlet,
+            reader: call.client.identity, queue: EventQueue(position: last, last: last),
+            progressMilliseconds: events.progressMilliseconds)
         subscription.ticket = events.ticket
         server.begin(subscription, of: call.client, announcedBy: call)
         if !waitsForAnswer { subscription.isAnnounced = true }
         entry.request.whenFinished { [weak client = call.client] _ in
             subscription.isEnding = true
-            client?.eventsAreWaiting()
+            client?.outlet.eventsAreWaiting()
         }
         return subscription.id
     }

@@ -78,8 +78,8 @@ struct StreamHandlers {
         reader.grant(call.params["credit_bytes"]?.int ?? 0)
         let feed = StreamFeed(
             name: "d\(server.nextFeed())", request: entry.request.id, reader: reader, record: server.record,
-            client: client, budget: server.deliveryBudget, ticket: ticket)
-        client.feeds[feed.name] = feed
+            sink: client.outlet, budget: server.deliveryBudget, ticket: ticket)
+        client.resources.feeds[feed.name] = feed
         call.answer { writer in
             writer.beginObject()
             writer.member("reader", feed.name)
@@ -94,7 +94,7 @@ struct StreamHandlers {
 
     private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {
         let limit = server.limits.streamReadersPerConnection
-        guard client.feeds.count < limit else { throw .tooManyStreamReaders(ofConnection: limit) }
+        guard client.resources.feeds.count < limit else { throw .tooManyStreamReaders(ofConnection: limit) }
         do throws(Quota.Refusal) {
             return try server.streamReaderQuota.take(for: client.identity, server.limits.streamReaderBounds)
         } catch {
@@ -106,7 +106,7 @@ struct StreamHandlers {
         let entry = try server.entry(of: call)
         let name = call.params["reader"]?.string
         let bytes = call.params["credit_bytes"]?.int ?? 0
-        let feeds = call.client.feeds.values.filter { feed in
+        let feeds = call.client.resources.feeds.values.filter { feed in
             feed.request == entry.request.id && (name == nil || feed.name == name)
         }
         call.answer { StateChange.write(!feeds.isEmpty, state: entry.request.state.rawValue, to: &$0) }

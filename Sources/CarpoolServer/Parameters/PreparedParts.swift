@@ -1,4 +1,3 @@
-internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
@@ -11,20 +10,12 @@ final class PreparedParts: Sendable {
     /// The stand-in for all parameters; `nil` if no key asks for one.
     let fingerprint: UInt64?
 
-    /// Reads the parts, on any thread. Leaves no tree of a large value with the parameters.
-    init(_ params: Params) {
-        let (body, values, encoding) = (params["body"], params["parameters"], params["encoding"])
-        self.body = Result { () throws(RPCError) in
-            guard let body, body.kind == .object else { return nil }
-            return try RequestReader.bytes(body, path: "params.body")
-        }
-        parameters = Result { () throws(RPCError) in
-            // With a body they are refused.
-            guard body == nil, let value = try EncodingReader().parameters(values) else { return nil }
-            return EncodedParameters(value, try EncodingReader().encoding(encoding))
-        }
-        fingerprint = params["key"] == nil ? nil : Fingerprint.of(params)
-        params.forgetLargeValues()
+    init(
+        body: Result<[UInt8]?, RPCError>, parameters: Result<EncodedParameters?, RPCError>, fingerprint: UInt64?
+    ) {
+        self.body = body
+        self.parameters = parameters
+        self.fingerprint = fingerprint
     }
 
     /// Methods whose calls have such parts.

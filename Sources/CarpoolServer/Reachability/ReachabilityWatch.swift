@@ -8,7 +8,7 @@ final class ReachabilityWatch {
     /// Its client's share of the subscriptions that there may be, until it ends.
     var ticket: QuotaLedger.Ticket?
     private let service: ReachabilityService
-    private unowned let client: any Client
+    private unowned let sink: any NotificationSink
     private let settings: Debouncer.Settings
     /// Where the stream of events stands.
     private let cursor: () -> String
@@ -32,12 +32,13 @@ final class ReachabilityWatch {
     static let maximumHosts = 16
 
     init(
-        id: String, _ service: ReachabilityService, client: any Client, settings: Debouncer.Settings, hosts: [String],
-        cursor: @escaping () -> String
+        id: String, _ service: ReachabilityService, sink: any NotificationSink, uid: UInt32,
+        settings: Debouncer.Settings,
+        hosts: [String], cursor: @escaping () -> String
     ) {
         self.id = id
         self.service = service
-        self.client = client
+        self.sink = sink
         self.settings = settings
         self.cursor = cursor
         sent = service.manager.reading
@@ -46,7 +47,7 @@ final class ReachabilityWatch {
         ) { [weak self] in self?.take($0) }
         guard !hosts.isEmpty else { return }
         self.hosts = hosts.map { name in
-            HostWatch(name, for: client.uid, service) { [weak self] in self?.tellHosts() }
+            HostWatch(name, for: uid, service) { [weak self] in self?.tellHosts() }
         }
         toldHosts = self.hosts.map(\.view.addresses)
         observation = service.manager.observe(isSliced: true, { _ in }, onLook: { [weak self] in self?.refreshHosts() })
@@ -72,7 +73,7 @@ final class ReachabilityWatch {
     }
 
     private var writer: ReachabilityWriter {
-        ReachabilityWriter(service, interfaceBytes: max(0, client.recordBytes / 2))
+        ReachabilityWriter(service, interfaceBytes: max(0, sink.recordBytes / 2))
     }
 
     // MARK: Changes
@@ -120,7 +121,7 @@ final class ReachabilityWatch {
 
     /// Sends what there is, if the client has read everything so far.
     func send() {
-        guard !isEnded, client.takesNews, pending != nil || isHostPending else { return }
+        guard !isEnded, sink.isDrained, pending != nil || isHostPending else { return }
         let reading = listener?.told ?? sent
         let change =
             pending ?? ReachabilityChange(from: sent, to: reading, causes: .route, firstEvent: reading.time)
@@ -128,7 +129,7 @@ final class ReachabilityWatch {
         let lagged = passedOver
         sent = change.current
         (pending, isHostPending, passedOver) = (nil, false, 0)
-        client.deliver(news: { writer in
+        sink.send(notification: { writer in
             writer.beginObject()
             writer.member("jsonrpc", static: "2.0")
             writer.member("method", static: "event")

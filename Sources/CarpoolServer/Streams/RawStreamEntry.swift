@@ -12,10 +12,10 @@ final class RawStreamEntry {
     /// Its client's share of the raw streams that there may be, until it is closed.
     var ticket: QuotaLedger.Ticket?
     private let loop: EventLoop
-    private var opening: Call?
+    private var opening: (any Responder)?
     private let opened: (inout JSONWriter) -> Void
-    private var reading: (call: Call, count: Int, timer: Timer)?
-    private var writing: [(call: Call, accepted: Int)] = []
+    private var reading: (call: any Responder, count: Int, timer: Timer)?
+    private var writing: [(call: any Responder, accepted: Int)] = []
     /// Carried out when it has come to nothing.
     private let onFailure: (RawStreamEntry) -> Void
 
@@ -38,7 +38,7 @@ final class RawStreamEntry {
     deinit { stream?.close() }
 
     /// Has a call wait for the connection.
-    func connect(_ stream: RawStream, for call: Call) {
+    func connect(_ stream: RawStream, for call: any Responder) {
         self.stream = stream
         opening = call
         call.onCancel = { [weak self] in
@@ -62,7 +62,7 @@ final class RawStreamEntry {
     // MARK: Calls
 
     /// Sends bytes, and answers when there is room for more.
-    func write(_ bytes: [UInt8], _ call: Call) throws(RPCError) {
+    func write(_ bytes: [UInt8], _ call: any Responder) throws(RPCError) {
         let stream = try connected()
         guard writing.count < RawStreamEntry.maximumWriting else {
             throw .tooManyInFlight(limit: RawStreamEntry.maximumWriting)
@@ -81,7 +81,7 @@ final class RawStreamEntry {
     }
 
     /// Answers with what has come, or waits for it.
-    func read(atMost count: Int, milliseconds: Int, _ call: Call) throws(RPCError) {
+    func read(atMost count: Int, milliseconds: Int, _ call: any Responder) throws(RPCError) {
         let stream = try connected()
         guard reading == nil else {
             throw .wrongState(stream: name, state: "being read", expected: "one stream.read after the other")
@@ -116,7 +116,7 @@ final class RawStreamEntry {
 
     // MARK: Answers
 
-    private func answer(_ call: Call, accepted: Int, _ stream: RawStream) {
+    private func answer(_ call: any Responder, accepted: Int, _ stream: RawStream) {
         call.answer { writer in
             writer.beginObject()
             writer.member("accepted_bytes", accepted)
@@ -126,7 +126,7 @@ final class RawStreamEntry {
         }
     }
 
-    private func answer(_ call: Call, _ bytes: [UInt8], _ stream: RawStream) {
+    private func answer(_ call: any Responder, _ bytes: [UInt8], _ stream: RawStream) {
         let isEnd = stream.isAtEnd && stream.failure == nil
         call.answer { writer in
             writer.beginObject()

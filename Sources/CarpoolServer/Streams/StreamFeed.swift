@@ -13,7 +13,7 @@ final class StreamFeed {
     private let budget: DeliveryBudget
     /// Its share of the readers that there may be.
     private let ticket: QuotaLedger.Ticket
-    private weak var client: (any Client)?
+    private weak var sink: (any StreamSink)?
     /// Whether the loop has it among the work that is done in slices.
     private var isScheduled = false
     private var isSending = false
@@ -21,14 +21,14 @@ final class StreamFeed {
     private var hasMore = false
 
     init(
-        name: String, request: String, reader: StreamReader, record: RecordWriter, client: any Client,
+        name: String, request: String, reader: StreamReader, record: RecordWriter, sink: any StreamSink,
         budget: DeliveryBudget, ticket: QuotaLedger.Ticket
     ) {
         self.name = name
         self.request = request
         self.reader = reader
         self.record = record
-        self.client = client
+        self.sink = sink
         self.budget = budget
         self.ticket = ticket
         reader.onReady = { [weak self] in self?.send() }
@@ -48,9 +48,9 @@ final class StreamFeed {
     }
 
     private func sendEnd() {
-        guard let client, client.takesStreams else { return }
-        reader.give { client.deliver($0, of: self) }
-        if reader.isOver { client.forget(self) }
+        guard let sink, sink.takesStreams else { return }
+        reader.give { send($0, to: sink) }
+        if reader.isOver { sink.forget(feed: name) }
     }
 
     private func sendSlice() -> Bool {
@@ -63,11 +63,11 @@ final class StreamFeed {
         isSending = true
         defer { isSending = false }
         // To give a message may end the request, or let more of it come, which calls ``send()`` again.
-        while hasMore, !reader.isOver, let client, client.takesStreams {
+        while hasMore, !reader.isOver, let sink, sink.takesStreams {
             hasMore = false
-            let step = reader.give { client.deliver($0, of: self) }
+            let step = reader.give { send($0, to: sink) }
             if reader.isOver {
-                client.forget(self)
+                sink.forget(feed: name)
                 return false
             }
             if step != .nothing { hasMore = true }
@@ -76,8 +76,12 @@ final class StreamFeed {
         return false
     }
 
-    /// The notification's parameters.
-    func write(_ message: StreamMessage, to writer: inout JSONWriter) {
+    private func send(_ message: StreamMessage, to sink: any StreamSink) {
+        sink.send(streamMessage: { write(message, to: &$0) })
+    }
+
+    /// Writes the members of the notification's parameters.
+    private func write(_ message: StreamMessage, to writer: inout JSONWriter) {
         writer.member("reader", name)
         record.write(message, of: request, as: reader.serializer, to: &writer)
     }

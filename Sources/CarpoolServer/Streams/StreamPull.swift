@@ -7,7 +7,7 @@ final class StreamPull: SlicedWork {
     private let request: String
     private let record: RecordWriter
     private var attempt = 1
-    private var waiting: (call: Call, timer: Timer)?
+    private var waiting: (call: any Responder, timer: Timer)?
     private let loop: EventLoop
     /// Whether the loop has it among the work that is done in slices: only what makes no record was read so far, and there is more.
     private var isScheduled = false
@@ -28,7 +28,7 @@ final class StreamPull: SlicedWork {
     var isWaiting: Bool { waiting != nil }
 
     /// Answers a call with the next message. Returns false if there is none, or if it is still looked for.
-    func answer(_ call: Call) -> Bool {
+    func answer(_ call: any Responder) -> Bool {
         let (record, request, serializer) = (record, request, reader.serializer)
         let step = reader.give { message in
             attempt = message.attempt
@@ -57,7 +57,7 @@ final class StreamPull: SlicedWork {
     }
 
     /// Has a call wait for the next message.
-    func wait(_ call: Call, milliseconds: Int) {
+    func wait(_ call: any Responder, milliseconds: Int) {
         guard !reader.isOver else { return tellPlace(to: call) }
         let timer = Timer { [weak self] in
             guard let self else { return }
@@ -77,13 +77,13 @@ final class StreamPull: SlicedWork {
         loop.cancel(timer)
     }
 
-    private func endWait(_ call: Call) {
+    private func endWait(_ call: any Responder) {
         stopWaiting()
         tellPlace(to: call)
     }
 
     /// Answers that there is nothing.
-    private func tellPlace(to call: Call) {
+    private func tellPlace(to call: any Responder) {
         let place = StreamPlace(sequence: reader.lastSequence, attempt: attempt, sizeBytes: 0)
         let (record, request, serializer) = (record, request, reader.serializer)
         call.answer { writer in

@@ -25,7 +25,7 @@ struct EventListenerTests {
         for _ in 0..<3 { publisher.publish(.poolConnectionOpened) }
         publisher.publish(.poolConnectionClosed)
         #expect(listener.isBehind && client.hasEvents)
-        #expect(client.subscriptions.values.allSatisfy { $0.queue.waiting == 0 })
+        #expect(client.resources.subscriptions.values.allSatisfy { $0.queue.waiting == 0 })
         let told = try client.told()
         #expect(told.count == 4 && Set(told.compactMap { $0["sub"]?.string }).count == 2)
         #expect(!listener.isBehind && !listener.hasUnread)
@@ -55,7 +55,7 @@ struct EventListenerTests {
         client.takesEvents = true
         let types = Set(try client.told().compactMap { $0["type"]?.string })
         #expect(types == ["lagged", "subscription.closed"])
-        #expect(publisher.subscriptionCount == 1 && client.subscriptions.count == 1)
+        #expect(publisher.subscriptionCount == 1 && client.resources.subscriptions.count == 1)
     }
 
     @Test("A listener goes with its last subscription, and hears what the rest of them want until then")
@@ -79,7 +79,7 @@ struct EventListenerTests {
         let (crowd, flood) = (FakeClient(2, name: "crowd", role: .submit), FakeClient(3, name: "flood"))
         let waiting = #"{"types":["request.*","pool.*"],"scope":"session:other"}"#
         for _ in 0..<4_000 {
-            crowd.subscriptions = [:]
+            crowd.resources.subscriptions = [:]
             _ = try stage.call(crowd, "events.subscribe", waiting)
         }
         _ = try stage.call(client, "events.subscribe", waiting)

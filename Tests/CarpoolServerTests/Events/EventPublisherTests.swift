@@ -115,6 +115,6 @@ struct EventPublisherTests {
             try stage.refusal(client, "events.subscribe", #"{"types":["request.*","reqest.*"]}"#)["path"]?.string
                 == "params.types[1]")
         #expect(try stage.refusal(client, "events.subscribe", #"{"scope":"theirs"}"#)["path"]?.string == "params.scope")
-        #expect(client.subscriptions.count == 0)
+        #expect(client.resources.subscriptions.count == 0)
     }
 }

@@ -22,7 +22,7 @@ struct CrowdAnswersTests {
         let call = try stage.send(
             client, "request.response", #"{"request":"\#(entry.request.id)","timeout_ms":0}"#)
         try stage.finish(entry)
-        stage.run { [client] in client.calls.isEmpty }
+        stage.run { [client] in client.resources.calls.isEmpty }
         #expect(try client.answer(call)["result"]?["timeline"] != nil)
     }
 
@@ -55,8 +55,8 @@ struct CrowdAnswersTests {
         try stage.finish(entry, body: [UInt8](repeating: 0x78, count: 40_000))
         stage.server.dismiss(entry, keepingBody: true)
         let call = Call(id: try .number(1), params: .none, client: connection, batch: nil)
-        connection.calls[try .number(1)] = call
-        connection.answer(call, about: entry) {}
+        connection.resources.calls[try .number(1)] = call
+        connection.answer(call, about: entry, .written {})
         #expect(connection.isClosed)
         #expect(call.isAnswered)
         #expect(connection.due.isEmpty)

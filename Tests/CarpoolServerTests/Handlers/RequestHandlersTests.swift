@@ -29,8 +29,8 @@ struct RequestHandlersTests {
         try stage.finish(try onlyRequest(), body: Array("hi".utf8))
         #expect(try client.answer(call)["result"]?["body"]?["text"]?.string == "hi")
         #expect(server.requests.count == 0)
-        #expect(client.dependents.isEmpty)
-        #expect(client.calls.isEmpty)
+        #expect(client.resources.dependents.isEmpty)
+        #expect(client.resources.calls.isEmpty)
     }
 
     @Test("A request that cannot be made is a record too")
@@ -118,7 +118,7 @@ struct RequestHandlersTests {
         let origin = SilentOrigin()
         let entry = try stage.submit(client, url: origin.url)
         let call = try stage.send(client, "request.wait", #"{"request":"\#(entry.request.id)","timeout_ms":1}"#)
-        stage.run { client.calls.isEmpty }
+        stage.run { client.resources.calls.isEmpty }
         #expect(try client.answer(call)["result"]?["finished"]?.bool == false)
     }
 
@@ -128,10 +128,10 @@ struct RequestHandlersTests {
         weak var call: Call?
         do {
             try stage.send(client, "request.wait", #"{"request":"\#(entry.request.id)"}"#, isCall: false)
-            call = client.calls.values.first
+            call = client.resources.calls.values.first
         }
         #expect(call == nil)
-        #expect(client.calls.isEmpty)
+        #expect(client.resources.calls.isEmpty)
         #expect(entry.request.whenFinished { _ in } == 2, "only the server and this test wait")
     }
 

@@ -48,17 +48,17 @@ struct ReachabilityWatchTests {
 
     @Test func whoeverDoesNotReadGetsTheNewestState() throws {
         _ = try stage.call(client, "reachability.watch", #"{"lost_after_ms":0,"min_interval_ms":0}"#)
-        client.takesNews = false
+        client.isDrained = false
         for status in [ReachabilityStatus.unsatisfied, .satisfied, .unsatisfied] { turn(status) }
         #expect(try client.told().isEmpty)
-        client.takesNews = true
-        for watch in client.watches.values { watch.send() }
+        client.isDrained = true
+        for watch in client.resources.watches.values { watch.send() }
         let told = try client.told()
         #expect(told.count == 1)
         #expect(told.first?["data"]?["lagged"]?.int == 2)
         #expect(told.first?["data"]?["reachability"]?["seq"]?.int == 4)
         #expect(told.first?["data"]?["previous"]?["seq"]?.int == 1)
-        for watch in client.watches.values { watch.send() }
+        for watch in client.resources.watches.values { watch.send() }
         #expect(try client.told().count == 1, "nothing is told twice")
     }
 

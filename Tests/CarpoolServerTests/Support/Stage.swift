@@ -65,11 +65,11 @@ final class Stage {
         guard case .single(.request(let request)) = RPCInput.parse(Array(text.utf8)) else {
             throw ServerError("not a request: \(text)")
         }
-        let isDuplicate = request.id.map { client.calls[$0] != nil } ?? false
+        let isDuplicate = request.id.map { client.resources.calls[$0] != nil } ?? false
         let call = server.dispatcher.dispatch(
-            request, from: client, batch: nil, underWay: client.calls.count,
+            request, from: client, batch: nil, underWay: client.resources.calls.count,
             limit: server.limits.callsPerConnection, isDuplicate: isDuplicate)
-        if let id = call.id, !call.isAnswered { client.calls[id] = call }
+        if let id = call.id, !call.isAnswered { client.resources.calls[id] = call }
         return lastID
     }
 

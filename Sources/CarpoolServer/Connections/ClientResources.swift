@@ -1,0 +1,53 @@
+internal import CarpoolRPC
+
+/// Everything that the daemon holds for one connection. It is made with the connection, and released in slices when the connection closes.
+final class ClientResources {
+    /// Whether the connection is open.
+    private(set) var isOpen = true
+    /// Calls without an answer yet. Each keeps the connection alive.
+    var calls: [RPCID: Call] = [:]
+    /// Descriptors that came with the line that is handled.
+    var descriptors = ReceivedDescriptors()
+    /// Requests that end with the connection, by their place in the order.
+    var dependents: [Int: RequestEntry] = [:]
+    /// Subscriptions, by name.
+    var subscriptions: [String: Subscription] = [:]
+    /// Watches of the network, by name.
+    var watches: [String: ReachabilityWatch] = [:]
+    /// Readers of streams that send on the connection, by name.
+    var feeds: [String: StreamFeed] = [:]
+    /// Raw streams, by name.
+    var rawStreams: [String: RawStreamEntry] = [:]
+
+    /// Whether nothing keeps the connection of a client that has closed its side.
+    var isIdle: Bool { calls.isEmpty && subscriptions.isEmpty && watches.isEmpty && feeds.isEmpty }
+
+    /// Notes that the connection is closed.
+    func close() { isOpen = false }
+
+    /// What ends the resources that others know too.
+    struct Release {
+        let endRequest: (RequestEntry) -> Void
+        let removeSubscription: (Subscription) -> Void
+        let endWatch: (ReachabilityWatch) -> Void
+    }
+
+    /// Releases the resources, until all are released or the slice is over. Returns whether there are more.
+    func releaseSlice(_ release: Release, until isOver: () -> Bool) -> Bool {
+        // Requests first: a request that ends with its call must not be kept as if a client would still ask for it.
+        while let (_, entry) = dependents.popFirst() {
+            release.endRequest(entry)
+            if isOver() { return true }
+        }
+        while let (_, call) = calls.popFirst() {
+            call.abandon()
+            if isOver() { return true }
+        }
+        while let (_, subscription) = subscriptions.popFirst() { release.removeSubscription(subscription) }
+        for watch in watches.values { release.endWatch(watch) }
+        watches = [:]
+        feeds = [:]
+        rawStreams = [:]
+        return false
+    }
+}
