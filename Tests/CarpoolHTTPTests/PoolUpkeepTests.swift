@@ -16,9 +16,9 @@ struct PoolUpkeepTests {
             guard let pool = transport.pools.values.first else { return false }
             // One that is not registered any more, and whose lane another has now.
             transport.connections.emptied.append(
-                OriginPool(key: pool.key, multi: pool.multi, lane: pool.lane, siblings: pool.siblings))
+                OriginPool(key: pool.key, multi: pool.multi, queueID: pool.queueID, userPools: pool.userPools))
             transport.lookAfterPool()
-            return transport.queue.speech(of: pool.lane) == .http2 && transport.pools[pool.key] === pool
+            return transport.queue.protocolState(of: pool.queueID) == .http2 && transport.pools[pool.key] === pool
         }
         #expect(isKnown == true)
         await driver.end()

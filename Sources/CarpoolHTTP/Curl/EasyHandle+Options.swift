@@ -57,7 +57,7 @@ extension EasyHandle {
         setMethod(request)
         if request.isLong { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
         installCallbacks(for: transfer)
-        if pool.multi.key.speech == .multiplexed, !request.method.isIdempotent { installMessages(for: transfer) }
+        if pool.multi.key.httpProtocol == .multiplexed, !request.method.isIdempotent { installMessages(for: transfer) }
     }
 
     private func setPolicy(_ pool: OriginPool, _ configuration: TransportConfiguration, connectMilliseconds: Int) {
@@ -71,7 +71,7 @@ extension EasyHandle {
         set(CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
         // Ours decides; libcurl's own divides it among the addresses of a host, so that a dead first one does not use it up.
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, connectMilliseconds), Int(Int32.max)))
-        switch pool.multi.key.speech {
+        switch pool.multi.key.httpProtocol {
         case .http1: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
         case .singleStream, .multiplexed: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         }

@@ -19,23 +19,23 @@ extension CurlTransfer {
 
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
         noteActivity()
-        guard verdict == nil else { return CurlTransfer.refusal }
+        guard failure == nil else { return CurlTransfer.refusal }
         switch headReader.read(line) {
         case .none: break
         case .head(let head):
             // Which length is right cannot be known, and on a shared connection the wrong one gives what follows to somebody else
             // (RFC 9112, section 6.3).
             guard !head.fields.hasConflict("content-length") else {
-                verdict = TransportError(.cannotParseResponse, "the response's head gives several lengths for its body")
+                failure = TransportError(.cannotParseResponse, "the response's head gives several lengths for its body")
                 return CurlTransfer.refusal
             }
             receive(head)
         case .tooLong:
-            verdict = TransportError(
+            failure = TransportError(
                 .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumBytes) bytes")
             return CurlTransfer.refusal
         case .tooMany:
-            verdict = TransportError(
+            failure = TransportError(
                 .dataLengthExceedsMaximum, "the response's head has more than \(HeadReader.maximumLines) lines")
             return CurlTransfer.refusal
         }
@@ -57,7 +57,7 @@ extension CurlTransfer {
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         noteActivity()
-        guard verdict == nil, !bytes.isEmpty else { return CurlTransfer.refusal }
+        guard failure == nil, !bytes.isEmpty else { return CurlTransfer.refusal }
         guard !transport.mustWait(self, with: bytes) else { return Int(CURL_WRITEFUNC_PAUSE) }
         let result = decoder.map { decode(bytes, with: $0) } ?? pass(bytes)
         switch result {
@@ -68,7 +68,7 @@ extension CurlTransfer {
             transport.pause(self)
             return Int(CURL_WRITEFUNC_PAUSE)
         case .stop:
-            verdict = verdict ?? TransportError(.cancelled, "the transfer was cancelled")
+            failure = failure ?? TransportError(.cancelled, "the transfer was cancelled")
             return CurlTransfer.refusal
         }
     }
@@ -77,7 +77,7 @@ extension CurlTransfer {
     private func pass(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let delegate else { return .stop }
         guard !isBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: CurlTransfer.uncounted) else {
-            verdict = bombError
+            failure = bombError
             return .stop
         }
         let result = delegate.transfer(self, didReceive: bytes)
@@ -95,7 +95,7 @@ extension CurlTransfer {
                 decoder.dropOutput()
             }
         } catch {
-            verdict = error
+            failure = error
             return .stop
         }
         decoder.finishPiece()
@@ -126,15 +126,15 @@ extension CurlTransfer {
         }
         deadlines.connected(at: transport.loop.now)
         sendings += 1
-        if isStranded, verdict == nil { verdict = strandedError }
-        guard verdict == nil else { return false }
+        if isStranded, failure == nil { failure = strandedError }
+        guard failure == nil else { return false }
         defer { isRefused = false }
         guard sendings == 1 || request.method.isIdempotent || isRefused else {
-            verdict = unrepeatedError
+            failure = unrepeatedError
             return false
         }
         guard beginBody() else {
-            verdict = TransportError(
+            failure = TransportError(
                 .requestBodyStreamExhausted,
                 "the body has been sent in part and cannot be sent again from its beginning")
             return false

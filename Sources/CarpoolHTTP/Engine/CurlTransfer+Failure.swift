@@ -3,7 +3,7 @@ internal import CCurl
 /// How a transfer's end is told.
 extension CurlTransfer {
     /// What is wrong with a transfer that libcurl has finished with this result; `nil` if it is well.
-    func failure(_ result: CURLcode) -> TransportError? {
+    func error(for result: CURLcode) -> TransportError? {
         guard case .running(let easy) = phase else { return nil }
         guard result == CURLE_OK else {
             return ErrorMapping(
@@ -37,7 +37,7 @@ extension CurlTransfer {
     var mayBeSentAgain: Bool { sendings == 1 && mayBeRepeated }
 
     private var mayBeRepeated: Bool {
-        guard verdict == nil, isReused, headReader.byteCount == 0 else { return false }
+        guard failure == nil, isReused, headReader.byteCount == 0 else { return false }
         guard request.method.isIdempotent else { return false }
         if case .source(let source) = request.body { return source.canRestart }
         return true
@@ -64,8 +64,8 @@ extension CurlTransfer {
 
     /// What it waits for, if it is in the queue.
     private var wait: TransportError.Wait? {
-        guard case .waiting = phase, let place else { return nil }
+        guard case .waiting = phase, let slot else { return nil }
         return TransportError.Wait(
-            position: transport.queue.position(place) + 1, obstacle: transport.queue.obstacle(place).rawValue)
+            position: transport.queue.position(slot) + 1, obstacle: transport.queue.obstacle(slot).rawValue)
     }
 }

@@ -30,7 +30,7 @@ extension CurlTransfer {
 
     func provideBody(into room: UnsafeMutableRawBufferPointer) -> Int {
         noteActivity()
-        guard verdict == nil else { return Int(CURL_READFUNC_ABORT) }
+        guard failure == nil else { return Int(CURL_READFUNC_ABORT) }
         guard !deadlines.isPaused else { return Int(CURL_READFUNC_PAUSE) }
         guard !transport.mustWait(self) else { return Int(CURL_READFUNC_PAUSE) }
         if let connection, !connection.isSendingBody { beginSending(over: connection) }
@@ -51,7 +51,7 @@ extension CurlTransfer {
             deadlines.isBodyAwaited = true
             return Int(CURL_READFUNC_PAUSE)
         case .failed(let error):
-            verdict = error
+            failure = error
             return Int(CURL_READFUNC_ABORT)
         }
     }

@@ -26,7 +26,7 @@ final class CurlTransfer {
     var phase = Phase.new
     var pool: OriginPool?
     /// Its place in the admission queue, while it waits there and while it is under way.
-    var place: AdmissionQueue<CurlTransfer>.Place?
+    var slot: AdmissionQueue<CurlTransfer>.Slot?
     var connection: Connection?
     /// Sockets opened for it that have not become a connection: one for each address that libcurl tries.
     var attempts: [Connection] = []
@@ -35,7 +35,7 @@ final class CurlTransfer {
     var deadlines: Deadlines
     var headReader = HeadReader()
     /// Set as soon as we, not libcurl, know why it fails; it has the last word.
-    var verdict: TransportError?
+    var failure: TransportError?
     /// Wall clock, microseconds.
     let fetchStart: Int64
     /// How often a request was about to be sent: more than once if libcurl repeats it on another connection.
@@ -61,7 +61,7 @@ final class CurlTransfer {
     /// Whether libcurl keeps the last piece, because the answer to it was to pause.
     var isPieceKept = false
     /// Whether it is held up and counts in no limit of the admission queue.
-    var hasGivenUpPlace = false
+    var hasReleasedSlot = false
     /// Whether the server has asked for a client certificate; it got none.
     var isCertificateWanted = false
     /// Whether the connection had been used before.

@@ -7,7 +7,7 @@ internal import CarpoolSystem
 struct AbandonedLookups {
     struct Lookup {
         let host: String
-        let place: AdmissionQueue<CurlTransfer>.Place
+        let slot: AdmissionQueue<CurlTransfer>.Slot
         let turns: Int
         let pool: OriginPool
     }
@@ -28,11 +28,11 @@ extension CurlTransport {
     }
 
     /// Keeps the place of a transfer that ends until its host's look-ups have ended.
-    func keepPlace(of transfer: CurlTransfer, in pool: OriginPool) {
-        guard let place = transfer.place else { return }
+    func keepSlot(of transfer: CurlTransfer, in pool: OriginPool) {
+        guard let slot = transfer.slot else { return }
         let host = transfer.request.url.origin.host
-        lookups.all.append(.init(host: host, place: place, turns: transfer.turnsTaken, pool: pool))
-        transfer.place = nil
+        lookups.all.append(.init(host: host, slot: slot, turns: transfer.turnsTaken, pool: pool))
+        transfer.slot = nil
         let timer = lookups.timer ?? Timer { [unowned self] in endLookups() }
         lookups.timer = timer
         if !timer.isArmed { loop.arm(timer, afterMilliseconds: CurlTransport.lookupMilliseconds) }
@@ -41,7 +41,7 @@ extension CurlTransport {
     private func endLookups() {
         lookups.all.removeAll { lookup in
             guard CLookups_count(lookup.host) == 0 else { return false }
-            queue.finish(lookup.place, turns: lookup.turns)
+            queue.finish(lookup.slot, turns: lookup.turns)
             if lookup.pool.connections.isEmpty { connections.emptied.append(lookup.pool) }
             return true
         }

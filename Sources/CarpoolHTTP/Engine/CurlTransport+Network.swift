@@ -79,7 +79,7 @@ extension CurlTransfer {
     }
 
     /// Whether a transfer that has found no way shall look at the addresses too that it has left out.
-    var mayTryEveryFamily: Bool { hasLeftOut && !triesEveryFamily && verdict == nil && sendings == 0 }
+    var mayTryEveryFamily: Bool { hasLeftOut && !triesEveryFamily && failure == nil && sendings == 0 }
 }
 
 extension Origin {

@@ -65,14 +65,14 @@ extension CurlTransport {
             guard !budget.isSpent, let next = bulk.popFirst() else { break }
             switch next {
             case .connection(let connection): connection.pool.multi.serveQueued(connection)
-            case .transfer(let transfer): goOn(transfer)
+            case .transfer(let transfer): resumeWithNewShare(transfer)
             }
             if isTurnOld { break }
         }
         if !bulk.isEmpty { observeTurn() }
     }
 
-    private func goOn(_ transfer: CurlTransfer) {
+    private func resumeWithNewShare(_ transfer: CurlTransfer) {
         guard transfer.isThrottled else { return }
         transfer.isThrottled = false
         transfer.connection?.isThrottled = false

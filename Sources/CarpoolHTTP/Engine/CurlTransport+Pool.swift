@@ -9,24 +9,24 @@ extension CurlTransport {
     func pool(for request: TransportRequest) -> OriginPool? {
         let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
         if let pool = pools[key] { return pool }
-        guard let multi = multi(at: MultiHandle.Place(key: key.multi, origin: key.origin)) else { return nil }
-        let siblings = siblings(of: key.multi.partition.user)
-        let lane = queue.addLane(
-            mayMultiplex: key.multi.speech == .multiplexed,
+        guard let multi = multi(at: MultiHandle.ShardKey(key: key.multi, origin: key.origin)) else { return nil }
+        let userPools = userPools(of: key.multi.partition.user)
+        let queueID = queue.addOrigin(
+            mayMultiplex: key.multi.httpProtocol == .multiplexed,
             connections: key.multi.isLong ? configuration.longConnectionsPerHost : configuration.connectionsPerHost,
             perClient: key.multi.isLong
                 ? configuration.longConnectionsPerHostAndClient : configuration.connectionsPerHostAndClient,
-            owner: siblings.number)
-        let pool = OriginPool(key: key, multi: multi, lane: lane, siblings: siblings)
+            owner: userPools.number)
+        let pool = OriginPool(key: key, multi: multi, queueID: queueID, userPools: userPools)
         pools[key] = pool
         multi.origins += 1
-        pool.place = poolOrder.append(pool)
-        pool.placeAmongSiblings = siblings.line.append(pool)
+        pool.token = poolOrder.append(pool)
+        pool.userToken = userPools.pools.append(pool)
         return pool
     }
 
     /// The origins of a user; kept from the first one on, since a daemon has few users.
-    private func siblings(of user: UInt32?) -> UserPools {
+    private func userPools(of user: UInt32?) -> UserPools {
         if let known = users[user] { return known }
         let new = UserPools(number: users.count)
         users[user] = new
@@ -37,9 +37,9 @@ extension CurlTransport {
     private func multiKey(for request: TransportRequest) -> MultiHandle.Key {
         guard request.url.origin.scheme == "https" else {
             let partition = ConnectionPartition(user: request.partition.user)
-            return MultiHandle.Key(partition: partition, speech: .http1, isLong: request.isLong)
+            return MultiHandle.Key(partition: partition, httpProtocol: .http1, isLong: request.isLong)
         }
-        let speech: MultiHandle.Speech =
+        let httpProtocol: MultiHandle.HTTPProtocol =
             switch (request.httpVersion, CurlLibrary.profile) {
             case (.http1, _): .http1
             case (.automatic, .multiplex) where !configuration.allowsHTTP2: .http1
@@ -48,29 +48,29 @@ extension CurlTransport {
             // The older library spins while an HTTP/2 peer reads nothing of a body; what fits the first window (RFC 9113, section 6.9.2) is read.
             case (.http2, .http1): request.body.lengthBytes ?? .max <= 65_535 ? .singleStream : .http1
             }
-        return MultiHandle.Key(partition: request.partition, speech: speech, isLong: request.isLong)
+        return MultiHandle.Key(partition: request.partition, httpProtocol: httpProtocol, isLong: request.isLong)
     }
 
-    private func multi(at place: MultiHandle.Place) -> MultiHandle? {
-        if let multi = multis[place] { return multi }
+    private func multi(at shardKey: MultiHandle.ShardKey) -> MultiHandle? {
+        if let multi = multis[shardKey] { return multi }
         let multi = MultiHandle(
-            place: place, configuration: configuration, loop: loop, connections: connections, transport: self)
-        multis[place] = multi
+            shardKey: shardKey, configuration: configuration, loop: loop, connections: connections, transport: self)
+        multis[shardKey] = multi
         return multi
     }
 
     // MARK: The first transfer to an origin
 
-    func closeGate(of pool: OriginPool?) {
+    func startProbe(of pool: OriginPool?) {
         guard let pool else { return }
-        let gate =
-            pool.gate
-            ?? Timer { [unowned self, lane = pool.lane] in
-                queue.gateExpired(lane)
+        let probeTimer =
+            pool.probeTimer
+            ?? Timer { [unowned self, queueID = pool.queueID] in
+                queue.probeExpired(queueID)
                 observeTurn()
             }
-        pool.gate = gate
-        loop.arm(gate, afterMilliseconds: configuration.gateMilliseconds)
+        pool.probeTimer = probeTimer
+        loop.arm(probeTimer, afterMilliseconds: configuration.probeMilliseconds)
     }
 
     // MARK: Connections
@@ -104,8 +104,8 @@ extension CurlTransport {
         let agreement = easy.agreement
         connections.establish(connection, agreement)
         discardAttempts(of: transfer)
-        queue.learn(isHTTP2: agreement.httpVersion == "h2", in: pool.lane)
-        if let gate = pool.gate { loop.cancel(gate) }
+        queue.didNegotiate(isHTTP2: agreement.httpVersion == "h2", in: pool.queueID)
+        if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) }
         observeTurn()
         if transfer.request.url.origin.scheme == "https" { transfer.delegate?.transferDidSecureConnection(transfer) }
     }
@@ -215,9 +215,9 @@ extension CurlTransport {
         for pool in connections.emptied {
             // The lane of one that is not registered any more may be another origin's by now.
             guard pool.connections.isEmpty, pools[pool.key] === pool else { continue }
-            queue.forget(pool.lane)
-            guard queue.removeLane(pool.lane) else { continue }
-            if let gate = pool.gate { loop.cancel(gate) }
+            queue.resetProtocol(pool.queueID)
+            guard queue.removeOrigin(pool.queueID) else { continue }
+            if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) }
             drop(pool)
         }
         connections.emptied.removeAll()
@@ -225,13 +225,13 @@ extension CurlTransport {
 
     private func drop(_ pool: OriginPool) {
         pools[pool.key] = nil
-        if let place = pool.place { poolOrder.remove(place) }
-        if let place = pool.placeAmongSiblings { pool.siblings.line.remove(place) }
+        if let token = pool.token { poolOrder.remove(token) }
+        if let token = pool.userToken { pool.userPools.pools.remove(token) }
         let multi = pool.multi
         multi.origins -= 1
         // The common pools stay, since their kind comes again; those of a user or of a caller's own authorities may never.
         guard multi.origins == 0, multi.key.partition != ConnectionPartition() else { return }
-        multis[multi.place] = nil
+        multis[multi.shardKey] = nil
     }
 }
 
@@ -242,7 +242,7 @@ extension CurlTransport {
         var result = PoolLoad()
         for (user, own) in self.users where users.includes(user) {
             let load = queue.load(of: own.number)
-            result.origins += own.line.count
+            result.origins += own.pools.count
             result.active += load.active
             result.queued += load.waiting
         }
@@ -255,17 +255,17 @@ extension CurlTransport {
 
     /// What the pool holds for each of so many origins that came after one.
     public func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics] {
-        let line =
+        let pools =
             switch users {
             case .all: poolOrder
-            case .user(let user): self.users[user]?.line ?? WaitingLine()
+            case .user(let user): self.users[user]?.pools ?? FIFOQueue()
             }
         var result: [OriginStatistics] = []
         // Tickets begin at 0.
-        line.read(after: number &- 1) { ticket, pool in
+        pools.read(after: number &- 1) { token, pool in
             guard result.count < count else { return false }
             result.append(pool.statistics(queue))
-            result[result.count - 1].number = ticket &+ 1
+            result[result.count - 1].number = token &+ 1
             return true
         }
         return result

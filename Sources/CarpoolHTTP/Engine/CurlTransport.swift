@@ -12,10 +12,10 @@ public final class CurlTransport: Transport {
     /// The system's certificate authorities.
     let systemTrust: SystemTrust
     var queue: AdmissionQueue<CurlTransfer>
-    var multis: [MultiHandle.Place: MultiHandle] = [:]
+    var multis: [MultiHandle.ShardKey: MultiHandle] = [:]
     var pools: [OriginPool.Key: OriginPool] = [:]
     /// The same in the order in which they came, of all and of each user.
-    var poolOrder = WaitingLine<OriginPool>()
+    var poolOrder = FIFOQueue<OriginPool>()
     var users: [UInt32?: UserPools] = [:]
     var sweeper: Timer?
     /// Whether a connection was seen to stir in the pool, so that the next sweep comes sooner.
@@ -29,7 +29,7 @@ public final class CurlTransport: Transport {
 
     /// What a turn may move, and what waits for a later one.
     var budget = TurnBudget()
-    var bulk = WaitingLine<Bulk>()
+    var bulk = FIFOQueue<Bulk>()
 
     private var starting: [CurlTransfer] = []
     private var ending: [CurlTransfer] = []
@@ -62,7 +62,7 @@ public final class CurlTransport: Transport {
             limits: .init(
                 connections: configuration.connections,
                 streamsPerConnection: configuration.streamsPerConnection, waiting: configuration.queuedTransfers,
-                heldUp: configuration.heldUpTransfers))
+                paused: configuration.pausedTransfers))
         sweeper = Timer { [unowned self] in sweep() }
     }
 
@@ -71,7 +71,7 @@ public final class CurlTransport: Transport {
         if let sweeper { loop.cancel(sweeper) }
         if let strandedTimer { loop.cancel(strandedTimer) }
         if let timer = lookups.timer { loop.cancel(timer) }
-        for pool in pools.values { if let gate = pool.gate { loop.cancel(gate) } }
+        for pool in pools.values { if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) } }
         for multi in multis.values { multi.close() }
         connections.emptied = []
     }
@@ -96,7 +96,7 @@ public final class CurlTransport: Transport {
     /// Ends a transfer when the turn ends.
     func cancel(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
-        if transfer.verdict == nil { transfer.verdict = TransportError(.cancelled, "the transfer was cancelled") }
+        if transfer.failure == nil { transfer.failure = TransportError(.cancelled, "the transfer was cancelled") }
         ending.append(transfer)
         observeTurn()
     }
@@ -108,9 +108,9 @@ public final class CurlTransport: Transport {
         switch transfer.phase {
         case .new, .ended: break
         case .waiting:
-            leaveLine(transfer)
+            leaveQueue(transfer)
             transfer.phase = .new
-        case .running: giveUpPlace(of: transfer)
+        case .running: releaseSlot(of: transfer)
         }
     }
 
@@ -118,8 +118,8 @@ public final class CurlTransport: Transport {
     func setPriority(_ priority: TransferPriority, of transfer: CurlTransfer) {
         guard !transfer.hasEnded, transfer.priority != priority else { return }
         transfer.priority = priority
-        guard case .waiting = transfer.phase, let place = transfer.place else { return }
-        transfer.place = queue.move(place, to: priority)
+        guard case .waiting = transfer.phase, let slot = transfer.slot else { return }
+        transfer.slot = queue.move(slot, to: priority)
         observeTurn()
     }
 
@@ -167,7 +167,7 @@ public final class CurlTransport: Transport {
     func carryOut() {
         isObservingTurn = false
         for transfer in take(&starting) { enqueue(transfer) }
-        for transfer in take(&ending) { finish(transfer, error: transfer.verdict) }
+        for transfer in take(&ending) { finish(transfer, error: transfer.failure) }
         for transfer in take(&resuming) { resumeNow(transfer) }
         for transfer in take(&sending) { send(transfer) }
         for _ in 0..<CurlTransport.roundsPerTurn {
@@ -201,15 +201,15 @@ public final class CurlTransport: Transport {
     // MARK: A transfer's way
 
     private func enqueue(_ transfer: CurlTransfer) {
-        guard transfer.verdict == nil, case .new = transfer.phase else { return }
+        guard transfer.failure == nil, case .new = transfer.phase else { return }
         guard !transfer.deadlines.isPaused, isTrustReady(for: transfer) else { return watch(transfer) }
         guard let pool = pool(for: transfer.request) else {
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }
         transfer.pool = pool
         let request = transfer.request
-        transfer.place = queue.enqueue(transfer, in: pool.lane, share: request.share, priority: transfer.priority)
-        guard transfer.place != nil else {
+        transfer.slot = queue.enqueue(transfer, in: pool.queueID, share: request.share, priority: transfer.priority)
+        guard transfer.slot != nil else {
             let message = "\(configuration.queuedTransfers) transfers are waiting already"
             return finish(transfer, error: TransportError(.resourceUnavailable, message, isRetryable: true))
         }
@@ -223,7 +223,7 @@ public final class CurlTransport: Transport {
         if fullTurn == loop.turns { return observeTurn() }
         var admitted = 0
         while let admission = queue.next() {
-            if admission.isFirst { closeGate(of: admission.element.pool) }
+            if admission.isFirst { startProbe(of: admission.element.pool) }
             admit(admission.element)
             admitted &+= 1
             guard admitted % CurlTransport.admissionsPerReading == 0 else { continue }
@@ -238,16 +238,16 @@ public final class CurlTransport: Transport {
         guard let pool = transfer.pool else { return }
         transfer.deadlines.admitted(at: MonotonicTime.read())
         transfer.isDecoding = transfer.request.isDecoded
-        let mayShare = pool.multi.key.speech == .multiplexed && queue.speech(of: pool.lane) != .http1
+        let mayShare = pool.multi.key.httpProtocol == .multiplexed && queue.protocolState(of: pool.queueID) != .http1
         guard
             let easy = EasyHandle(transfer: transfer, pool: pool, mayShare: mayShare, configuration: configuration)
         else {
-            leavePlace(transfer)
+            finishSlot(transfer)
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }
         if let reason = pool.multi.add(transfer, easy) {
             easy.close()
-            leavePlace(transfer)
+            finishSlot(transfer)
             return finish(transfer, error: TransportError(.unknown, reason))
         }
         transfer.phase = .running(easy)
@@ -262,7 +262,7 @@ public final class CurlTransport: Transport {
         case .waiting, .ended: break
         case .new: enqueue(transfer)
         case .running(let easy):
-            takePlace(of: transfer)
+            acquireSlot(of: transfer)
             watch(transfer)
             transfer.pool?.multi.resume(transfer, easy)
         }
@@ -276,38 +276,38 @@ public final class CurlTransport: Transport {
         if !transfer.deadlines.isPaused { transfer.pool?.multi.resume(transfer, easy) }
     }
 
-    private func giveUpPlace(of transfer: CurlTransfer) {
-        guard let place = transfer.place, !transfer.hasGivenUpPlace else { return }
-        transfer.hasGivenUpPlace = queue.holdUp(place)
+    private func releaseSlot(of transfer: CurlTransfer) {
+        guard let slot = transfer.slot, !transfer.hasReleasedSlot else { return }
+        transfer.hasReleasedSlot = queue.pause(slot)
         observeTurn()
     }
 
-    private func takePlace(of transfer: CurlTransfer) {
-        guard let place = transfer.place, transfer.hasGivenUpPlace else { return }
-        transfer.hasGivenUpPlace = false
-        queue.goOn(place)
+    private func acquireSlot(of transfer: CurlTransfer) {
+        guard let slot = transfer.slot, transfer.hasReleasedSlot else { return }
+        transfer.hasReleasedSlot = false
+        queue.resume(slot)
     }
 
     /// Takes one that waits out of the line.
-    private func leaveLine(_ transfer: CurlTransfer) {
-        if let place = transfer.place { queue.withdraw(place) }
-        transfer.place = nil
+    private func leaveQueue(_ transfer: CurlTransfer) {
+        if let slot = transfer.slot { queue.withdraw(slot) }
+        transfer.slot = nil
     }
 
     /// Takes one that was admitted out of the books.
-    private func leavePlace(_ transfer: CurlTransfer) {
-        if let place = transfer.place { queue.finish(place, turns: transfer.turnsTaken) }
-        transfer.place = nil
+    private func finishSlot(_ transfer: CurlTransfer) {
+        if let slot = transfer.slot { queue.finish(slot, turns: transfer.turnsTaken) }
+        transfer.slot = nil
     }
 
     /// libcurl has finished a transfer.
     func complete(_ transfer: CurlTransfer, _ result: CURLcode) {
         // Whatever libcurl made of the end that we gave it: half of a body without a length would pass for the whole.
-        if transfer.isStranded, transfer.verdict == nil { transfer.verdict = transfer.strandedError }
+        if transfer.isStranded, transfer.failure == nil { transfer.failure = transfer.strandedError }
         if result == CURLE_SEND_ERROR || transfer.connection?.isLost == true, transfer.mayBeSentAgain {
             return startAgain(transfer)
         }
-        if transfer.hasRefusedReuse, transfer.verdict == nil {
+        if transfer.hasRefusedReuse, transfer.failure == nil {
             transfer.hasRefusedReuse = false
             return startAgain(transfer)
         }
@@ -315,7 +315,7 @@ public final class CurlTransport: Transport {
             transfer.triesEveryFamily = true
             return startAgain(transfer)
         }
-        finish(transfer, error: transfer.verdict ?? transfer.failure(result))
+        finish(transfer, error: transfer.failure ?? transfer.error(for: result))
     }
 
     /// Takes up a transfer that has waited for something before it could be queued.
@@ -338,7 +338,7 @@ public final class CurlTransport: Transport {
         let metrics = MetricsReader.read(transfer)
         switch transfer.phase {
         case .new, .ended: break
-        case .waiting: leaveLine(transfer)
+        case .waiting: leaveQueue(transfer)
         case .running(let easy): detach(transfer, easy)
         }
         transfer.phase = .ended
@@ -361,9 +361,9 @@ public final class CurlTransport: Transport {
         discardAttempts(of: transfer)
         if let connection = transfer.connection { release(connection) }
         transfer.connection = nil
-        takePlace(of: transfer)
-        if isLookingUp { keepPlace(of: transfer, in: pool) }
-        leavePlace(transfer)
+        acquireSlot(of: transfer)
+        if isLookingUp { keepSlot(of: transfer, in: pool) }
+        finishSlot(transfer)
         observeTurn()
     }
 
@@ -385,7 +385,7 @@ public final class CurlTransport: Transport {
             transfer.deadlines.active(at: loop.now)
             return watch(transfer)
         }
-        finish(transfer, error: transfer.verdict ?? transfer.timeoutError(next.kind))
+        finish(transfer, error: transfer.failure ?? transfer.timeoutError(next.kind))
     }
 }
 

@@ -6,7 +6,7 @@ final class MultiHandle: ReadinessHandler {
     /// What makes connections of one pool unfit for the requests of another.
     struct Key: Hashable {
         let partition: ConnectionPartition
-        let speech: Speech
+        let httpProtocol: HTTPProtocol
         /// Whether its transfers are long. They have connections of their own: a stream that is held up would block the others on its connection,
         /// or have libcurl keep tens of megabytes of it.
         let isLong: Bool
@@ -15,7 +15,7 @@ final class MultiHandle: ReadinessHandler {
     /// Which of the handles with a key it is. Origins are spread over several handles: one call of libcurl does all that is due for any connection
     /// of a handle, and an origin over HTTP/2 can make all its streams due at once; and for each connection that is made, libcurl looks at
     /// all names and addresses that the handle has looked up within a minute.
-    struct Place: Hashable {
+    struct ShardKey: Hashable {
         let key: Key
         let shard: Int
 
@@ -25,13 +25,13 @@ final class MultiHandle: ReadinessHandler {
         /// The place of an origin. The hash is seeded: nobody outside can choose origins that come together.
         init(key: Key, origin: Origin) {
             self.key = key
-            let count = key.speech == .multiplexed ? Place.multiplexedShards : Place.shards
+            let count = key.httpProtocol == .multiplexed ? ShardKey.multiplexedShards : ShardKey.shards
             shard = origin.hashValue & (count - 1)
         }
     }
 
     /// What its connections may speak.
-    enum Speech: Hashable {
+    enum HTTPProtocol: Hashable {
         case http1
         /// HTTP/2, one stream at a time on a connection.
         case singleStream
@@ -39,8 +39,8 @@ final class MultiHandle: ReadinessHandler {
         case multiplexed
     }
 
-    let place: Place
-    var key: Key { place.key }
+    let shardKey: ShardKey
+    var key: Key { shardKey.key }
     private let raw: UnsafeMutableRawPointer
     private let configuration: TransportConfiguration
     private let loop: EventLoop
@@ -75,11 +75,11 @@ final class MultiHandle: ReadinessHandler {
 
     /// Makes an empty pool; `nil` if memory is out.
     init?(
-        place: Place, configuration: TransportConfiguration, loop: EventLoop, connections: ConnectionTable,
+        shardKey: ShardKey, configuration: TransportConfiguration, loop: EventLoop, connections: ConnectionTable,
         transport: CurlTransport
     ) {
         guard let raw = curl_multi_init() else { return nil }
-        self.place = place
+        self.shardKey = shardKey
         self.raw = raw
         self.configuration = configuration
         self.loop = loop
@@ -115,15 +115,15 @@ final class MultiHandle: ReadinessHandler {
         CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
         // The admission queue keeps the limits; libcurl, which cannot tell who is held up, has only to have an end. But how many connections a
         // server needs that takes few streams on each, libcurl alone knows.
-        let heldUp = configuration.heldUpTransfers
+        let paused = configuration.pausedTransfers
         let perHost =
-            key.speech == .multiplexed
+            key.httpProtocol == .multiplexed
             ? configuration.connectionsPerHostAndClient
-            : max(configuration.connectionsPerHost, configuration.longConnectionsPerHost) + heldUp
+            : max(configuration.connectionsPerHost, configuration.longConnectionsPerHost) + paused
         CCurl_multi_set_long(raw, CURLMOPT_MAX_HOST_CONNECTIONS, perHost)
-        CCurl_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.connections + heldUp)
+        CCurl_multi_set_long(raw, CURLMOPT_MAX_TOTAL_CONNECTIONS, configuration.connections + paused)
         CCurl_multi_set_long(raw, CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.streamsPerConnection)
-        let pipelining = key.speech == .multiplexed ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING
+        let pipelining = key.httpProtocol == .multiplexed ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING
         CCurl_multi_set_long(raw, CURLMOPT_PIPELINING, pipelining)
     }
 

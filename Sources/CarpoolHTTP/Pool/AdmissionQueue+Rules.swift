@@ -3,9 +3,9 @@ extension AdmissionQueue {
     /// The next thing to do; to be called until it gives `nil`.
     mutating func next() -> Admission? {
         if let admission = admitParked() { return admission }
-        while let lane = ready.popFirst() {
-            lanes[lane].isListed = false
-            if let admission = admit(from: lane) { return admission }
+        while let origin = ready.popFirst() {
+            origins[origin].isReady = false
+            if let admission = admit(from: origin) { return admission }
         }
         return nil
     }
@@ -18,14 +18,14 @@ extension AdmissionQueue {
         let count = parked.count
         for _ in 0..<min(count, AdmissionQueue.longestSearch) {
             guard let (rank, flow) = parked.popFirst() else { break }
-            let lane = flows[flow].lane
-            guard leaveRing(flow, rank), flows[flow].isParked else { continue }
+            let origin = flows[flow].origin
+            guard leaveParked(flow, rank), flows[flow].isParked else { continue }
             unpark(flow)
-            if flows[flow].lines[rank].isEmpty || isAtLimit(flow) || isFull(lane) || !mayTakeStream(flow) {
-                enlist(flow)
-                list(lane)
+            if flows[flow].queues[rank].isEmpty || isAtLimit(flow) || isFull(origin) || !mayTakeStream(flow) {
+                addToRing(flow)
+                markReady(origin)
                 dropIfIdle(flow)
-            } else if !needsConnection(lane) || mayConnect(flow) {
+            } else if !needsConnection(origin) || mayConnect(flow) {
                 return admit(flow, rank)
             } else {
                 park(flow)
@@ -35,23 +35,25 @@ extension AdmissionQueue {
         return nil
     }
 
-    private mutating func admit(from lane: Lane) -> Admission? {
+    private mutating func admit(from origin: OriginID) -> Admission? {
         var searched = 0
-        while !isFull(lane), searched < AdmissionQueue.longestSearch, let (rank, flow) = lanes[lane].ring.popFirst() {
-            flows[flow].ringed &= ~(1 << rank)
-            guard !waitsForConnection(flow), !flows[flow].lines[rank].isEmpty, !isAtLimit(flow) else {
+        while !isFull(origin), searched < AdmissionQueue.longestSearch,
+            let (rank, flow) = origins[origin].ring.popFirst()
+        {
+            flows[flow].ringRanks &= ~(1 << rank)
+            guard !waitsForConnection(flow), !flows[flow].queues[rank].isEmpty, !isAtLimit(flow) else {
                 dropIfIdle(flow)
                 continue
             }
             if flows[flow].debt > 0 {
                 // A client that is alone owes nothing to anybody.
-                flows[flow].debt = lanes[lane].ring.isEmpty ? 0 : flows[flow].debt - 1
-                enlist(flow)
+                flows[flow].debt = origins[origin].ring.isEmpty ? 0 : flows[flow].debt - 1
+                addToRing(flow)
             } else if !mayTakeStream(flow) {
                 // It stays in the ring: the next stream that becomes free, may be for it.
                 searched += 1
-                enlist(flow)
-            } else if needsConnection(lane), !mayConnect(flow) {
+                addToRing(flow)
+            } else if needsConnection(origin), !mayConnect(flow) {
                 park(flow)
             } else {
                 return admit(flow, rank)
@@ -61,13 +63,13 @@ extension AdmissionQueue {
     }
 
     private mutating func admit(_ flow: Int, _ rank: Int) -> Admission? {
-        let lane = flows[flow].lane
-        let isFirst = lanes[lane].speech == .cold
-        guard let element = edit(flow, rank, by: -1, { $0.popFirst() }) else { return nil }
+        let origin = flows[flow].origin
+        let isFirst = origins[origin].protocolState == .cold
+        guard let element = editQueue(flow, rank, by: -1, { $0.popFirst() }) else { return nil }
         addActive(1, to: flow)
-        if isFirst { lanes[lane].speech = .probing }
-        enlist(flow)
-        list(lane)
+        if isFirst { origins[origin].protocolState = .probing }
+        addToRing(flow)
+        markReady(origin)
         return Admission(element: element, isFirst: isFirst)
     }
 
@@ -75,24 +77,24 @@ extension AdmissionQueue {
 
     private mutating func park(_ flow: Int) {
         flows[flow].isParked = true
-        lanes[flows[flow].lane].parked += 1
-        standByRank(flow)
+        origins[flows[flow].origin].parked += 1
+        addToParked(flow)
     }
 
     /// Has a parked flow stand in the ring once for each priority of what waits in it, also of what came later.
-    private mutating func standByRank(_ flow: Int) {
-        for rank in 0..<3 where flows[flow].parkedRanks & (1 << rank) == 0 && !flows[flow].lines[rank].isEmpty {
+    private mutating func addToParked(_ flow: Int) {
+        for rank in 0..<3 where flows[flow].parkedRanks & (1 << rank) == 0 && !flows[flow].queues[rank].isEmpty {
             flows[flow].parkedRanks |= 1 << rank
             parked.append(
-                flow, rank: rank, key: flows[flow].share.user, isFresh: parties[flows[flow].party].connections == 0)
+                flow, rank: rank, key: flows[flow].share.user, isFresh: accounts[flows[flow].account].connections == 0)
         }
     }
 
     /// An entry of a flow has left the ring of the parked. Returns false if the flow was released meanwhile; its number is free with the last
     /// entry.
-    private mutating func leaveRing(_ flow: Int, _ rank: Int) -> Bool {
+    private mutating func leaveParked(_ flow: Int, _ rank: Int) -> Bool {
         flows[flow].parkedRanks &= ~(1 << rank)
-        guard flows[flow].isDead else { return true }
+        guard flows[flow].isReleased else { return true }
         if flows[flow].parkedRanks == 0 { freeFlows.append(flow) }
         return false
     }
@@ -100,39 +102,41 @@ extension AdmissionQueue {
     /// A flow does not wait for a connection any more. Other entries of it may stay in the ring, and mean nothing until it is parked again.
     private mutating func unpark(_ flow: Int) {
         flows[flow].isParked = false
-        lanes[flows[flow].lane].parked -= 1
+        origins[flows[flow].origin].parked -= 1
     }
 
     /// Whether a flow may not go before there is a connection for it: one that is parked need not wait while its origin has one to share.
-    func waitsForConnection(_ flow: Int) -> Bool { flows[flow].isParked && needsConnection(flows[flow].lane) }
+    func waitsForConnection(_ flow: Int) -> Bool { flows[flow].isParked && needsConnection(flows[flow].origin) }
 
     /// An origin has a connection to share: its parked flows may go. They stay parked besides, in case that it ends before.
-    private mutating func enlistParked(of lane: Lane) {
-        for flow in lanes[lane].flows.values where flows[flow].isParked { enlist(flow) }
-        list(lane)
+    private mutating func addParkedToRing(of origin: OriginID) {
+        for flow in origins[origin].flows.values where flows[flow].isParked { addToRing(flow) }
+        markReady(origin)
     }
 
     // MARK: Rules
 
     /// Whether an origin gets no more at the moment.
-    func isFull(_ lane: Lane) -> Bool {
+    func isFull(_ origin: OriginID) -> Bool {
         let capacity =
-            switch lanes[lane].speech {
+            switch origins[origin].protocolState {
             case .cold: 1
             case .probing: 0
-            case .undecided, .http1: lanes[lane].connections
+            case .undecided, .http1: origins[origin].connections
             case .http2: limits.streamsPerConnection
             }
-        return lanes[lane].active >= capacity
+        return origins[origin].active >= capacity
     }
 
     /// Whether a client has all the connections to an origin that one client gets.
     func isAtLimit(_ flow: Int) -> Bool {
-        let lane = flows[flow].lane
-        return lanes[lane].speech != .http2 && flows[flow].active >= lanes[lane].connectionsPerClient
+        let origin = flows[flow].origin
+        return origins[origin].protocolState != .http2 && flows[flow].active >= origins[origin].connectionsPerClient
     }
 
-    private func needsConnection(_ lane: Lane) -> Bool { lanes[lane].speech != .http2 || lanes[lane].active == 0 }
+    private func needsConnection(_ origin: OriginID) -> Bool {
+        origins[origin].protocolState != .http2 || origins[origin].active == 0
+    }
 
     /// Whether there is a connection for a flow: never more for a client than are left for others, nor for all clients of a user more than
     /// three times that. So one client alone gets half of all, a second one half of the rest.
@@ -140,169 +144,169 @@ extension AdmissionQueue {
         let free = limits.connections - connections
         guard free > 0 else { return false }
         guard limits.leavesRoom else { return true }
-        let party = parties[flows[flow].party]
-        return party.connections < free && users[party.user].connections < 3 * free
+        let account = accounts[flows[flow].account]
+        return account.connections < free && users[account.user].connections < 3 * free
     }
 
     /// Whether an origin that speaks HTTP/2 has a stream for a flow: a client gets at most three times what it leaves free, and all clients of
     /// a user seven times that. So one client alone gets 75 streams of 100, and its slow answers leave some for the next client.
     func mayTakeStream(_ flow: Int) -> Bool {
-        let lane = flows[flow].lane
-        guard lanes[lane].speech == .http2, limits.leavesRoom else { return true }
-        let free = limits.streamsPerConnection - lanes[lane].active
+        let origin = flows[flow].origin
+        guard origins[origin].protocolState == .http2, limits.leavesRoom else { return true }
+        let free = limits.streamsPerConnection - origins[origin].active
         // Most often there is room for everybody.
-        guard lanes[lane].active >= 3 * free else { return true }
+        guard origins[origin].active >= 3 * free else { return true }
         guard flows[flow].active < 3 * free else { return false }
-        return lanes[lane].activeOfUser[flows[flow].share.user, default: 0] < 7 * free
+        return origins[origin].activeOfUser[flows[flow].share.user, default: 0] < 7 * free
     }
 
-    func cost(of lane: Lane) -> Int {
-        lanes[lane].speech == .http2 ? min(lanes[lane].active, 1) : lanes[lane].active
+    func cost(of origin: OriginID) -> Int {
+        origins[origin].protocolState == .http2 ? min(origins[origin].active, 1) : origins[origin].active
     }
 
     // MARK: Books
 
     /// Every change of what is under way goes through here, so that the sums and the accounts follow.
     mutating func addActive(_ change: Int, to flow: Int) {
-        let lane = flows[flow].lane
-        let before = cost(of: lane)
-        lanes[lane].active += change
+        let origin = flows[flow].origin
+        let before = cost(of: origin)
+        origins[origin].active += change
         flows[flow].active += change
-        loads[lanes[lane].owner].active += change
-        if lanes[lane].mayMultiplex { noteBusy(flow, change) }
-        let difference = cost(of: lane) - before
+        loads[origins[origin].owner].active += change
+        if origins[origin].mayMultiplex { updateBusy(flow, change) }
+        let difference = cost(of: origin) - before
         connections += difference
-        if lanes[lane].speech != .http2 {
-            charge(flows[flow].party, change)
+        if origins[origin].protocolState != .http2 {
+            charge(flows[flow].account, change)
         } else if difference > 0 {
-            lanes[lane].holder = flows[flow].party
-            charge(flows[flow].party, 1)
-            if lanes[lane].parked > 0 { enlistParked(of: lane) }
+            origins[origin].chargedAccount = flows[flow].account
+            charge(flows[flow].account, 1)
+            if origins[origin].parked > 0 { addParkedToRing(of: origin) }
         } else if difference < 0 {
-            charge(lanes[lane].holder, -1)
-        } else if flows[flow].active == 0, lanes[lane].holder == flows[flow].party {
-            passOn(lane)
+            charge(origins[origin].chargedAccount, -1)
+        } else if flows[flow].active == 0, origins[origin].chargedAccount == flows[flow].account {
+            reassignCharge(origin)
         }
         guard change < 0 else { return }
-        enlist(flow)
-        list(lane)
+        addToRing(flow)
+        markReady(origin)
     }
 
     /// Keeps the flows of an origin that have something under way together, and counts for users what they have: questions about those are
     /// answered without a look at the flows that only wait, which may be thousands.
-    private mutating func noteBusy(_ flow: Int, _ change: Int) {
-        let lane = flows[flow].lane
-        if lanes[lane].speech == .http2 { count(change, of: flows[flow].share.user, in: lane) }
-        let place = flows[flow].busyPlace
-        if flows[flow].active > 0, place < 0 {
-            flows[flow].busyPlace = lanes[lane].busy.count
-            lanes[lane].busy.append(flow)
-        } else if flows[flow].active == 0, place >= 0 {
-            flows[flow].busyPlace = -1
-            guard let last = lanes[lane].busy.popLast(), last != flow else { return }
-            lanes[lane].busy[place] = last
-            flows[last].busyPlace = place
+    private mutating func updateBusy(_ flow: Int, _ change: Int) {
+        let origin = flows[flow].origin
+        if origins[origin].protocolState == .http2 { count(change, of: flows[flow].share.user, in: origin) }
+        let slot = flows[flow].busyIndex
+        if flows[flow].active > 0, slot < 0 {
+            flows[flow].busyIndex = origins[origin].busy.count
+            origins[origin].busy.append(flow)
+        } else if flows[flow].active == 0, slot >= 0 {
+            flows[flow].busyIndex = -1
+            guard let last = origins[origin].busy.popLast(), last != flow else { return }
+            origins[origin].busy[slot] = last
+            flows[last].busyIndex = slot
         }
     }
 
-    private mutating func count(_ change: Int, of user: UInt32, in lane: Lane) {
-        let sum = lanes[lane].activeOfUser[user, default: 0] + change
-        lanes[lane].activeOfUser[user] = sum > 0 ? sum : nil
+    private mutating func count(_ change: Int, of user: UInt32, in origin: OriginID) {
+        let sum = origins[origin].activeOfUser[user, default: 0] + change
+        origins[origin].activeOfUser[user] = sum > 0 ? sum : nil
     }
 
     /// Counts again what each user has under way, when the protocol of the origin has changed.
-    mutating func countUsers(of lane: Lane) {
-        lanes[lane].activeOfUser = [:]
-        guard lanes[lane].speech == .http2 else { return }
-        for flow in lanes[lane].busy { count(flows[flow].active, of: flows[flow].share.user, in: lane) }
+    mutating func countUsers(of origin: OriginID) {
+        origins[origin].activeOfUser = [:]
+        guard origins[origin].protocolState == .http2 else { return }
+        for flow in origins[origin].busy { count(flows[flow].active, of: flows[flow].share.user, in: origin) }
     }
 
     /// The client that pays for the connection of an HTTP/2 origin has no stream left: one that has does so from now on.
-    private mutating func passOn(_ lane: Lane) {
-        charge(lanes[lane].holder, -1)
-        lanes[lane].holder = payer(of: lane)
-        charge(lanes[lane].holder, 1)
+    private mutating func reassignCharge(_ origin: OriginID) {
+        charge(origins[origin].chargedAccount, -1)
+        origins[origin].chargedAccount = accountToCharge(of: origin)
+        charge(origins[origin].chargedAccount, 1)
     }
 
     /// The party of a flow that uses the connection of an origin.
-    func payer(of lane: Lane) -> Int {
-        lanes[lane].busy.first.map { flows[$0].party } ?? -1
+    func accountToCharge(of origin: OriginID) -> Int {
+        origins[origin].busy.first.map { flows[$0].account } ?? -1
     }
 
-    private mutating func charge(_ party: Int, _ count: Int) {
-        guard parties.indices.contains(party), count != 0 else { return }
-        parties[party].connections += count
-        users[parties[party].user].connections += count
+    private mutating func charge(_ account: Int, _ count: Int) {
+        guard accounts.indices.contains(account), count != 0 else { return }
+        accounts[account].connections += count
+        users[accounts[account].user].connections += count
         if count < 0 { hasRoom = true }
     }
 
-    mutating func chargeAll(of lane: Lane, _ sign: Int) {
-        if lanes[lane].speech == .http2 {
-            charge(lanes[lane].holder, sign * cost(of: lane))
+    mutating func chargeAll(of origin: OriginID, _ sign: Int) {
+        if origins[origin].protocolState == .http2 {
+            charge(origins[origin].chargedAccount, sign * cost(of: origin))
         } else {
-            for flow in lanes[lane].busy { charge(flows[flow].party, sign * flows[flow].active) }
+            for flow in origins[origin].busy { charge(flows[flow].account, sign * flows[flow].active) }
         }
     }
 
     /// Changes the line of a flow, and counts what waits.
-    @discardableResult mutating func edit<Result>(
-        _ flow: Int, _ rank: Int, by change: Int, _ body: (inout WaitingLine<Element>) -> Result
+    @discardableResult mutating func editQueue<Result>(
+        _ flow: Int, _ rank: Int, by change: Int, _ body: (inout FIFOQueue<Element>) -> Result
     ) -> Result {
-        let result = body(&flows[flow].lines[rank])
+        let result = body(&flows[flow].queues[rank])
         waiting += change
         flows[flow].waiting += change
-        let lane = flows[flow].lane
-        lanes[lane].waiting += change
-        loads[lanes[lane].owner].waiting += change
+        let origin = flows[flow].origin
+        origins[origin].waiting += change
+        loads[origins[origin].owner].waiting += change
         return result
     }
 
     /// Has a flow stand in the rings of its lane if it may send what waits in it.
-    mutating func enlist(_ flow: Int, isFresh: Bool = false) {
-        if flows[flow].isParked { standByRank(flow) }
+    mutating func addToRing(_ flow: Int, isFresh: Bool = false) {
+        if flows[flow].isParked { addToParked(flow) }
         guard flows[flow].waiting > 0, !waitsForConnection(flow), !isAtLimit(flow) else { return }
-        for rank in 0..<3 where flows[flow].ringed & (1 << rank) == 0 && !flows[flow].lines[rank].isEmpty {
-            flows[flow].ringed |= 1 << rank
-            lanes[flows[flow].lane].ring.append(flow, rank: rank, key: flows[flow].share.user, isFresh: isFresh)
+        for rank in 0..<3 where flows[flow].ringRanks & (1 << rank) == 0 && !flows[flow].queues[rank].isEmpty {
+            flows[flow].ringRanks |= 1 << rank
+            origins[flows[flow].origin].ring.append(flow, rank: rank, key: flows[flow].share.user, isFresh: isFresh)
         }
     }
 
-    mutating func list(_ lane: Lane) {
-        guard !lanes[lane].isListed, !lanes[lane].ring.isEmpty, !isFull(lane) else { return }
-        lanes[lane].isListed = true
-        _ = ready.append(lane)
+    mutating func markReady(_ origin: OriginID) {
+        guard !origins[origin].isReady, !origins[origin].ring.isEmpty, !isFull(origin) else { return }
+        origins[origin].isReady = true
+        _ = ready.append(origin)
     }
 
     // MARK: Flows
 
-    mutating func flow(of share: TransferShare, in lane: Lane) -> Int {
-        let last = lanes[lane].lastFlow
+    mutating func flow(of share: TransferShare, in origin: OriginID) -> Int {
+        let last = origins[origin].lastFlow
         if last >= 0, flows[last].share == share { return last }
-        let flow = lanes[lane].flows[share] ?? addFlow(of: share, in: lane)
-        lanes[lane].lastFlow = flow
+        let flow = origins[origin].flows[share] ?? addFlow(of: share, in: origin)
+        origins[origin].lastFlow = flow
         return flow
     }
 
-    private mutating func addFlow(of share: TransferShare, in lane: Lane) -> Int {
-        let party = partyOfShare[share] ?? addParty(share)
-        parties[party].flows += 1
-        let state = Flow(share: share, lane: lane, party: party)
+    private mutating func addFlow(of share: TransferShare, in origin: OriginID) -> Int {
+        let account = accountOfShare[share] ?? addAccount(share)
+        accounts[account].flows += 1
+        let state = Flow(share: share, origin: origin, account: account)
         let flow = freeFlows.popLast() ?? flows.count
         if flow == flows.count { flows.append(state) } else { flows[flow] = state }
-        lanes[lane].flows[share] = flow
+        origins[origin].flows[share] = flow
         return flow
     }
 
-    private mutating func addParty(_ share: TransferShare) -> Int {
+    private mutating func addAccount(_ share: TransferShare) -> Int {
         let user = userOfNumber[share.user] ?? freeUsers.popLast() ?? users.count
         if user == users.count { users.append(User()) }
         userOfNumber[share.user] = user
-        users[user].parties += 1
-        let state = Party(share: share, user: user)
-        let party = freeParties.popLast() ?? parties.count
-        if party == parties.count { parties.append(state) } else { parties[party] = state }
-        partyOfShare[share] = party
-        return party
+        users[user].accounts += 1
+        let state = Account(share: share, user: user)
+        let account = freeAccounts.popLast() ?? accounts.count
+        if account == accounts.count { accounts.append(state) } else { accounts[account] = state }
+        accountOfShare[share] = account
+        return account
     }
 
     /// Flows of an origin that are kept though nothing waits in them.
@@ -310,11 +314,11 @@ extension AdmissionQueue {
 
     mutating func dropIfIdle(_ flow: Int) {
         let state = flows[flow]
-        guard state.waiting == 0, state.active == 0, state.heldUp == 0, state.ringed == 0,
-            lanes[state.lane].flows.count > AdmissionQueue.keptFlows
+        guard state.waiting == 0, state.active == 0, state.paused == 0, state.ringRanks == 0,
+            origins[state.origin].flows.count > AdmissionQueue.keptFlows
         else { return }
-        lanes[state.lane].flows[state.share] = nil
-        if lanes[state.lane].lastFlow == flow { lanes[state.lane].lastFlow = -1 }
+        origins[state.origin].flows[state.share] = nil
+        if origins[state.origin].lastFlow == flow { origins[state.origin].lastFlow = -1 }
         release(flow)
     }
 
@@ -322,21 +326,23 @@ extension AdmissionQueue {
     private static var keptEntries: Int { 64 }
 
     /// Takes entries behind which nothing waits any more out of the rings, if they are many: while an origin is busy nothing else does.
-    mutating func sweepRings(of lane: Lane) {
-        if lanes[lane].ring.count > 2 * lanes[lane].waiting + AdmissionQueue.keptEntries { sweepRing(of: lane) }
+    mutating func sweepRings(of origin: OriginID) {
+        if origins[origin].ring.count > 2 * origins[origin].waiting + AdmissionQueue.keptEntries {
+            sweepRing(of: origin)
+        }
         if parked.count > 2 * waiting + AdmissionQueue.keptEntries { sweepParked() }
     }
 
-    private mutating func sweepRing(of lane: Lane) {
-        var (ring, idle) = (lanes[lane].ring, [Int]())
-        lanes[lane].ring = PriorityRing()
+    private mutating func sweepRing(of origin: OriginID) {
+        var (ring, idle) = (origins[origin].ring, [Int]())
+        origins[origin].ring = PriorityRing()
         ring.removeAll { rank, flow in
-            guard flows[flow].lines[rank].isEmpty else { return false }
-            flows[flow].ringed &= ~(1 << rank)
-            if flows[flow].ringed == 0 { idle.append(flow) }
+            guard flows[flow].queues[rank].isEmpty else { return false }
+            flows[flow].ringRanks &= ~(1 << rank)
+            if flows[flow].ringRanks == 0 { idle.append(flow) }
             return true
         }
-        lanes[lane].ring = ring
+        origins[origin].ring = ring
         for flow in idle { dropIfIdle(flow) }
     }
 
@@ -344,9 +350,9 @@ extension AdmissionQueue {
         var (ring, idle) = (parked, [Int]())
         parked = PriorityRing()
         ring.removeAll { rank, flow in
-            let isWanted = flows[flow].isParked && !flows[flow].lines[rank].isEmpty
-            guard flows[flow].isDead || !isWanted else { return false }
-            if leaveRing(flow, rank), flows[flow].isParked, flows[flow].parkedRanks == 0 { idle.append(flow) }
+            let isWanted = flows[flow].isParked && !flows[flow].queues[rank].isEmpty
+            guard flows[flow].isReleased || !isWanted else { return false }
+            if leaveParked(flow, rank), flows[flow].isParked, flows[flow].parkedRanks == 0 { idle.append(flow) }
             return true
         }
         parked = ring
@@ -358,14 +364,14 @@ extension AdmissionQueue {
 
     /// Gives a flow's number back, and the account of its client with its last flow.
     mutating func release(_ flow: Int) {
-        let party = flows[flow].party
-        parties[party].flows -= 1
-        if parties[party].flows == 0 {
-            let (share, user) = (parties[party].share, parties[party].user)
-            partyOfShare[share] = nil
-            freeParties.append(party)
-            users[user].parties -= 1
-            if users[user].parties == 0 {
+        let account = flows[flow].account
+        accounts[account].flows -= 1
+        if accounts[account].flows == 0 {
+            let (share, user) = (accounts[account].share, accounts[account].user)
+            accountOfShare[share] = nil
+            freeAccounts.append(account)
+            users[user].accounts -= 1
+            if users[user].accounts == 0 {
                 userOfNumber[share.user] = nil
                 users[user] = User()
                 freeUsers.append(user)
@@ -373,6 +379,6 @@ extension AdmissionQueue {
         }
         if flows[flow].isParked { unpark(flow) }
         // Its number may still stand in the ring of the parked.
-        if flows[flow].parkedRanks == 0 { freeFlows.append(flow) } else { flows[flow].isDead = true }
+        if flows[flow].parkedRanks == 0 { freeFlows.append(flow) } else { flows[flow].isReleased = true }
     }
 }

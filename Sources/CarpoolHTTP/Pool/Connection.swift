@@ -75,7 +75,7 @@ final class Connection {
     func establish(id: Int, _ agreement: Agreement) {
         self.id = id
         self.agreement = agreement
-        isShared = agreement.httpVersion == "h2" && pool.multi.key.speech == .multiplexed
+        isShared = agreement.httpVersion == "h2" && pool.multi.key.httpProtocol == .multiplexed
     }
 
     func acquire() {

@@ -1,21 +1,21 @@
 /// Elements of several parties: the parties take turns, and the elements of one leave in order. A party that comes new goes next.
 struct FairRing<Key: Equatable, Element> {
-    private struct Line {
+    private struct KeyQueue {
         let key: Key
         /// Elements that go before the others of their party.
-        var fresh = WaitingLine<Element>()
-        var regular = WaitingLine<Element>()
+        var fresh = FIFOQueue<Element>()
+        var regular = FIFOQueue<Element>()
         var isEmpty: Bool { fresh.isEmpty && regular.isEmpty }
     }
 
-    private var lines: [Line] = []
+    private var queues: [KeyQueue] = []
     /// The party whose turn it is.
     private var turn = 0
     /// How many elements wait.
     private(set) var count = 0
 
     /// Lines without elements that are kept, so that a party that comes and goes costs no memory allocation.
-    private static var keptLines: Int { 8 }
+    private static var keptQueues: Int { 8 }
 
     var isEmpty: Bool { count == 0 }
 
@@ -23,29 +23,29 @@ struct FairRing<Key: Equatable, Element> {
     mutating func append(_ element: Element, key: Key, isFresh: Bool = false) {
         count += 1
         // Most often there is one party.
-        if let index = lines.firstIndex(where: { $0.key == key }) { return add(element, at: index, isFresh) }
-        let place = min(turn, lines.count)
-        lines.insert(Line(key: key), at: place)
+        if let index = queues.firstIndex(where: { $0.key == key }) { return add(element, at: index, isFresh) }
+        let place = min(turn, queues.count)
+        queues.insert(KeyQueue(key: key), at: place)
         // One that is not fresh has had a turn, and waits for those of the others.
         if !isFresh { turn = place + 1 }
         add(element, at: place, isFresh)
     }
 
     private mutating func add(_ element: Element, at index: Int, _ isFresh: Bool) {
-        if isFresh { _ = lines[index].fresh.append(element) } else { _ = lines[index].regular.append(element) }
+        if isFresh { _ = queues[index].fresh.append(element) } else { _ = queues[index].regular.append(element) }
     }
 
     /// Takes the next element of the party whose turn it is.
     mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
-        for _ in 0..<lines.count {
-            if turn >= lines.count { turn = 0 }
-            guard let element = lines[turn].fresh.popFirst() ?? lines[turn].regular.popFirst() else {
-                leaveEmpty()
+        for _ in 0..<queues.count {
+            if turn >= queues.count { turn = 0 }
+            guard let element = queues[turn].fresh.popFirst() ?? queues[turn].regular.popFirst() else {
+                skipEmpty()
                 continue
             }
             count -= 1
-            if lines[turn].isEmpty { leaveEmpty() } else { turn += 1 }
+            if queues[turn].isEmpty { skipEmpty() } else { turn += 1 }
             return element
         }
         return nil
@@ -54,15 +54,15 @@ struct FairRing<Key: Equatable, Element> {
     /// Takes out all elements for which this is true.
     mutating func removeAll(where isLeaving: (Element) -> Bool) {
         count = 0
-        for index in lines.indices {
-            lines[index].fresh.removeAll(where: isLeaving)
-            lines[index].regular.removeAll(where: isLeaving)
-            count += lines[index].fresh.count + lines[index].regular.count
+        for index in queues.indices {
+            queues[index].fresh.removeAll(where: isLeaving)
+            queues[index].regular.removeAll(where: isLeaving)
+            count += queues[index].fresh.count + queues[index].regular.count
         }
     }
 
-    private mutating func leaveEmpty() {
-        if lines.count > FairRing.keptLines { lines.remove(at: turn) } else { turn += 1 }
+    private mutating func skipEmpty() {
+        if queues.count > FairRing.keptQueues { queues.remove(at: turn) } else { turn += 1 }
     }
 }
 

@@ -16,22 +16,22 @@ final class OriginPool {
 
     let key: Key
     let multi: MultiHandle
-    let lane: Int
+    let queueID: Int
     /// Those of the same user.
-    unowned let siblings: UserPools
+    unowned let userPools: UserPools
     /// Its places among all origins and among those of its user, while it is one of them.
-    var place: WaitingLine<OriginPool>.Ticket?
-    var placeAmongSiblings: WaitingLine<OriginPool>.Ticket?
+    var token: FIFOQueue<OriginPool>.Token?
+    var userToken: FIFOQueue<OriginPool>.Token?
     /// At most six with HTTP/1.1, one with HTTP/2, and those of transfers that ended while they were connecting.
     var connections: [Connection] = []
     /// Ends the time in which the first transfer to a cold origin goes alone; made when first needed.
-    var gate: Timer?
+    var probeTimer: Timer?
 
-    init(key: Key, multi: MultiHandle, lane: Int, siblings: UserPools) {
+    init(key: Key, multi: MultiHandle, queueID: Int, userPools: UserPools) {
         self.key = key
         self.multi = multi
-        self.lane = lane
-        self.siblings = siblings
+        self.queueID = queueID
+        self.userPools = userPools
     }
 
     /// The user whose connections these are; `nil` for the process's own user.
@@ -44,7 +44,8 @@ final class OriginPool {
 
     /// Whether there is a connection for many transfers at a time that no more of them shall use.
     var hasRetiredStreams: Bool {
-        multi.key.speech == .multiplexed && connections.contains { $0.isRetired && !$0.isShutDown && $0.active > 0 }
+        multi.key.httpProtocol == .multiplexed
+            && connections.contains { $0.isRetired && !$0.isShutDown && $0.active > 0 }
     }
 
     /// Its share of the pool at this moment.
@@ -52,8 +53,8 @@ final class OriginPool {
         var result = OriginStatistics(origin: key.origin, user: user)
         result.connections = connections.count { $0.isOpen }
         result.idle = connections.count { $0.isIdle }
-        result.active = queue.active(in: lane)
-        result.queued = queue.waiting(in: lane)
+        result.active = queue.active(in: queueID)
+        result.queued = queue.waiting(in: queueID)
         result.httpVersion = connections.lazy.compactMap { $0.agreement?.httpVersion }.first
         return result
     }

@@ -2,7 +2,7 @@
 final class UserPools {
     /// The number under which the admission queue keeps their sums.
     let number: Int
-    var line = WaitingLine<OriginPool>()
+    var pools = FIFOQueue<OriginPool>()
 
     init(number: Int) { self.number = number }
 }

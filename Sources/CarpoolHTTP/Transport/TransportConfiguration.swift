@@ -17,7 +17,7 @@ public struct TransportConfiguration: Sendable {
     public var queuedTransfers = 100_000
     /// Transfers that are held up by whoever asked for them: their connections count in none of the limits above, so that others are not held
     /// up with them. Any more do count.
-    public var heldUpTransfers = 1_024
+    public var pausedTransfers = 1_024
     /// Whether ``HTTPVersionPolicy/automatic`` may become HTTP/2 where the library is fit for it.
     public var allowsHTTP2 = true
     /// How long a pooled connection may be idle, in seconds: less than the 75 s after which nginx closes it, so that we are first.
@@ -27,7 +27,7 @@ public struct TransportConfiguration: Sendable {
     /// How often pooled connections are looked at while there are any, in milliseconds.
     public var sweepMilliseconds = 15_000
     /// How long the first transfer to an origin of unknown protocol goes alone, in milliseconds.
-    public var gateMilliseconds = 1_000
+    public var probeMilliseconds = 1_000
     /// The certificate authorities of ``ConnectionPartition/Trust/system``: a PEM file.
     public var authoritiesPath = "/etc/ssl/certs/ca-certificates.crt"
 

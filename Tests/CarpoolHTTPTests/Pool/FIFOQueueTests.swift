@@ -2,9 +2,9 @@ import Testing
 
 @testable import CarpoolHTTP
 
-struct WaitingLineTests {
+struct FIFOQueueTests {
     @Test func servesInOrder() {
-        var line = WaitingLine<Int>()
+        var line = FIFOQueue<Int>()
         for i in 0..<300 { _ = line.append(i) }
         for i in 0..<300 {
             let next = line.popFirst()
@@ -16,7 +16,7 @@ struct WaitingLineTests {
     }
 
     @Test func lettingGoFromTheMiddleKeepsTheOrder() {
-        var line = WaitingLine<Int>()
+        var line = FIFOQueue<Int>()
         let tickets = (0..<100).map { line.append($0) }
         for i in stride(from: 0, to: 100, by: 3) { line.remove(tickets[i]) }
         #expect(line.count == 66)
@@ -26,7 +26,7 @@ struct WaitingLineTests {
     }
 
     @Test func aUsedTicketIsWorthNothing() {
-        var line = WaitingLine<Int>()
+        var line = FIFOQueue<Int>()
         let first = line.append(1)
         _ = line.append(2)
         let result2 = line.popFirst()
@@ -44,17 +44,17 @@ struct WaitingLineTests {
     }
 
     @Test func comingAndGoingLeavesNothingBehind() {
-        var line = WaitingLine<Int>()
+        var line = FIFOQueue<Int>()
         _ = line.append(-1)
         for i in 0..<10_000 {
-            let ticket = line.append(i)
-            if i % 2 == 0 { line.remove(ticket) } else { #expect(line.popFirst() != nil) }
+            let token = line.append(i)
+            if i % 2 == 0 { line.remove(token) } else { #expect(line.popFirst() != nil) }
         }
         #expect(line.extent < 200)
     }
 
     @Test func leavingFromTheMiddleFreesMemory() {
-        var line = WaitingLine<Int>()
+        var line = FIFOQueue<Int>()
         let tickets = (0..<10_000).map { line.append($0) }
         for i in tickets.indices where i % 100 != 0 { line.remove(tickets[i]) }
         #expect(line.count == 100)
@@ -74,12 +74,12 @@ struct WaitingLineTests {
     }
 
     @Test func isReadFromAnyTicketOn() {
-        var line = WaitingLine<Int>()
+        var line = FIFOQueue<Int>()
         let tickets = (0..<100).map { line.append($0) }
         for i in stride(from: 1, to: 100, by: 2) { line.remove(tickets[i]) }
         var read: [Int] = []
-        line.read(after: tickets[41]) { ticket, element in
-            #expect(ticket == tickets[element])
+        line.read(after: tickets[41]) { token, element in
+            #expect(token == tickets[element])
             read.append(element)
             return element < 50
         }
