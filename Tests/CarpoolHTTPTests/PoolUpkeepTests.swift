@@ -15,9 +15,9 @@ struct PoolUpkeepTests {
         let isKnown = await driver.look { transport in
             guard let pool = transport.pools.values.first else { return false }
             // One that is not registered any more, and whose lane another has now.
-            transport.connections.emptied.append(
+            transport.connections.emptyPools.append(
                 OriginPool(key: pool.key, multi: pool.multi, queueID: pool.queueID, userPools: pool.userPools))
-            transport.lookAfterPool()
+            transport.maintainPool()
             return transport.queue.protocolState(of: pool.queueID) == .http2 && transport.pools[pool.key] === pool
         }
         #expect(isKnown == true)

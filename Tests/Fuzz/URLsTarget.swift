@@ -16,7 +16,7 @@ enum URLsTarget {
         checkEncoder(addition)
         if let target = try? url.resolving(addition) { check(target) }
         // What is added must be percent-encoded already.
-        if !URLSurvey(addition).needsEncoding, let longer = try? url.appendingQuery(addition) {
+        if !URLScan(addition).needsEncoding, let longer = try? url.appendingQuery(addition) {
             require(longer.origin == url.origin, "a query leads from \(url) to \(longer)")
             check(longer)
         }
@@ -25,7 +25,7 @@ enum URLsTarget {
     private static func checkEncoder(_ text: String) {
         for isReference in [false, true] {
             let encoded = URLEncoder.encode(text, isReference: isReference)
-            if !URLSurvey(text).needsEncoding { require(same(encoded, text), "\(text) is encoded as \(encoded)") }
+            if !URLScan(text).needsEncoding { require(same(encoded, text), "\(text) is encoded as \(encoded)") }
             require(same(URLEncoder.encode(encoded, isReference: isReference), encoded), "\(text) is encoded twice")
         }
     }

@@ -71,9 +71,9 @@ private func requestIsAboutToBeSent(
     _ remotePort: Int32, _ localPort: Int32
 ) -> Int32 {
     guard let transfer = transfer(context) else { return CURL_PREREQFUNC_ABORT }
-    let maySend = transfer.isAboutToSend(
+    let maySend = transfer.willSend(
         localPort: UInt16(truncatingIfNeeded: localPort),
-        ends: Connection.Ends(
+        endpoints: OriginConnection.Endpoints(
             remoteAddress: remote.map { String(cString: $0) } ?? "",
             remotePort: UInt16(truncatingIfNeeded: remotePort),
             localAddress: local.map { String(cString: $0) } ?? "",

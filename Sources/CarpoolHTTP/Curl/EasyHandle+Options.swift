@@ -45,7 +45,7 @@ extension EasyHandle {
         if request.needsFreshConnection || transfer.needsFreshConnection || pool.hasRetiredStreams {
             set(CURLOPT_FRESH_CONNECT, 1)
         }
-        if let seconds = transfer.transport.network.nameSeconds(at: transfer.transport.loop.now) {
+        if let seconds = transfer.transport.network.dnsCacheSeconds(at: transfer.transport.loop.now) {
             set(CURLOPT_DNS_CACHE_TIMEOUT, seconds)
         }
         // Rather wait for a connection that is being made than make another; for nothing, where each serves one request at a time.

@@ -4,12 +4,12 @@ internal import CCurl
 /// every hop, never used again: a recycled handle carries state from one client's request to another's.
 struct EasyHandle {
     let raw: UnsafeMutableRawPointer
-    private let memory: RequestMemory
+    private let memory: HandleMemory
 
     /// Makes a handle; `nil` if memory is out.
     init?(fields: [HTTPField], defaults: ArraySlice<DefaultField>) {
         guard let raw = curl_easy_init() else { return nil }
-        guard let memory = RequestMemory(fields: fields, defaults: defaults) else {
+        guard let memory = HandleMemory(fields: fields, defaults: defaults) else {
             curl_easy_cleanup(raw)
             return nil
         }

@@ -38,19 +38,19 @@ enum MetricsReader {
             metrics.connectedMicroseconds = time(CURLINFO_CONNECT_TIME_T)
             metrics.securedMicroseconds = time(CURLINFO_APPCONNECT_TIME_T)
         }
-        if transfer.sendings > 0 { metrics.requestMicroseconds = time(CURLINFO_PRETRANSFER_TIME_T) }
+        if transfer.sendCount > 0 { metrics.requestMicroseconds = time(CURLINFO_PRETRANSFER_TIME_T) }
         if transfer.headReader.byteCount > 0 { metrics.firstByteMicroseconds = time(CURLINFO_STARTTRANSFER_TIME_T) }
     }
 
-    private static func readConnection(_ connection: Connection, _ metrics: inout TransferMetrics) {
+    private static func readConnection(_ connection: OriginConnection, _ metrics: inout TransferMetrics) {
         metrics.connection = connection.id
-        if let ends = connection.ends {
-            metrics.remoteAddress = ends.remoteAddress
-            metrics.remotePort = ends.remotePort
-            metrics.localAddress = ends.localAddress
-            metrics.localPort = ends.localPort
+        if let endpoints = connection.endpoints {
+            metrics.remoteAddress = endpoints.remoteAddress
+            metrics.remotePort = endpoints.remotePort
+            metrics.localAddress = endpoints.localAddress
+            metrics.localPort = endpoints.localPort
         }
-        metrics.tlsVersion = connection.agreement?.tlsVersion
-        metrics.tlsCipher = connection.agreement?.tlsCipher
+        metrics.tlsVersion = connection.negotiated?.tlsVersion
+        metrics.tlsCipher = connection.negotiated?.tlsCipher
     }
 }

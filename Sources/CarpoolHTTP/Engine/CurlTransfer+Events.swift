@@ -51,7 +51,7 @@ extension CurlTransfer {
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         let taken = takeBody(bytes)
-        isPieceKept = taken == Int(CURL_WRITEFUNC_PAUSE)
+        keepsPiece = taken == Int(CURL_WRITEFUNC_PAUSE)
         return taken
     }
 
@@ -76,8 +76,9 @@ extension CurlTransfer {
     /// Gives decoded bytes to the delegate.
     private func pass(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let delegate else { return .stop }
-        guard !isBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: CurlTransfer.uncounted) else {
-            failure = bombError
+        guard !isDecompressionBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: CurlTransfer.uncounted)
+        else {
+            failure = decompressionBombError
             return .stop
         }
         let result = delegate.transfer(self, didReceive: bytes)
@@ -103,13 +104,13 @@ extension CurlTransfer {
     }
 
     /// Whether so many decoded bytes are too many for the encoded ones.
-    func isBomb(decoded: Int64, uncounted: Int64) -> Bool {
+    func isDecompressionBomb(decoded: Int64, uncounted: Int64) -> Bool {
         guard isDecoding, decoded > CurlTransfer.decodingGrace, case .running(let easy) = phase else { return false }
         let encoded = easy.offset(CURLINFO_SIZE_DOWNLOAD_T) &+ uncounted
         return decoded / Int64(max(1, request.maximumDecodingRatio)) > encoded
     }
 
-    var bombError: TransportError {
+    var decompressionBombError: TransportError {
         TransportError(
             .dataLengthExceedsMaximum,
             "the decoded body is more than \(request.maximumDecodingRatio) times as long as what was sent",
@@ -117,19 +118,19 @@ extension CurlTransfer {
     }
 
     /// A connection stands and the request goes out next. Gives false if it must not.
-    func isAboutToSend(localPort: UInt16, ends: @autoclosure () -> Connection.Ends) -> Bool {
+    func willSend(localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) -> Bool {
         pool?.multi.hasProgressed = true
-        if sendings == 0 || request.method.isIdempotent, transport.refusesReuse(of: localPort, for: self) {
+        if sendCount == 0 || request.method.isIdempotent, transport.refusesReuse(of: localPort, for: self) {
             hasRefusedReuse = true
             needsFreshConnection = true
             return false
         }
         deadlines.connected(at: transport.loop.now)
-        sendings += 1
-        if isStranded, failure == nil { failure = strandedError }
+        sendCount += 1
+        if failsWithLostAddress, failure == nil { failure = lostAddressError }
         guard failure == nil else { return false }
         defer { isRefused = false }
-        guard sendings == 1 || request.method.isIdempotent || isRefused else {
+        guard sendCount == 1 || request.method.isIdempotent || isRefused else {
             failure = unrepeatedError
             return false
         }
@@ -139,7 +140,7 @@ extension CurlTransfer {
                 "the body has been sent in part and cannot be sent again from its beginning")
             return false
         }
-        transport.attach(self, localPort: localPort, ends: ends())
+        transport.attach(self, localPort: localPort, endpoints: endpoints())
         return true
     }
 
@@ -150,11 +151,11 @@ extension CurlTransfer {
 
     func openSocket(family: Int32, type: Int32, protocol: Int32, isLoopback: Bool) -> Int32 {
         pool?.multi.hasProgressed = true
-        guard !leavesOut(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
-        guard let pool, !isStranded,
+        guard !skipsFamily(family: family == AF_INET6 ? .ipv6 : .ipv4, isLoopback: isLoopback) else { return -1 }
+        guard let pool, !failsWithLostAddress,
             let attempt = transport.openSocket(family: family, type: type, protocol: `protocol`, pool: pool)
         else { return -1 }
-        attempts.append(attempt)
+        connectAttempts.append(attempt)
         return attempt.descriptor
     }
 }

@@ -9,7 +9,7 @@ extension CurlTransfer {
             return ErrorMapping(
                 code: result, text: easy.errorText, systemCode: Int32(clamping: easy.long(CURLINFO_OS_ERRNO)),
                 verification: result == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0,
-                isRequestSent: sendings > 0, hasStatusLine: headReader.byteCount > 0,
+                isRequestSent: sendCount > 0, hasStatusLine: headReader.byteCount > 0,
                 hasHead: headReader.isComplete, isIdempotent: request.method.isIdempotent,
                 isCertificateWanted: isCertificateWanted, isSwitched: headReader.status == 101
             ).error
@@ -21,7 +21,7 @@ extension CurlTransfer {
                 .networkConnectionLost, "the connection ended within the response's head",
                 isRetryable: request.method.isIdempotent)
         }
-        return isBomb(decoded: decodedBytes, uncounted: 0) ? bombError : nil
+        return isDecompressionBomb(decoded: decodedBytes, uncounted: 0) ? decompressionBombError : nil
     }
 
     /// What is told when libcurl would send a request again that must not be repeated.
@@ -34,9 +34,9 @@ extension CurlTransfer {
 
     /// Whether a pooled connection turned out to be dead while it was sent. libcurl sends it again only if reading was what failed, and a body
     /// makes it as likely to be the writing.
-    var mayBeSentAgain: Bool { sendings == 1 && mayBeRepeated }
+    var canBeResent: Bool { sendCount == 1 && canBeRepeated }
 
-    private var mayBeRepeated: Bool {
+    private var canBeRepeated: Bool {
         guard failure == nil, isReused, headReader.byteCount == 0 else { return false }
         guard request.method.isIdempotent else { return false }
         if case .source(let source) = request.body { return source.canRestart }
@@ -44,7 +44,7 @@ extension CurlTransfer {
     }
 
     /// Whether its connection was ended by us because nothing comes over it any more, and it fails with that.
-    var isStranded: Bool { connection?.isLost == true && !mayBeRepeated }
+    var failsWithLostAddress: Bool { connection?.isAborted == true && !canBeRepeated }
 
     /// What is told when time has run out.
     func timeoutError(_ kind: Deadlines.Kind) -> TransportError {
@@ -59,7 +59,7 @@ extension CurlTransfer {
         let waited = wait
         return TransportError(
             .timedOut, waited.map { "\(message): \($0.reason)" } ?? message, timeout: kind.rawValue, wait: waited,
-            isRetryable: kind != .body && (sendings == 0 || request.method.isIdempotent))
+            isRetryable: kind != .body && (sendCount == 0 || request.method.isIdempotent))
     }
 
     /// What it waits for, if it is in the queue.

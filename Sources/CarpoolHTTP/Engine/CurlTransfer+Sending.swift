@@ -15,7 +15,7 @@ extension CurlTransfer {
         prepareFile()
         bodyPosition = 0
         deadlines.isBodyAwaited = false
-        hasLookedForAnswer = false
+        hasCheckedForResponse = false
         return true
     }
 
@@ -35,7 +35,7 @@ extension CurlTransfer {
         guard !transport.mustWait(self) else { return Int(CURL_READFUNC_PAUSE) }
         if let connection, !connection.isSendingBody { beginSending(over: connection) }
         let room = UnsafeMutableRawBufferPointer(rebasing: room[..<min(room.count, transport.budget.room)])
-        guard !hasUnreadAnswer else {
+        guard !hasUnreadResponse else {
             deadlines.isBodyAwaited = true
             transport.resumeSending(self)
             return Int(CURL_READFUNC_PAUSE)
@@ -60,21 +60,22 @@ extension CurlTransfer {
     private static let smallBodyBytes: Int64 = 65_536
 
     /// A server that is slow to take a large body lets it lie in our kernel, which would pass for a peer that has vanished.
-    private func beginSending(over connection: Connection) {
+    private func beginSending(over connection: OriginConnection) {
         connection.isSendingBody = true
         guard request.body.lengthBytes ?? .max > CurlTransfer.smallBodyBytes else { return }
-        transport.connections.setPatient(connection)
+        transport.connections.raiseUserTimeout(connection)
     }
 
     /// Whether there is something to be read before more is sent. A server that has said enough and closes makes the next sending fail, and
     /// libcurl gives up at that, with the answer unread. Asked for once before each piece: what is unread may be no answer.
-    private var hasUnreadAnswer: Bool {
-        guard !hasLookedForAnswer, bodyPosition > 0, let connection, connection.agreement?.httpVersion != "h2" else {
-            hasLookedForAnswer = false
+    private var hasUnreadResponse: Bool {
+        guard !hasCheckedForResponse, bodyPosition > 0, let connection, connection.negotiated?.httpVersion != "h2"
+        else {
+            hasCheckedForResponse = false
             return false
         }
-        hasLookedForAnswer = connection.hasInput
-        return hasLookedForAnswer
+        hasCheckedForResponse = connection.hasInput
+        return hasCheckedForResponse
     }
 
     private func readBody(into room: UnsafeMutableRawBufferPointer) -> BodyReading {

@@ -27,9 +27,9 @@ final class CurlTransfer {
     var pool: OriginPool?
     /// Its place in the admission queue, while it waits there and while it is under way.
     var slot: AdmissionQueue<CurlTransfer>.Slot?
-    var connection: Connection?
+    var connection: OriginConnection?
     /// Sockets opened for it that have not become a connection: one for each address that libcurl tries.
-    var attempts: [Connection] = []
+    var connectAttempts: [OriginConnection] = []
     /// Looks after the deadlines; armed while the transfer lives.
     var timer: Timer?
     var deadlines: Deadlines
@@ -39,11 +39,11 @@ final class CurlTransfer {
     /// Wall clock, microseconds.
     let fetchStart: Int64
     /// How often a request was about to be sent: more than once if libcurl repeats it on another connection.
-    var sendings = 0
+    var sendCount = 0
     /// Whether the server has said that it did nothing with the request, so that it may be sent again whatever its method.
     var isRefused = false
     /// Whether the last piece of the body was held back to have something read first.
-    var hasLookedForAnswer = false
+    var hasCheckedForResponse = false
     /// Bytes of the request's body given to libcurl since its (last) beginning.
     var bodyPosition: Int64 = 0
     /// The system's authorities, as long as libcurl may use them for this transfer.
@@ -57,9 +57,9 @@ final class CurlTransfer {
     /// The pieces in which its body comes.
     var pieces = PieceTracker()
     /// Whether it is paused because it has had its share of a turn; its own side and its peer have no part in that.
-    var isThrottled = false
+    var hasUsedItsShare = false
     /// Whether libcurl keeps the last piece, because the answer to it was to pause.
-    var isPieceKept = false
+    var keepsPiece = false
     /// Whether it is held up and counts in no limit of the admission queue.
     var hasReleasedSlot = false
     /// Whether the server has asked for a client certificate; it got none.
@@ -75,7 +75,7 @@ final class CurlTransfer {
     /// Whether that has happened at all, so that the transfer is given a connection of its own.
     var needsFreshConnection = false
     /// Whether addresses were left out because nothing can leave for their family.
-    var hasLeftOut = false
+    var hasSkippedFamily = false
     /// Whether none is left out any more.
     var triesEveryFamily = false
 
@@ -97,7 +97,7 @@ final class CurlTransfer {
     var turnsTaken: Int { Int(clamping: (decodedBytes &+ bodyPosition) >> 16) }
 
     /// Whether it waits for its share of a turn, so that no silence is the peer's.
-    var awaitsShare: Bool { isThrottled || connection?.isQueued == true }
+    var awaitsShare: Bool { hasUsedItsShare || connection?.isQueued == true }
 
     var hasEnded: Bool {
         if case .ended = phase { return true }

@@ -23,7 +23,7 @@ extension CurlTransport {
 
     /// Whether a transfer has got no further than to the look-up of its host.
     func isLookingUp(_ transfer: CurlTransfer) -> Bool {
-        guard transfer.connection == nil, transfer.attempts.isEmpty else { return false }
+        guard transfer.connection == nil, transfer.connectAttempts.isEmpty else { return false }
         return CLookups_count(transfer.request.url.origin.host) > 0
     }
 
@@ -42,7 +42,7 @@ extension CurlTransport {
         lookups.all.removeAll { lookup in
             guard CLookups_count(lookup.host) == 0 else { return false }
             queue.finish(lookup.slot, turns: lookup.turns)
-            if lookup.pool.connections.isEmpty { connections.emptied.append(lookup.pool) }
+            if lookup.pool.connections.isEmpty { connections.emptyPools.append(lookup.pool) }
             return true
         }
         observeTurn()

@@ -3,7 +3,7 @@ internal import CarpoolSystem
 /// What follows for connections when the machine's network changes.
 extension CurlTransport {
     /// How long nothing may arrive over a connection whose own address has gone, in milliseconds: addresses that are renewed come back sooner.
-    private static let strandedMilliseconds = 1_000
+    private static let lostAddressMilliseconds = 1_000
 
     /// Tells which addresses the machine has now, as inet_ntop(3) writes them; all of them, whenever they may have changed.
     ///
@@ -13,11 +13,11 @@ extension CurlTransport {
     /// - Returns: how many idle connections were closed.
     @discardableResult public func localAddressesDidChange(to addresses: Set<String>) -> Int {
         network.change(to: addresses)
-        guard !network.gone.isEmpty else { return 0 }
-        let stranded = connections.all.filter(isStranded)
-        network.keep { address in stranded.contains { $0.ends?.localAddress == address } }
+        guard !network.lost.isEmpty else { return 0 }
+        let affected = connections.all.filter(lostItsAddress)
+        network.keep { address in affected.contains { $0.endpoints?.localAddress == address } }
         var closed = 0
-        for connection in stranded {
+        for connection in affected {
             if connection.isIdle {
                 end(connection)
                 closed += 1
@@ -25,7 +25,7 @@ extension CurlTransport {
                 connection.isRetired = true
             }
         }
-        watchStranded()
+        watchLostAddresses()
         return closed
     }
 
@@ -34,52 +34,52 @@ extension CurlTransport {
     public func usableFamiliesDidChange(to families: AddressFamilies) { network.use(families) }
 
     /// Has names resolved anew: the network, or who answers for names, is another one. Connections that stand are not touched.
-    public func forgetNames() { network.doubtNames(at: loop.now) }
+    public func expireDNSCache() { network.expireDNSCache(at: loop.now) }
 
-    private func isStranded(_ connection: Connection) -> Bool {
-        guard let address = connection.ends?.localAddress else { return false }
-        return network.gone.contains(address)
+    private func lostItsAddress(_ connection: OriginConnection) -> Bool {
+        guard let address = connection.endpoints?.localAddress else { return false }
+        return network.lost.contains(address)
     }
 
     /// Looks again in a second while there is anything to look at.
-    private func watchStranded() {
-        guard connections.all.contains(where: { isStranded($0) && !$0.isIdle && !$0.isShutDown }) else { return }
-        let timer = strandedTimer ?? Timer { [unowned self] in giveUpStranded() }
-        strandedTimer = timer
-        if !timer.isArmed { loop.arm(timer, afterMilliseconds: CurlTransport.strandedMilliseconds) }
+    private func watchLostAddresses() {
+        guard connections.all.contains(where: { lostItsAddress($0) && !$0.isIdle && !$0.isShutDown }) else { return }
+        let timer = lostAddressTimer ?? Timer { [unowned self] in abortLostAddresses() }
+        lostAddressTimer = timer
+        if !timer.isArmed { loop.arm(timer, afterMilliseconds: CurlTransport.lostAddressMilliseconds) }
     }
 
-    private func giveUpStranded() {
-        for connection in connections.all where isStranded(connection) && !connection.isIdle {
+    private func abortLostAddresses() {
+        for connection in connections.all where lostItsAddress(connection) && !connection.isIdle {
             // Without interest nobody reads: its transfers are held up, and the silence is our own.
             guard !connection.interest.isEmpty, !connection.hasInput,
-                connection.silenceMilliseconds >= CurlTransport.strandedMilliseconds
+                connection.silenceMilliseconds >= CurlTransport.lostAddressMilliseconds
             else { continue }
-            connection.lose()
+            connection.abort()
         }
-        watchStranded()
+        watchLostAddresses()
     }
 }
 
 extension CurlTransfer {
     /// What is told of a transfer whose connection's own address has gone.
-    var strandedError: TransportError {
+    var lostAddressError: TransportError {
         TransportError(
             .networkConnectionLost, "this machine's address of the connection has gone, and nothing came any more",
             isRetryable: request.method.isIdempotent)
     }
 
     /// Whether to leave out an address of a host: nothing can leave for its family, while it can for the other. Loopback is always there.
-    func leavesOut(family: AddressFamilies, isLoopback: Bool) -> Bool {
+    func skipsFamily(family: AddressFamilies, isLoopback: Bool) -> Bool {
         guard !triesEveryFamily, !isLoopback, let only = transport.network.onlyFamily, family != only,
             !request.url.origin.isLiteral
         else { return false }
-        hasLeftOut = true
+        hasSkippedFamily = true
         return true
     }
 
     /// Whether a transfer that has found no way shall look at the addresses too that it has left out.
-    var mayTryEveryFamily: Bool { hasLeftOut && !triesEveryFamily && failure == nil && sendings == 0 }
+    var canTryEveryFamily: Bool { hasSkippedFamily && !triesEveryFamily && failure == nil && sendCount == 0 }
 }
 
 extension Origin {

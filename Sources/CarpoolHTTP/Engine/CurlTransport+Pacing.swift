@@ -5,7 +5,7 @@ extension CurlTransport {
     /// What waits for its share of a later turn.
     enum Bulk {
         /// A connection at which something is ready, and over which much was moved when it was last served.
-        case connection(Connection)
+        case connection(OriginConnection)
         /// A transfer that was paused because it has had its share.
         case transfer(CurlTransfer)
     }
@@ -32,9 +32,9 @@ extension CurlTransport {
         let isShared = transfer.connection?.isShared == true
         let own = transfer.movedInTurn
         guard budget.mustWait(own: own, share: share, isShared: isShared, isWhole: isWhole) else { return false }
-        if !transfer.isThrottled {
-            transfer.isThrottled = true
-            if !isShared { transfer.connection?.isThrottled = true }
+        if !transfer.hasUsedItsShare {
+            transfer.hasUsedItsShare = true
+            if !isShared { transfer.connection?.hasUsedItsShare = true }
             _ = bulk.append(.transfer(transfer))
             observeTurn()
         }
@@ -49,7 +49,7 @@ extension CurlTransport {
     }
 
     /// Lets a connection wait until the small ones of this turn are served.
-    func serveLater(_ connection: Connection, _ bits: Int32) {
+    func serveLater(_ connection: OriginConnection, _ bits: Int32) {
         connection.readyBits |= bits
         guard !connection.isQueued else { return }
         connection.isQueued = true
@@ -73,9 +73,9 @@ extension CurlTransport {
     }
 
     private func resumeWithNewShare(_ transfer: CurlTransfer) {
-        guard transfer.isThrottled else { return }
-        transfer.isThrottled = false
-        transfer.connection?.isThrottled = false
+        guard transfer.hasUsedItsShare else { return }
+        transfer.hasUsedItsShare = false
+        transfer.connection?.hasUsedItsShare = false
         // What its own side holds up goes on when that side says so.
         guard case .running(let easy) = transfer.phase, !transfer.deadlines.isPaused else { return }
         transfer.deadlines.active(at: loop.now)

@@ -75,7 +75,7 @@ extension CurlTransport {
 
     // MARK: Connections
 
-    func openSocket(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Connection? {
+    func openSocket(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> OriginConnection? {
         if connections.count >= configuration.connections { evict() }
         if let connection = connections.open(family: family, type: type, protocol: `protocol`, pool: pool) {
             return connection
@@ -86,25 +86,25 @@ extension CurlTransport {
     }
 
     /// A transfer has a connection, or has ended: what else it tried has come to nothing. Older versions of libcurl do not say so.
-    func discardAttempts(of transfer: CurlTransfer) {
-        for attempt in transfer.attempts where attempt.agreement == nil { connections.discard(attempt) }
-        transfer.attempts = []
+    func discardConnectAttempts(of transfer: CurlTransfer) {
+        for attempt in transfer.connectAttempts where attempt.negotiated == nil { connections.discard(attempt) }
+        transfer.connectAttempts = []
     }
 
     /// Notes which connection a transfer is about to use. Called from within libcurl.
-    func attach(_ transfer: CurlTransfer, localPort: UInt16, ends: @autoclosure () -> Connection.Ends) {
+    func attach(_ transfer: CurlTransfer, localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) {
         if let previous = transfer.connection { connections.release(previous) }
         transfer.connection = nil
         guard let pool = transfer.pool else { return }
-        guard let connection = pool.connection(localPort: localPort, ends: ends()) else { return }
+        guard let connection = pool.connection(localPort: localPort, endpoints: endpoints()) else { return }
         transfer.connection = connection
         transfer.isReused = connection.transfers > 0
         connections.acquire(connection)
-        guard connection.agreement == nil, case .running(let easy) = transfer.phase else { return }
-        let agreement = easy.agreement
-        connections.establish(connection, agreement)
-        discardAttempts(of: transfer)
-        queue.didNegotiate(isHTTP2: agreement.httpVersion == "h2", in: pool.queueID)
+        guard connection.negotiated == nil, case .running(let easy) = transfer.phase else { return }
+        let negotiated = easy.negotiated
+        connections.establish(connection, negotiated)
+        discardConnectAttempts(of: transfer)
+        queue.didNegotiate(isHTTP2: negotiated.httpVersion == "h2", in: pool.queueID)
         if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) }
         observeTurn()
         if transfer.request.url.origin.scheme == "https" { transfer.delegate?.transferDidSecureConnection(transfer) }
@@ -112,14 +112,14 @@ extension CurlTransport {
 
     /// Something happened at a connection that lies in the pool: most often its peer has closed it. Where no bytes may come it is never used
     /// again, because 7.88.1 takes what has come for the response to the next request.
-    func idleConnectionStirred(_ connection: Connection) {
+    func idleConnectionBecameReadable(_ connection: OriginConnection) {
         if connection.mustBeQuiet {
             if !connection.isQuiet { return end(connection) }
             // Room to write, which is no news; but from now on there must be word of what comes.
             return loop.setInterest(.readable, for: connection.descriptor, handler: connection.pool.multi)
         }
         // libcurl looks through its pool at most once a second, so that the first sweep may come to nothing.
-        connection.suspicion = 2
+        connection.sweepsPending = 2
         isSweepUrgent = true
         connection.pool.multi.sweepAtTurnEnd()
     }
@@ -128,7 +128,7 @@ extension CurlTransport {
     /// here. Newer versions of libcurl look for themselves. Called from within libcurl.
     func refusesReuse(of localPort: UInt16, for transfer: CurlTransfer) -> Bool {
         guard CurlLibrary.profile == .http1,
-            let connection = transfer.pool?.connections.first(where: { $0.ends?.localPort == localPort }),
+            let connection = transfer.pool?.connections.first(where: { $0.endpoints?.localPort == localPort }),
             connection.idleSince != nil, connection.mustBeQuiet, connection.isShutDown || !connection.isQuiet
         else { return false }
         if !connection.isShutDown { end(connection) }
@@ -144,15 +144,15 @@ extension CurlTransport {
     }
 
     /// Ends an idle connection at once, for its peer too; libcurl closes the socket when it next looks through its pool.
-    func end(_ connection: Connection) {
+    func end(_ connection: OriginConnection) {
         connection.shutDown()
-        connection.suspicion = 2
+        connection.sweepsPending = 2
         isSweepUrgent = true
         connection.pool.multi.sweepAtTurnEnd()
     }
 
     /// A transfer has stopped using a connection.
-    func release(_ connection: Connection) {
+    func release(_ connection: OriginConnection) {
         connections.release(connection)
         if connection.isRetired, connection.isIdle, connections[connection.descriptor] === connection {
             end(connection)
@@ -178,8 +178,8 @@ extension CurlTransport {
     private static let urgentSweepMilliseconds = 1_100
 
     /// Called when a turn ends: drops what is empty, and sees to it that somebody comes for what is idle. While nothing is, nobody wakes.
-    func lookAfterPool() {
-        if !connections.emptied.isEmpty { dropEmptyPools() }
+    func maintainPool() {
+        if !connections.emptyPools.isEmpty { dropEmptyPools() }
         guard let sweeper, connections.idle > 0 else { return }
         if isSweepUrgent {
             isSweepUrgent = false
@@ -201,9 +201,9 @@ extension CurlTransport {
     func sweep() {
         var swept: Set<ObjectIdentifier> = []
         for connection in connections.all where connection.idleSince != nil {
-            if connection.suspicion > 0 {
-                connection.suspicion -= 1
-                if connection.suspicion > 0 { isSweepUrgent = true }
+            if connection.sweepsPending > 0 {
+                connection.sweepsPending -= 1
+                if connection.sweepsPending > 0 { isSweepUrgent = true }
             }
             guard swept.insert(ObjectIdentifier(connection.pool.multi)).inserted else { continue }
             connection.pool.multi.sweepAtTurnEnd()
@@ -212,7 +212,7 @@ extension CurlTransport {
     }
 
     private func dropEmptyPools() {
-        for pool in connections.emptied {
+        for pool in connections.emptyPools {
             // The lane of one that is not registered any more may be another origin's by now.
             guard pool.connections.isEmpty, pools[pool.key] === pool else { continue }
             queue.resetProtocol(pool.queueID)
@@ -220,7 +220,7 @@ extension CurlTransport {
             if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) }
             drop(pool)
         }
-        connections.emptied.removeAll()
+        connections.emptyPools.removeAll()
     }
 
     private func drop(_ pool: OriginPool) {
@@ -282,7 +282,7 @@ extension CurlTransport {
         guard !systemTrust.isReady() else { return true }
         systemTrust.wait { [weak self, weak transfer] in
             guard let transfer else { return }
-            self?.startWaiting(transfer)
+            self?.requeue(transfer)
         }
         return false
     }
@@ -290,11 +290,11 @@ extension CurlTransport {
 
 extension EasyHandle {
     /// What the connection's two sides have agreed on. To be read from within a callback, once the connection is made.
-    var agreement: Connection.Agreement {
+    var negotiated: OriginConnection.Negotiated {
         var tls = CCurl_tls()
-        guard CCurl_get_tls(raw, &tls) != 0 else { return Connection.Agreement(httpVersion: "http/1.1") }
+        guard CCurl_get_tls(raw, &tls) != 0 else { return OriginConnection.Negotiated(httpVersion: "http/1.1") }
         let name = UnsafeRawBufferPointer(start: tls.protocol, count: Int(tls.protocol_length))
-        return Connection.Agreement(
+        return OriginConnection.Negotiated(
             httpVersion: name.elementsEqual("h2".utf8) ? "h2" : "http/1.1",
             tlsVersion: tls.version.map { String(cString: $0) }, tlsCipher: tls.cipher.map { String(cString: $0) })
     }

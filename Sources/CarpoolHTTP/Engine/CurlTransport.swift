@@ -21,11 +21,11 @@ public final class CurlTransport: Transport {
     /// Whether a connection was seen to stir in the pool, so that the next sweep comes sooner.
     var isSweepUrgent = false
     /// What is known of the machine's network.
-    var network = NetworkView()
+    var network = NetworkChangeState()
     /// Places of transfers that have ended before their look-ups.
     var lookups = AbandonedLookups()
     /// Looks after connections in use whose own address has gone; made when first needed.
-    var strandedTimer: Timer?
+    var lostAddressTimer: Timer?
 
     /// What a turn may move, and what waits for a later one.
     var budget = TurnBudget()
@@ -35,7 +35,7 @@ public final class CurlTransport: Transport {
     private var ending: [CurlTransfer] = []
     private var resuming: [CurlTransfer] = []
     private var sending: [CurlTransfer] = []
-    private var unsettled: [MultiHandle] = []
+    private var toSettle: [MultiHandle] = []
     private var isObservingTurn = false
     /// The last turn that had no time left for more transfers.
     private var fullTurn = -1
@@ -69,11 +69,11 @@ public final class CurlTransport: Transport {
     deinit {
         // The timers hold this object without counting: a weak reference would make every use of it slower.
         if let sweeper { loop.cancel(sweeper) }
-        if let strandedTimer { loop.cancel(strandedTimer) }
+        if let lostAddressTimer { loop.cancel(lostAddressTimer) }
         if let timer = lookups.timer { loop.cancel(timer) }
         for pool in pools.values { if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) } }
         for multi in multis.values { multi.close() }
-        connections.emptied = []
+        connections.emptyPools = []
     }
 
     // MARK: Transport
@@ -158,9 +158,9 @@ public final class CurlTransport: Transport {
     }
 
     func settleAtTurnEnd(_ multi: MultiHandle) {
-        guard !multi.isUnsettled else { return }
-        multi.isUnsettled = true
-        unsettled.append(multi)
+        guard !multi.needsSettling else { return }
+        multi.needsSettling = true
+        toSettle.append(multi)
         observeTurn()
     }
 
@@ -172,21 +172,21 @@ public final class CurlTransport: Transport {
         for transfer in take(&sending) { send(transfer) }
         for _ in 0..<CurlTransport.roundsPerTurn {
             admitWaiting()
-            if unsettled.isEmpty || !settle() { break }
+            if toSettle.isEmpty || !settle() { break }
         }
         serveBulk()
         _ = settle()
-        if !unsettled.isEmpty { observeTurn() }
-        lookAfterPool()
+        if !toSettle.isEmpty { observeTurn() }
+        maintainPool()
     }
 
     /// Settles the handles that need it, one in any case; returns whether none had to be left for the next turn because this one is old.
     private func settle() -> Bool {
-        var left = take(&unsettled)[...]
+        var left = take(&toSettle)[...]
         while let multi = left.popFirst() {
             multi.settle()
             guard !left.isEmpty, isTurnOld else { continue }
-            unsettled = left + unsettled
+            toSettle = left + toSettle
             return false
         }
         return true
@@ -303,29 +303,29 @@ public final class CurlTransport: Transport {
     /// libcurl has finished a transfer.
     func complete(_ transfer: CurlTransfer, _ result: CURLcode) {
         // Whatever libcurl made of the end that we gave it: half of a body without a length would pass for the whole.
-        if transfer.isStranded, transfer.failure == nil { transfer.failure = transfer.strandedError }
-        if result == CURLE_SEND_ERROR || transfer.connection?.isLost == true, transfer.mayBeSentAgain {
-            return startAgain(transfer)
+        if transfer.failsWithLostAddress, transfer.failure == nil { transfer.failure = transfer.lostAddressError }
+        if result == CURLE_SEND_ERROR || transfer.connection?.isAborted == true, transfer.canBeResent {
+            return restart(transfer)
         }
         if transfer.hasRefusedReuse, transfer.failure == nil {
             transfer.hasRefusedReuse = false
-            return startAgain(transfer)
+            return restart(transfer)
         }
-        if result == CURLE_COULDNT_CONNECT, transfer.mayTryEveryFamily {
+        if result == CURLE_COULDNT_CONNECT, transfer.canTryEveryFamily {
             transfer.triesEveryFamily = true
-            return startAgain(transfer)
+            return restart(transfer)
         }
         finish(transfer, error: transfer.failure ?? transfer.error(for: result))
     }
 
     /// Takes up a transfer that has waited for something before it could be queued.
-    func startWaiting(_ transfer: CurlTransfer) {
+    func requeue(_ transfer: CurlTransfer) {
         guard case .new = transfer.phase else { return }
         starting.append(transfer)
         observeTurn()
     }
 
-    private func startAgain(_ transfer: CurlTransfer) {
+    private func restart(_ transfer: CurlTransfer) {
         guard case .running(let easy) = transfer.phase else { return }
         detach(transfer, easy)
         transfer.phase = .new
@@ -345,7 +345,7 @@ public final class CurlTransport: Transport {
         if let timer = transfer.timer { loop.cancel(timer) }
         transfer.timer = nil
         // A host that cannot be found or reached never has a connection whose end would empty its pool.
-        if let pool = transfer.pool, pool.connections.isEmpty { connections.emptied.append(pool) }
+        if let pool = transfer.pool, pool.connections.isEmpty { connections.emptyPools.append(pool) }
         finishedTransfers &+= 1
         if transfer.isReused { reusedTransfers &+= 1 }
         let delegate = transfer.delegate
@@ -358,7 +358,7 @@ public final class CurlTransport: Transport {
         let isLookingUp = isLookingUp(transfer)
         pool.multi.remove(transfer, easy)
         easy.close()
-        discardAttempts(of: transfer)
+        discardConnectAttempts(of: transfer)
         if let connection = transfer.connection { release(connection) }
         transfer.connection = nil
         acquireSlot(of: transfer)

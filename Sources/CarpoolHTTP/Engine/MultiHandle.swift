@@ -54,7 +54,7 @@ final class MultiHandle: ReadinessHandler {
     /// Whether libcurl has told us anything during the present action.
     var hasProgressed = false
     /// Whether it stands in the transport's list of handles to be settled when the turn ends.
-    var isUnsettled = false
+    var needsSettling = false
     /// The dummy transfer that makes libcurl look through its pool, while it is under way.
     private var sweeping: UnsafeMutableRawPointer?
     private var needsSweep = false
@@ -66,7 +66,7 @@ final class MultiHandle: ReadinessHandler {
     /// Cancelled before this object goes, so that it may hold it without counting.
     private var timer: Timer?
     private var armedDeadline = MonotonicTime(nanoseconds: .max)
-    private var timerGovernor = StormGovernor()
+    private var timerGuard = BusyLoopGuard()
     /// Sockets of libcurl's own, such as its resolver's; closed without a word, so they are forgotten with their last interest.
     private var foreign: Set<Int32> = []
 
@@ -86,7 +86,7 @@ final class MultiHandle: ReadinessHandler {
         self.connections = connections
         self.transport = transport
         configure()
-        timer = Timer { [unowned self] in unsettle() }
+        timer = Timer { [unowned self] in scheduleSettle() }
     }
 
     deinit { close() }
@@ -135,7 +135,7 @@ final class MultiHandle: ReadinessHandler {
         guard code == CURLM_OK else { return String(cString: curl_multi_strerror(code)) }
         _ = Unmanaged.passRetained(transfer)
         transfers += 1
-        unsettle()
+        scheduleSettle()
         return nil
     }
 
@@ -143,7 +143,7 @@ final class MultiHandle: ReadinessHandler {
     func remove(_ transfer: CurlTransfer, _ easy: EasyHandle) {
         curl_multi_remove_handle(raw, easy.raw)
         transfers -= 1
-        unsettle()
+        scheduleSettle()
         Unmanaged.passUnretained(transfer).release()
     }
 
@@ -153,17 +153,17 @@ final class MultiHandle: ReadinessHandler {
     /// on, as if only sending went on, and would drop what it keeps if the server has closed the connection before the end of the body.
     func resume(_ transfer: CurlTransfer, _ easy: EasyHandle) {
         transport.budget.beginAction()
-        transfer.isPieceKept = false
+        transfer.keepsPiece = false
         curl_easy_pause(easy.raw, CURLPAUSE_SEND)
-        if !transfer.isPieceKept { curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
+        if !transfer.keepsPiece { curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
         drain()
-        unsettle()
+        scheduleSettle()
     }
 
     /// Has dead and old connections closed when the turn ends. May be called from a callback.
     func sweepAtTurnEnd() {
         needsSweep = true
-        unsettle()
+        scheduleSettle()
     }
 
     /// Makes libcurl look through its pool: a transfer that fails at once, without the network, does so on its way.
@@ -192,7 +192,7 @@ final class MultiHandle: ReadinessHandler {
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         let connection = connections[fd]
         if let connection {
-            if connection.isResting { return }
+            if connection.isThrottled { return }
             if connection.interest.isEmpty { return idleDescriptorIsReady(connection) }
         }
         var bits: Int32 = 0
@@ -205,37 +205,37 @@ final class MultiHandle: ReadinessHandler {
         if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
         guard let connection else {
             act(fd, bits)
-            return unsettle()
+            return scheduleSettle()
         }
         if connection.isBulk { return transport.serveLater(connection, bits) }
         serve(connection, bits)
     }
 
     /// Something happened at a connection for which libcurl does not wait: it lies in the pool, or its transfer is paused.
-    private func idleDescriptorIsReady(_ connection: Connection) {
-        if connection.isThrottled { return }
+    private func idleDescriptorIsReady(_ connection: OriginConnection) {
+        if connection.hasUsedItsShare { return }
         loop.setInterest([], for: connection.descriptor, handler: self)
-        if connection.isIdle { transport.idleConnectionStirred(connection) }
+        if connection.isIdle { transport.idleConnectionBecameReadable(connection) }
     }
 
     /// Serves a connection that has waited for its share of a turn.
-    func serveQueued(_ connection: Connection) {
+    func serveQueued(_ connection: OriginConnection) {
         connection.isQueued = false
         let bits = connection.readyBits
         connection.readyBits = 0
-        guard connections[connection.descriptor] === connection, !connection.isResting, !connection.interest.isEmpty
+        guard connections[connection.descriptor] === connection, !connection.isThrottled, !connection.interest.isEmpty
         else { return }
         serve(connection, bits)
     }
 
-    private func serve(_ connection: Connection, _ bits: Int32) {
+    private func serve(_ connection: OriginConnection, _ bits: Int32) {
         let before = connection.moved
         act(connection.descriptor, bits)
-        unsettle()
+        scheduleSettle()
         connection.isBulk = connection.moved &- before >= TurnBudget.bulkBytes
         guard connections[connection.descriptor] === connection else { return }
-        let rest = connection.governor.acted(hasProgressed: hasProgressed)
-        if rest > 0 { pause(connection, milliseconds: rest) }
+        let delay = connection.busyLoopGuard.delayAfterCall(hasProgressed: hasProgressed)
+        if delay > 0 { pause(connection, milliseconds: delay) }
     }
 
     /// Runs what is due at once, for a transfer that was resumed and whose bytes count in the present turn.
@@ -245,7 +245,7 @@ final class MultiHandle: ReadinessHandler {
 
     /// Runs what is due and arms the timer. Called when a turn ends.
     func settle() {
-        isUnsettled = false
+        needsSettling = false
         if needsSweep { sweep() }
         for _ in 0..<MultiHandle.roundsPerTurn {
             guard let due = deadline, due <= loop.now else { break }
@@ -258,7 +258,7 @@ final class MultiHandle: ReadinessHandler {
         loop.arm(timer, at: deadline)
     }
 
-    private func unsettle() { transport.settleAtTurnEnd(self) }
+    private func scheduleSettle() { transport.settleAtTurnEnd(self) }
 
     private func runTimeouts() {
         hasSetTimer = false
@@ -269,8 +269,8 @@ final class MultiHandle: ReadinessHandler {
             var milliseconds = -1
             if curl_multi_timeout(raw, &milliseconds) == CURLM_OK { setTimer(milliseconds) }
         }
-        let rest = timerGovernor.acted(hasProgressed: hasProgressed)
-        if rest > 0, let next = deadline { deadline = max(next, loop.now.advanced(milliseconds: rest)) }
+        let delay = timerGuard.delayAfterCall(hasProgressed: hasProgressed)
+        if delay > 0, let next = deadline { deadline = max(next, loop.now.advanced(milliseconds: delay)) }
     }
 
     private func act(_ descriptor: Int32, _ bits: Int32) {
@@ -299,11 +299,11 @@ final class MultiHandle: ReadinessHandler {
     }
 
     /// Leaves a socket alone for a while, at which things happen of which nothing comes.
-    private func pause(_ connection: Connection, milliseconds: Int) {
-        connection.isResting = true
+    private func pause(_ connection: OriginConnection, milliseconds: Int) {
+        connection.isThrottled = true
         loop.setInterest([], for: connection.descriptor, handler: self)
         let timer = Timer { [weak self] in
-            connection.isResting = false
+            connection.isThrottled = false
             guard let self, connections[connection.descriptor] === connection else { return }
             loop.setInterest(connection.interest, for: connection.descriptor, handler: self)
         }
@@ -319,8 +319,8 @@ final class MultiHandle: ReadinessHandler {
         }
         connection.interest = interest
         // A transfer that goes on in a moment needs its registration then, and two calls of the kernel less.
-        if interest.isEmpty, connection.isThrottled { return }
-        if !connection.isResting { loop.setInterest(interest, for: descriptor, handler: self) }
+        if interest.isEmpty, connection.hasUsedItsShare { return }
+        if !connection.isThrottled { loop.setInterest(interest, for: descriptor, handler: self) }
     }
 
     private func setForeignInterest(_ interest: Interest, for descriptor: Int32) {

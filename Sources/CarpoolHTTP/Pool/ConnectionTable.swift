@@ -5,7 +5,7 @@ internal import Glibc
 final class ConnectionTable {
     private let loop: EventLoop
     /// Bounded by the process's limit of descriptors, as the kernel gives the lowest free number.
-    private var slots: [Connection?] = []
+    private var slots: [OriginConnection?] = []
     /// Hears of openings and closings. Not a weak reference, which would make every use of the observer slower.
     var observer: (any ConnectionObserver)?
     /// Open sockets, those that are still connecting included.
@@ -15,20 +15,20 @@ final class ConnectionTable {
     /// Sockets that no transfer uses: while there are any, somebody must look after them.
     private(set) var idle = 0
     /// Pools that have lost their last connection since they were last looked at.
-    var emptied: [OriginPool] = []
+    var emptyPools: [OriginPool] = []
 
     init(loop: EventLoop) { self.loop = loop }
 
-    subscript(descriptor: Int32) -> Connection? {
+    subscript(descriptor: Int32) -> OriginConnection? {
         let index = Int(descriptor)
         return slots.indices.contains(index) ? slots[index] : nil
     }
 
     /// All open sockets, in no order that matters.
-    var all: [Connection] { slots.compactMap { $0 } }
+    var all: [OriginConnection] { slots.compactMap { $0 } }
 
     /// Opens a socket as socket(2) does, close-on-exec, and gives its record; `nil` with `errno` if that fails.
-    func open(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> Connection? {
+    func open(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> OriginConnection? {
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
         guard descriptor >= 0 else { return nil }
         keepAlive(descriptor)
@@ -36,7 +36,7 @@ final class ConnectionTable {
             set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, ConnectionTable.unsentBytes)
         }
         loop.forget(descriptor)
-        let connection = Connection(descriptor: descriptor, pool: pool)
+        let connection = OriginConnection(descriptor: descriptor, pool: pool)
         if let stale = self[descriptor] {
             // Older versions close a socket that has not connected without a word. If the next one gets the same number, they also
             // believe that we know already what it waits for.
@@ -54,7 +54,7 @@ final class ConnectionTable {
     }
 
     /// Forgets a socket that has come to nothing. It is closed, or will be.
-    func discard(_ connection: Connection) {
+    func discard(_ connection: OriginConnection) {
         guard self[connection.descriptor] === connection else { return }
         slots[Int(connection.descriptor)] = nil
         remove(connection)
@@ -66,7 +66,7 @@ final class ConnectionTable {
         if let connection = self[descriptor] {
             slots[Int(descriptor)] = nil
             remove(connection)
-            if connection.agreement != nil {
+            if connection.negotiated != nil {
                 observer?.connectionDidClose(
                     connection.id, origin: connection.pool.key.origin, user: connection.pool.user,
                     transfers: connection.transfers)
@@ -75,35 +75,35 @@ final class ConnectionTable {
         return Glibc.close(descriptor)
     }
 
-    private func remove(_ connection: Connection) {
+    private func remove(_ connection: OriginConnection) {
         count -= 1
         if connection.idleSince != nil { idle -= 1 }
         let pool = connection.pool
         pool.connections.removeAll { $0 === connection }
-        if pool.connections.isEmpty { emptied.append(pool) }
+        if pool.connections.isEmpty { emptyPools.append(pool) }
     }
 
     /// A socket has become a connection: it is connected, and TLS agreed on, where there is any.
-    func establish(_ connection: Connection, _ agreement: Connection.Agreement) {
+    func establish(_ connection: OriginConnection, _ negotiated: OriginConnection.Negotiated) {
         established &+= 1
-        connection.establish(id: established, agreement)
+        connection.establish(id: established, negotiated)
         observer?.connectionDidOpen(connection.id, origin: connection.pool.key.origin, user: connection.pool.user)
     }
 
     /// A transfer begins to use a connection.
-    func acquire(_ connection: Connection) {
+    func acquire(_ connection: OriginConnection) {
         if connection.idleSince != nil { idle -= 1 }
         connection.acquire()
     }
 
     /// A transfer has stopped using a connection, which may be closed by now.
-    func release(_ connection: Connection) {
+    func release(_ connection: OriginConnection) {
         connection.release(at: loop.now)
         guard connection.idleSince != nil, self[connection.descriptor] === connection else { return }
         idle += 1
-        guard connection.isPatient else { return }
-        connection.isPatient = false
-        limitSilence(of: connection.descriptor, milliseconds: ConnectionTable.unacknowledgedMilliseconds)
+        guard connection.hasLongUserTimeout else { return }
+        connection.hasLongUserTimeout = false
+        setUserTimeout(of: connection.descriptor, milliseconds: ConnectionTable.userTimeoutMilliseconds)
     }
 
     /// A peer that has vanished without a word is found out in a minute, also by a response that is long in coming.
@@ -112,25 +112,25 @@ final class ConnectionTable {
         set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, 30)
         set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10)
         set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPCNT, 3)
-        limitSilence(of: descriptor, milliseconds: ConnectionTable.unacknowledgedMilliseconds)
+        setUserTimeout(of: descriptor, milliseconds: ConnectionTable.userTimeoutMilliseconds)
     }
 
     /// How long what was sent may go without an answer of the peer's kernel; without a limit it is a quarter of an hour.
-    private static let unacknowledgedMilliseconds: Int32 = 30_000
+    private static let userTimeoutMilliseconds: Int32 = 30_000
 
     /// What the kernel takes beyond what the peer has room for; up to 4 MiB otherwise. With more, the sending is left to the moment when the
     /// peer reads, which costs a peer on this machine a tenth of its time. With TLS the encryption takes longer than that, and more wake-ups
     /// would only cost.
     private static let unsentBytes: Int32 = 262_144
 
-    private func limitSilence(of descriptor: Int32, milliseconds: Int32) {
+    private func setUserTimeout(of descriptor: Int32, milliseconds: Int32) {
         set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, milliseconds)
     }
 
     /// Lets a connection wait for a peer that does not read, until its last transfer leaves it.
-    func setPatient(_ connection: Connection) {
-        connection.isPatient = true
-        limitSilence(of: connection.descriptor, milliseconds: 0)
+    func raiseUserTimeout(_ connection: OriginConnection) {
+        connection.hasLongUserTimeout = true
+        setUserTimeout(of: connection.descriptor, milliseconds: 0)
     }
 
     private func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {

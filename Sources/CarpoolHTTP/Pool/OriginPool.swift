@@ -23,7 +23,7 @@ final class OriginPool {
     var token: FIFOQueue<OriginPool>.Token?
     var userToken: FIFOQueue<OriginPool>.Token?
     /// At most six with HTTP/1.1, one with HTTP/2, and those of transfers that ended while they were connecting.
-    var connections: [Connection] = []
+    var connections: [OriginConnection] = []
     /// Ends the time in which the first transfer to a cold origin goes alone; made when first needed.
     var probeTimer: Timer?
 
@@ -38,8 +38,8 @@ final class OriginPool {
     var user: UInt32? { key.multi.partition.user }
 
     /// The connection with this local port. The addresses are asked for only when it is new.
-    func connection(localPort: UInt16, ends: @autoclosure () -> Connection.Ends) -> Connection? {
-        connections.first { $0.matches(ends(), localPort: localPort) }
+    func connection(localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) -> OriginConnection? {
+        connections.first { $0.matches(endpoints(), localPort: localPort) }
     }
 
     /// Whether there is a connection for many transfers at a time that no more of them shall use.
@@ -55,7 +55,7 @@ final class OriginPool {
         result.idle = connections.count { $0.isIdle }
         result.active = queue.active(in: queueID)
         result.queued = queue.waiting(in: queueID)
-        result.httpVersion = connections.lazy.compactMap { $0.agreement?.httpVersion }.first
+        result.httpVersion = connections.lazy.compactMap { $0.negotiated?.httpVersion }.first
         return result
     }
 }

@@ -56,10 +56,10 @@ public final class HTTPURL: CustomStringConvertible {
         _ given: String, relativeTo base: HTTPURL?, encoding: URLEncoding, isEncoded: Bool = false,
         userInformation known: (user: String, password: String)? = nil
     ) throws(TransportError) {
-        let survey = URLSurvey(given)
+        let scan = URLScan(given)
         let isReference = base != nil
-        try HTTPURL.check(survey, given, isReference: isReference, refusesBlanks: encoding == .asIs || isEncoded)
-        let encodes = encoding == .percent && !isEncoded && survey.needsEncoding
+        try HTTPURL.check(scan, given, isReference: isReference, refusesBlanks: encoding == .asIs || isEncoded)
+        let encodes = encoding == .percent && !isEncoded && scan.needsEncoding
         let text = encodes ? URLEncoder.encode(given, isReference: isReference) : given
         guard let handle = base.map({ curl_url_dup($0.handle) }) ?? curl_url() else {
             throw TransportError(.unknown, "out of memory")
@@ -70,16 +70,16 @@ public final class HTTPURL: CustomStringConvertible {
             let repairs = isReference && encoding == .asIs ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
             try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME | repairs)))
             let scheme = try HTTPURL.scheme(of: handle)
-            let isConverted = survey.mayHaveName ? try HostName.convert(handle) : false
+            let isConverted = scan.mayHaveName ? try HostName.convert(handle) : false
             guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
                 throw TransportError(.badURL, "the URL has no host")
             }
-            if survey.mayHaveName { try HTTPURL.checkZone(handle) }
+            if scan.mayHaveName { try HTTPURL.checkZone(handle) }
             let port = HTTPURL.part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
             // Most URLs have none, and asking costs as much as the rest of the parsing.
-            let found = survey.hasAt ? try HTTPURL.takeUserInformation(handle) : nil
+            let found = scan.hasAt ? try HTTPURL.takeUserInformation(handle) : nil
             userInformation = found ?? known
-            let isLowercase = !survey.hasUppercase && !survey.mayHaveName && !isReference
+            let isLowercase = !scan.hasUppercase && !scan.mayHaveName && !isReference
             origin = Origin(scheme: scheme, host: isLowercase ? host : host.lowercased(), port: port)
             // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
             let isAsGiven = !isReference && found == nil && !isConverted
@@ -94,14 +94,14 @@ public final class HTTPURL: CustomStringConvertible {
 
     /// Refuses what no encoding can mend.
     private static func check(
-        _ survey: URLSurvey, _ text: String, isReference: Bool, refusesBlanks: Bool
+        _ scan: URLScan, _ text: String, isReference: Bool, refusesBlanks: Bool
     ) throws(TransportError) {
-        guard survey.isClean else {
+        guard scan.isClean else {
             throw TransportError(.badURL, "a URL must have no control characters, and at most 65,536 bytes")
         }
-        guard survey.hasBlank || survey.hasBackslash else { return }
+        guard scan.hasBlank || scan.hasBackslash else { return }
         // Nobody who reads an error could correct an origin's reference; a caller can correct a URL.
-        guard isReference || !refusesBlanks || !survey.hasBlank else {
+        guard isReference || !refusesBlanks || !scan.hasBlank else {
             throw TransportError(.badURL, "a URL that is sent as it is must have no blanks; write them as %20")
         }
         let authority = URLEncoder.authority(of: text, isReference: isReference)

@@ -87,7 +87,7 @@ final class NetworkConnectivity: Connectivity {
         if change.isLoss || change.removedAddresses.contains(where: { !$0.isLinkLocal }) { losses &+= 1 }
         tellTransport(new)
         if old.networkID != new.networkID || old.nameServers.map(\.address) != new.nameServers.map(\.address) {
-            transport.forgetNames()
+            transport.expireDNSCache()
         }
     }
 

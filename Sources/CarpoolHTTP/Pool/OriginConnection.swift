@@ -2,7 +2,7 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// One socket to an origin, from its opening to its closing.
-final class Connection {
+final class OriginConnection {
     /// The number under which it is told to the world; 0 until the connection stands.
     private(set) var id = 0
     let descriptor: Int32
@@ -13,14 +13,14 @@ final class Connection {
     /// When the last transfer left it.
     private(set) var idleSince: MonotonicTime?
     /// What both sides have agreed on; known when the connection stands.
-    private(set) var agreement: Agreement?
-    private(set) var ends: Ends?
+    private(set) var negotiated: Negotiated?
+    private(set) var endpoints: Endpoints?
     /// What libcurl waits for at the socket; nothing, while the connection lies in the pool.
     var interest: Interest = []
     /// Whether the loop leaves the socket alone for a while.
-    var isResting = false
+    var isThrottled = false
     /// libcurl calls for this socket without anything coming of them.
-    var governor = StormGovernor()
+    var busyLoopGuard = BusyLoopGuard()
     /// Bytes of bodies that were moved over it, in both directions.
     var moved = 0
     /// Whether much was moved over it when it was last served, so that it waits behind those that move little.
@@ -29,23 +29,23 @@ final class Connection {
     var isQueued = false
     var readyBits: Int32 = 0
     /// Whether its transfer is paused until it gets its share of a turn.
-    var isThrottled = false
+    var hasUsedItsShare = false
     /// Whether it carries many transfers at a time.
     private(set) var isShared = false
     /// Sweeps that shall still look at this connection, because something happened at it while it was idle.
-    var suspicion = 0
+    var sweepsPending = 0
     /// Whether a transfer sends a body over it, so that an answer may come any time.
     var isSendingBody = false
     /// Whether the kernel gives it all the time that it takes.
-    var isPatient = false
+    var hasLongUserTimeout = false
     /// Whether it shall not go back to the pool.
     var isRetired = false
     /// Shut down by us; it only waits to be closed.
     private(set) var isShutDown = false
     /// Shut down under its transfers, because nothing can come over it any more.
-    private(set) var isLost = false
+    private(set) var isAborted = false
 
-    struct Agreement {
+    struct Negotiated {
         /// `h2` or `http/1.1`.
         var httpVersion: String
         var tlsVersion: String?
@@ -53,7 +53,7 @@ final class Connection {
     }
 
     /// The addresses at both ends.
-    struct Ends {
+    struct Endpoints {
         var remoteAddress: String
         var remotePort: UInt16
         var localAddress: String
@@ -66,16 +66,16 @@ final class Connection {
     }
 
     /// Whether it stands, and was not shut down by us.
-    var isOpen: Bool { agreement != nil && !isShutDown }
+    var isOpen: Bool { negotiated != nil && !isShutDown }
 
     /// Whether it lies in the pool, of use to the next transfer.
     var isIdle: Bool { idleSince != nil && !isShutDown }
 
     /// The connection stands: both ends have agreed on how to speak.
-    func establish(id: Int, _ agreement: Agreement) {
+    func establish(id: Int, _ negotiated: Negotiated) {
         self.id = id
-        self.agreement = agreement
-        isShared = agreement.httpVersion == "h2" && pool.multi.key.httpProtocol == .multiplexed
+        self.negotiated = negotiated
+        isShared = negotiated.httpVersion == "h2" && pool.multi.key.httpProtocol == .multiplexed
     }
 
     func acquire() {
@@ -88,7 +88,7 @@ final class Connection {
         active -= 1
         isSendingBody = false
         isBulk = false
-        isThrottled = false
+        hasUsedItsShare = false
         if active == 0 { idleSince = now }
     }
 
@@ -107,7 +107,7 @@ final class Connection {
 
     /// Whether nothing may come over it while it lies in the pool. HTTP/2 sends frames of its own at any time; HTTP/1.1 sends responses only, and
     /// one that nobody has asked for would pass for that of the next request. TLS sends its tickets before the first response.
-    var mustBeQuiet: Bool { agreement?.httpVersion != "h2" }
+    var mustBeQuiet: Bool { negotiated?.httpVersion != "h2" }
 
     /// Ends the connection for both sides. libcurl finds it dead and closes the socket when it next looks.
     func shutDown() {
@@ -119,8 +119,8 @@ final class Connection {
     }
 
     /// Ends the connection under its transfers.
-    func lose() {
-        isLost = true
+    func abort() {
+        isAborted = true
         isRetired = true
         shutDown()
     }
@@ -134,10 +134,10 @@ final class Connection {
     }
 
     /// Whether its local end has this port; keeps the addresses if so.
-    func matches(_ ends: @autoclosure () -> Ends, localPort: UInt16) -> Bool {
-        if let known = self.ends { return known.localPort == localPort }
+    func matches(_ endpoints: @autoclosure () -> Endpoints, localPort: UInt16) -> Bool {
+        if let known = self.endpoints { return known.localPort == localPort }
         guard boundPort == localPort else { return false }
-        self.ends = ends()
+        self.endpoints = endpoints()
         return true
     }
 

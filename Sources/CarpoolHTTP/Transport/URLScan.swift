@@ -1,5 +1,5 @@
 /// The result of one look at each byte of a URL: what has to be done before it is parsed.
-struct URLSurvey {
+struct URLScan {
     /// Not too long, no control characters.
     var isClean = true
     var hasBlank = false
@@ -25,11 +25,11 @@ struct URLSurvey {
     init(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
-            isClean = bytes.count <= URLSurvey.maximumBytes
+            isClean = bytes.count <= URLScan.maximumBytes
             for index in bytes.indices {
                 let byte = bytes[index]
                 let bit = UInt64(1) << (byte & 63)
-                if byte < 0x80, (byte < 0x40 ? URLSurvey.plain.low : URLSurvey.plain.high) & bit != 0 { continue }
+                if byte < 0x80, (byte < 0x40 ? URLScan.plain.low : URLScan.plain.high) & bit != 0 { continue }
                 note(byte, followedBy: UnsafeBufferPointer(rebasing: bytes[(index + 1)...]))
             }
         }

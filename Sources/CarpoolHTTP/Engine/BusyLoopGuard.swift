@@ -2,22 +2,22 @@
 ///
 /// Both supported versions have states in which a socket or a timer is ready for ever and nothing moves: one core would be lost for
 /// as long as they last. One governor watches one source of calls.
-struct StormGovernor {
+struct BusyLoopGuard {
     /// Calls without progress that are let pass: a TLS record of 16 KiB may come in a dozen pieces, a handshake in a few.
-    private static let patience = 64
+    private static let toleratedCalls = 64
     /// The longest rest in milliseconds: short enough not to be felt, long enough to cost almost nothing.
-    private static let longestRest = 20
+    private static let longestDelay = 20
 
-    private var fruitless = 0
+    private var callsWithoutProgress = 0
 
     /// Notes one call, and whether anything moved. Gives how many milliseconds to rest before the next one; 0 for none.
-    mutating func acted(hasProgressed: Bool) -> Int {
+    mutating func delayAfterCall(hasProgressed: Bool) -> Int {
         if hasProgressed {
-            fruitless = 0
+            callsWithoutProgress = 0
             return 0
         }
-        fruitless = min(fruitless + 1, StormGovernor.patience + StormGovernor.longestRest)
-        let excess = fruitless - StormGovernor.patience
-        return excess <= 0 ? 0 : min(excess, StormGovernor.longestRest)
+        callsWithoutProgress = min(callsWithoutProgress + 1, BusyLoopGuard.toleratedCalls + BusyLoopGuard.longestDelay)
+        let excess = callsWithoutProgress - BusyLoopGuard.toleratedCalls
+        return excess <= 0 ? 0 : min(excess, BusyLoopGuard.longestDelay)
     }
 }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// One block of C memory for a request: libcurl's error buffer, the nodes of its header list, and their texts. One allocation instead of
 /// two for each field, and no walk to the list's end for each.
-struct RequestMemory {
+struct HandleMemory {
     private let base: UnsafeMutableRawPointer
     /// A terminated text; empty until libcurl has something to say.
     let errorText: UnsafeMutablePointer<CChar>
@@ -31,12 +31,12 @@ struct RequestMemory {
         var text = base + head
         for (index, field) in added.enumerated() {
             list[index] = curl_slist(data: text.assumingMemoryBound(to: CChar.self), next: list + index + 1)
-            RequestMemory.write(field, at: &text)
+            HandleMemory.write(field, at: &text)
         }
         for (index, field) in fields.enumerated() {
             let node = list + added.count + index
             node.pointee = curl_slist(data: text.assumingMemoryBound(to: CChar.self), next: node + 1)
-            RequestMemory.write(field, at: &text)
+            HandleMemory.write(field, at: &text)
         }
         if nodes > 0 { list[nodes - 1].next = nil }
     }
