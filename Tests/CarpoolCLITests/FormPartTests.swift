@@ -5,7 +5,7 @@ import Testing
 @testable import CarpoolCLI
 
 struct FormPartTests {
-    private func part(_ text: String) throws -> FormPart { try FormPart(text, .post) }
+    private func part(_ text: String) throws -> FormPart { try FormPart(text) }
 
     @Test func namesAreWhatStandsBeforeTheFirstSign() throws {
         #expect(try part("a=b=c").name == "a")

@@ -4,11 +4,14 @@ import Testing
 @testable import CarpoolCLI
 
 struct InvocationTests {
-    private func request(_ line: String) throws -> RequestInvocation {
-        guard case .request(let request) = try Invocation.parse(words(line)) else {
-            throw UsageError("no request: \(line)")
-        }
-        return request
+    private func request(_ line: String) throws -> RequestArguments { try request(words(line)) }
+
+    private func request(_ words: [String]) throws -> RequestArguments {
+        try parsed(words, as: RequestArguments.self)
+    }
+
+    private func parsed<Arguments>(_ words: [String], as type: Arguments.Type) throws -> Arguments {
+        try #require(try Invocation.parse(words).arguments as? Arguments)
     }
 
     private func words(_ line: String) -> [String] { line.split(separator: " ").map(String.init) }
@@ -45,23 +48,21 @@ struct InvocationTests {
     @Test func aPriorityIsOneOfThree() throws {
         #expect(try request("get u").priority == nil)
         #expect(try request("get --priority low u").priority == "low")
-        #expect(throws: UsageError("--priority takes high, normal or low, not 'urgent'", in: .get)) {
+        #expect(throws: UsageError("--priority takes high, normal or low, not 'urgent'", in: "get")) {
             try Invocation.parse(["get", "--priority", "urgent", "u"])
         }
     }
 
     @Test func fieldsMayStandInFiles() throws {
-        let invocation = try Invocation.parse(["get", "-H", "@secrets", "-H", "A: 1", "-H@-", "u"])
-        guard case .request(let request) = invocation else { throw UsageError("no request") }
-        #expect(request.headers == [.file("secrets"), .field(RequestInvocation.Field("A", "1")), .file(nil)])
+        let request = try request(["get", "-H", "@secrets", "-H", "A: 1", "-H@-", "u"])
+        #expect(request.headers == [.file("secrets"), .field(RequestArguments.Field("A", "1")), .file(nil)])
         #expect(throws: UsageError.self) { try Invocation.parse(["get", "-H", "@", "u"]) }
     }
 
     @Test func fieldsKeepTheirOrderAndTheirValues() throws {
-        let invocation = try Invocation.parse(["get", "-H", "B: 1", "-HA:2", "--header", "B:  a: b ", "-H", "C:", "u"])
-        guard case .request(let request) = invocation else { throw UsageError("no request") }
+        let request = try request(["get", "-H", "B: 1", "-HA:2", "--header", "B:  a: b ", "-H", "C:", "u"])
         let expected = [("B", "1"), ("A", "2"), ("B", "a: b "), ("C", "")].map {
-            RequestInvocation.Header.field(RequestInvocation.Field($0.0, $0.1))
+            RequestArguments.Header.field(RequestArguments.Field($0.0, $0.1))
         }
         #expect(request.headers == expected)
     }
@@ -71,14 +72,14 @@ struct InvocationTests {
         #expect(try request("post --data=@f u").body == .file("f"))
         #expect(try request("post -d@- u").body == .standardInput)
         #expect(try request("post --json {} u").isJSON)
-        guard case .request(let empty) = try Invocation.parse(["post", "-d", "", "u"]) else { return }
+        let empty = try request(["post", "-d", "", "u"])
         #expect(empty.body == .text(""))
     }
 
     @Test func bodiesAreUploadedStreamedOrFormsOfParts() throws {
         #expect(try request("put -T f u").body == .upload("f"))
         #expect(try request("put --upload-file=- u").body == .stream)
-        let parts = try [FormPart("a=b", .post), FormPart("c=@d", .post)]
+        let parts = try [FormPart("a=b"), FormPart("c=@d")]
         #expect(try request("post -F a=b -F c=@d u").body == .form(parts))
         for wrong in ["post -T f -d x u", "post -F a=b -T f u", "post -d x -F a=b u", "get -T f u"] {
             #expect(throws: UsageError.self) { try Invocation.parse(words(wrong)) }
@@ -113,49 +114,51 @@ struct InvocationTests {
 
     @Test func helpIsFoundWhereverItIsAskedFor() throws {
         for line in ["get --help", "get -h u", "help get", "get u --help"] {
-            #expect(try Invocation.parse(words(line)) == .help(.get))
+            #expect(try parsed(words(line), as: HelpCommand.Arguments.self).topic == "get")
         }
-        #expect(try Invocation.parse(["--help"]) == .help(nil))
-        #expect(try Invocation.parse(["help"]) == .help(nil))
-        #expect(try Invocation.parse(["--version"]) == .version)
-        #expect(try Invocation.parse(["version"]) == .version)
+        #expect(try parsed(["--help"], as: HelpCommand.Arguments.self).topic == nil)
+        #expect(try parsed(["help"], as: HelpCommand.Arguments.self).topic == nil)
+        #expect(try Invocation.parse(["--version"]).command == VersionCommand.self)
+        #expect(try Invocation.parse(["version"]).command == VersionCommand.self)
     }
 
     @Test func callsTakeStringsAndJSON() throws {
         let line = ["call", "a.b", "s=x=y \"", "n:=[1, 2.50]", "--socket", "/s"]
-        guard case .call(let call) = try Invocation.parse(line) else { throw UsageError("no call") }
+        let call = try parsed(line, as: CallCommand.Arguments.self)
         #expect(call.method == "a.b")
         #expect(call.socket == "/s")
         guard case .named(let parameters) = call.parameters else { throw UsageError("no parameters") }
         #expect(parameters.map(\.name) == ["s", "n"])
         #expect(parameters.map { String(decoding: $0.json, as: UTF8.self) } == [#""x=y \"""#, "[1,2.50]"])
-        guard case .call(let piped) = try Invocation.parse(["call", "a.b", "-"]) else { return }
+        let piped = try parsed(["call", "a.b", "-"], as: CallCommand.Arguments.self)
         #expect(piped.parameters == .standardInput)
     }
 
     @Test func theDaemonsActionsAreKnown() throws {
-        for action in Invocation.DaemonAction.allCases {
-            #expect(try Invocation.parse(["daemon", action.rawValue]) == .daemon(action, socket: nil))
+        for action in DaemonCommand.Action.allCases {
+            let daemon = try parsed(["daemon", action.rawValue], as: DaemonCommand.Arguments.self)
+            #expect(daemon == DaemonCommand.Arguments(action: action, socket: nil))
         }
-        #expect(try Invocation.parse(["doctor", "--socket=/s"]) == .doctor(socket: "/s"))
-        #expect(try Invocation.parse(["--socket", "/s", "openrpc"]) == .openrpc(socket: "/s"))
+        let doctor = try Invocation.parse(["doctor", "--socket=/s"])
+        #expect(doctor.command == DoctorCommand.self && doctor.arguments.socket == "/s")
+        let openRPC = try Invocation.parse(["--socket", "/s", "openrpc"])
+        #expect(openRPC.command == OpenRPCCommand.self && openRPC.arguments.socket == "/s")
     }
 
     @Test func whatIsWatched() throws {
-        guard case .watch(let all) = try Invocation.parse(["watch"]) else { throw UsageError("no watch") }
-        #expect(all == WatchInvocation())
+        let all = try parsed(["watch"], as: WatchCommand.Arguments.self)
+        #expect(all == WatchCommand.Arguments())
         #expect(all.scope == "all" && all.types.isEmpty)
         let line = "watch a.* --scope session:s b --state f -n 3 --timeout 1.5 --snapshot --pretty --socket /s"
-        guard case .watch(let some) = try Invocation.parse(words(line)) else { throw UsageError("no watch") }
+        let some = try parsed(words(line), as: WatchCommand.Arguments.self)
         #expect(some.types == ["a.*", "b"])
         #expect(some.scope == "session:s" && some.stateFile == "f" && some.cursor == nil && some.socket == "/s")
         #expect(some.count == 3 && some.timeoutMilliseconds == 1_500 && some.wantsSnapshot && some.isPretty)
     }
 
     @Test func whichHostIsToBeReached() throws {
-        guard case .reachability(let now) = try Invocation.parse(words("reachability --fresh h --json")),
-            case .waitOnline(let wait) = try Invocation.parse(words("wait-online --timeout 2"))
-        else { throw UsageError("no reachability") }
+        let now = try parsed(words("reachability --fresh h --json"), as: ReachabilityArguments.self)
+        let wait = try parsed(words("wait-online --timeout 2"), as: ReachabilityArguments.self)
         #expect(now.host == "h" && now.isFresh && now.isJSON && !now.watches)
         #expect(wait.host == nil && wait.timeoutMilliseconds == 2_000)
     }

@@ -4,7 +4,8 @@ internal import CarpoolJSON
 /// stand together, a value follows or is joined, and `--` ends the options.
 struct ArgumentScanner {
     enum Argument: Equatable {
-        case option(Option, value: String)
+        /// The option's place in the list, and its value; empty for an option without one.
+        case option(Int, value: String)
         case operand(String)
     }
 
@@ -13,13 +14,19 @@ struct ArgumentScanner {
     private var cluster: Substring = ""
     private var isPastOptions = false
 
-    init(_ arguments: [String]) { self.arguments = arguments[...] }
+    /// All commands, for messages that say which command has an option.
+    private let commands: () -> [any Command.Type]
+
+    init(_ arguments: [String], commands: @escaping () -> [any Command.Type]) {
+        self.arguments = arguments[...]
+        self.commands = commands
+    }
 
     /// What has not been looked at yet.
     var rest: [String] { Array(arguments) }
 
     /// The next argument, if it is one of these options or an operand.
-    mutating func next(_ options: [Option], in command: Command?) throws(UsageError) -> Argument? {
+    mutating func next(_ options: [OptionSpecification], in command: String?) throws(UsageError) -> Argument? {
         if let letter = cluster.popFirst() {
             return try short(letter, options, command)
         }
@@ -35,54 +42,63 @@ struct ArgumentScanner {
     }
 
     private mutating func short(
-        _ letter: Character, _ options: [Option], _ command: Command?
+        _ letter: Character, _ options: [OptionSpecification], _ command: String?
     ) throws(UsageError) -> Argument {
-        guard let option = options.first(where: { $0.specification.short == letter }) else {
-            throw ArgumentScanner.unknown("-\(letter)", options, command)
+        guard let index = options.firstIndex(where: { $0.short == letter }) else {
+            throw unknown("-\(letter)", options, command)
         }
-        guard option.specification.placeholder != nil else { return .option(option, value: "") }
+        guard let placeholder = options[index].placeholder else { return .option(index, value: "") }
         guard cluster.isEmpty else {
             defer { cluster = "" }
-            return .option(option, value: String(cluster))
+            return .option(index, value: String(cluster))
         }
-        return .option(option, value: try value(of: "-\(letter)", option, command))
+        return .option(index, value: try value(of: "-\(letter)", placeholder, command))
     }
 
     private mutating func long(
-        _ word: String, _ options: [Option], _ command: Command?
+        _ word: String, _ options: [OptionSpecification], _ command: String?
     ) throws(UsageError) -> Argument {
         let equals = word.firstIndex(of: "=")
         let name = equals.map { String(word[..<$0]) } ?? word
-        guard let option = options.first(where: { $0.specification.long == name }) else {
-            throw ArgumentScanner.unknown(name, options, command)
+        guard let index = options.firstIndex(where: { $0.long == name }) else {
+            throw unknown(name, options, command)
         }
         guard let equals else {
-            let takesValue = option.specification.placeholder != nil
-            return .option(option, value: takesValue ? try value(of: name, option, command) : "")
+            guard let placeholder = options[index].placeholder else { return .option(index, value: "") }
+            return .option(index, value: try value(of: name, placeholder, command))
         }
-        guard option.specification.placeholder != nil else {
+        guard options[index].placeholder != nil else {
             throw UsageError("\(name) takes no value", in: command)
         }
-        return .option(option, value: String(word[word.index(after: equals)...]))
+        return .option(index, value: String(word[word.index(after: equals)...]))
     }
 
-    private mutating func value(of name: String, _ option: Option, _ command: Command?) throws(UsageError) -> String {
+    private mutating func value(
+        of name: String, _ placeholder: String, _ command: String?
+    ) throws(UsageError) -> String {
         guard let value = arguments.popFirst() else {
-            throw UsageError("\(name) needs a value: \(option.specification.placeholder ?? "")", in: command)
+            throw UsageError("\(name) needs a value: \(placeholder)", in: command)
         }
         return value
     }
 
-    private static func unknown(_ name: String, _ options: [Option], _ command: Command?) -> UsageError {
-        let known = Option.allCases.first { option in
-            name == option.specification.long || name == option.specification.short.map { "-\($0)" }
+    /// The message for an option that this command does not have: which others have it, or which name is near.
+    private func unknown(_ name: String, _ options: [OptionSpecification], _ command: String?) -> UsageError {
+        if let command, let known = specification(named: name) {
+            let others = commands().filter { $0.specifications.contains(known) }.map { $0.name }
+            return UsageError("\(command) has no \(name); \(others.joined(separator: ", ")) do", in: command)
         }
-        if let known, let command {
-            let others = Command.allCases.filter { $0.options.contains(known) }.map(\.rawValue)
-            return UsageError("\(command.rawValue) has no \(name); \(others.joined(separator: ", ")) do", in: command)
-        }
-        let near = NearestName.find(name, among: options.map(\.specification.long))
+        let near = NearestName.find(name, among: options.map(\.long))
         let suggestion = near.map { "; did you mean \($0)?" } ?? ""
         return UsageError("unknown option \(name)\(suggestion)", in: command)
+    }
+
+    private func specification(named name: String) -> OptionSpecification? {
+        for command in commands() {
+            for option in command.specifications where name == option.long || name == option.short.map({ "-\($0)" }) {
+                return option
+            }
+        }
+        return nil
     }
 }

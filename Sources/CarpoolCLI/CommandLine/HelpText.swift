@@ -1,8 +1,9 @@
-/// The help of the commands, made from the tables that the parser reads.
+/// The help, made from what the commands declare.
 enum HelpText {
     /// The list of commands, the exit codes, and what holds for all of them.
-    static var overview: String {
-        let commands = Command.allCases.map { "  " + column($0.rawValue, 14) + $0.summary + "\n" }.joined()
+    static func overview(of commands: [any Command.Type]) -> String {
+        let commands = commands.map { "  " + column($0.name, 14) + $0.summary + "\n" }.joined()
+        let codes = ExitCode.allCases.map { "  \($0.rawValue)  \($0.meaning)\n" }.joined()
         return """
             carpool: HTTP requests of all programs of this machine, over shared connections.
 
@@ -15,36 +16,27 @@ enum HelpText {
             command counts as; without it that is the terminal or service that it runs in.
 
             Exit codes:
-              0  the command did what it should
-              1  the daemon refused the call
-              2  the command line is wrong
-              3  the daemon cannot be reached
-              4  the request timed out, or the wait
-              5  the status is 400 or more, with --fail
-              6  packets cannot leave, or not to the host
-              7  the transfer failed, or its result could not be written
-
+            \(codes)
             'carpool help COMMAND' tells more.
 
             """
     }
 
     /// The help of one command.
-    static func of(_ command: Command) -> String {
-        let usage = "carpool \(command.rawValue) \(command.synopsis)"
+    static func of(_ command: any Command.Type) -> String {
+        let usage = "carpool \(command.name) \(command.synopsis)"
         var text = "Usage: \(usage.last == " " ? String(usage.dropLast()) : usage)\n\n"
         text += "\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).\n"
         if !command.details.isEmpty { text += "\n\(command.details)\n" }
-        text += "\nOptions:\n" + command.options.map(line).joined()
+        text += "\nOptions:\n" + command.specifications.map(line).joined()
         text += "\nExamples:\n" + command.examples.map { "  \($0)\n" }.joined()
         return text
     }
 
-    private static func line(_ option: Option) -> String {
-        let specification = option.specification
-        let short = specification.short.map { "-\($0), " } ?? "    "
-        let value = specification.placeholder.map { " \($0)" } ?? ""
-        return "  " + column(short + specification.long + value, 29) + specification.summary + "\n"
+    private static func line(_ option: OptionSpecification) -> String {
+        let short = option.short.map { "-\($0), " } ?? "    "
+        let value = option.placeholder.map { " \($0)" } ?? ""
+        return "  " + column(short + option.long + value, 29) + option.summary + "\n"
     }
 
     private static func column(_ text: String, _ width: Int) -> String {

@@ -4,12 +4,12 @@ enum TimeSpan {
     private static let mostSeconds = 31_536_000.0
 
     /// The value of `--timeout` in milliseconds: a number of seconds above 0, with decimals or without.
-    static func milliseconds(_ text: String, in command: Command) throws(UsageError) -> Int {
+    static func milliseconds(_ text: String) throws(UsageError) -> Int {
         let isNumber = text.utf8.allSatisfy {
             $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
         }
         guard isNumber, let seconds = Double(text), seconds > 0, seconds <= mostSeconds else {
-            throw UsageError("--timeout takes a number of seconds above 0, not '\(text)'", in: command)
+            throw UsageError("--timeout takes a number of seconds above 0, not '\(text)'")
         }
         return Int((seconds * 1_000).rounded(.up))
     }

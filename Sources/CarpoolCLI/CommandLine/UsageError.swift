@@ -1,11 +1,11 @@
-/// A command line that cannot be understood: what is wrong with it, and which command's help tells more.
+/// An error in the command line.
 struct UsageError: Error, Equatable {
     /// A sentence without its full stop.
     let message: String
-    /// The command whose help would have told; `nil` if no command was recognised.
-    let command: Command?
+    /// The name of the command; `nil` if no command was recognised.
+    let command: String?
 
-    init(_ message: String, in command: Command? = nil) {
+    init(_ message: String, in command: String? = nil) {
         self.message = message
         self.command = command
     }

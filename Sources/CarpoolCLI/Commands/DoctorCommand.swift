@@ -3,12 +3,21 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// `carpool doctor`: what is there, what is wrong, and what to do. It changes nothing and starts nothing.
-struct DoctorCommand {
-    let socket: String?
+/// `carpool doctor`: prints what is there, what is wrong, and what to do. It changes nothing and starts nothing.
+enum DoctorCommand: Command {
+    static let name = "doctor"
+    static let synopsis = "[OPTIONS]"
+    static let summary = "check the installation and say what to do"
+    static let details = "Each line is ok, warn or fail, and says what to do. Exits with 1 if a line is fail."
 
-    func run() throws(Failure) -> ExitCode {
-        let location = SocketLocation.resolve(option: socket)
+    static var examples: [String] { ["carpool doctor"] }
+
+    static var options: [Option<SocketArguments>] { [.socket, .help] }
+
+    static var arguments: SocketArguments { SocketArguments() }
+
+    static func run(_ arguments: SocketArguments) throws(Failure) -> ExitCode {
+        let location = SocketLocation.resolve(option: arguments.socket)
         var findings = Findings()
         findings.socket(location)
         findings.lock(location)

@@ -1,11 +1,18 @@
-internal import CarpoolJSON
-
 /// `carpool openrpc`
-struct OpenRPCCommand {
-    let socket: String?
+enum OpenRPCCommand: Command {
+    static let name = "openrpc"
+    static let synopsis = "[OPTIONS]"
+    static let summary = "print the description of all methods (OpenRPC)"
+    static let details = "The document is the answer of the method rpc.discover: it tells what this daemon can do."
 
-    func run() throws(Failure) -> ExitCode {
-        try CallCommand.print(try DaemonAccess(socket: socket).call("rpc.discover"))
+    static var examples: [String] { ["carpool openrpc | jq '.methods[].name'"] }
+
+    static var options: [Option<SocketArguments>] { [.socket, .help] }
+
+    static var arguments: SocketArguments { SocketArguments() }
+
+    static func run(_ arguments: SocketArguments) throws(Failure) -> ExitCode {
+        try Terminal.printLine(try DaemonAccess(socket: arguments.socket).call("rpc.discover"))
         return .success
     }
 }

@@ -1,12 +1,50 @@
 internal import CarpoolJSON
 internal import Glibc
 
-/// `carpool reachability`: whether packets can leave, for the world or to a host.
-struct ReachabilityCommand {
-    private let reachability: ReachabilityInvocation
+/// `carpool reachability`: prints whether packets can leave this machine, or reach a host.
+enum ReachabilityCommand: Command {
+    static let name = "reachability"
+    static let synopsis = "[OPTIONS] [HOST]"
+    static let summary = "say whether packets can leave this machine, or reach a host"
+    static let details = """
+        A table on a terminal, else JSON. Nothing is sent to HOST, a name or an address: the kernel is asked
+        what it would do with a packet. Exits with 6 if packets cannot leave.
+        """
+
+    static var examples: [String] { ["carpool reachability", "carpool reachability --watch example.com"] }
+
+    static var options: [Option<ReachabilityArguments>] {
+        [
+            Option("--fresh", "ask the interfaces first, and look again") { $0.isFresh = true },
+            Option("--watch", short: "w", "go on, and print every change") { $0.watches = true },
+            Option("--json", "print JSON on a terminal too") { $0.isJSON = true },
+            .socket, .help,
+        ]
+    }
+
+    static var arguments: ReachabilityArguments { ReachabilityArguments() }
+
+    static func add(_ operand: String, to arguments: inout ReachabilityArguments) throws(UsageError) {
+        try arguments.add(host: operand, to: name)
+    }
+
+    static func validate(_ arguments: ReachabilityArguments) throws(UsageError) {
+        guard !arguments.isFresh || !arguments.watches else {
+            throw UsageError("--watch is told of every change as it comes; --fresh says nothing beside it")
+        }
+    }
+
+    static func run(_ arguments: ReachabilityArguments) throws(Failure) -> ExitCode {
+        try ReachabilityPrinter(arguments).run()
+    }
+}
+
+/// Prints the state of the network, once or at each change.
+private struct ReachabilityPrinter {
+    private let reachability: ReachabilityArguments
     private let isJSON: Bool
 
-    init(_ reachability: ReachabilityInvocation) {
+    init(_ reachability: ReachabilityArguments) {
         self.reachability = reachability
         isJSON = reachability.isJSON || isatty(STDOUT_FILENO) == 0
     }
@@ -21,7 +59,7 @@ struct ReachabilityCommand {
         }
         let report = ReachabilityReport(answer, host: answer["host"])
         if isJSON {
-            try CallCommand.print(answer)
+            try Terminal.printLine(answer)
         } else {
             try Terminal.print(report.lines.map { "\($0)\n" }.joined())
         }

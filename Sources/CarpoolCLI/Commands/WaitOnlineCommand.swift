@@ -1,11 +1,44 @@
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// `carpool wait-online`: ends when packets can leave, for the world or to a host.
-struct WaitOnlineCommand {
-    private let wait: ReachabilityInvocation
+/// `carpool wait-online`: ends when packets can leave this machine, or reach a host.
+enum WaitOnlineCommand: Command {
+    static let name = "wait-online"
+    static let synopsis = "[OPTIONS] [HOST]"
+    static let summary = "wait until packets can leave, or reach a host"
+    static let details = """
+        Ends as soon as the kernel has a way for them; nothing is sent to HOST, a name or an address. Exits
+        with 4 if there is still none after --timeout, and with 6 if no host has that name.
+        """
 
-    init(_ wait: ReachabilityInvocation) { self.wait = wait }
+    static var examples: [String] { ["carpool wait-online --timeout 30"] }
+
+    static var options: [Option<ReachabilityArguments>] {
+        [
+            Option(
+                "--timeout", takes: "SECONDS", "give up after so long (decimals are fine)",
+                read: TimeSpan.milliseconds
+            ) { $0.timeoutMilliseconds = $1 },
+            .socket, .help,
+        ]
+    }
+
+    static var arguments: ReachabilityArguments { ReachabilityArguments() }
+
+    static func add(_ operand: String, to arguments: inout ReachabilityArguments) throws(UsageError) {
+        try arguments.add(host: operand, to: name)
+    }
+
+    static func run(_ arguments: ReachabilityArguments) throws(Failure) -> ExitCode {
+        try NetworkWait(arguments).run()
+    }
+}
+
+/// Waits for the network.
+private struct NetworkWait {
+    private let wait: ReachabilityArguments
+
+    init(_ wait: ReachabilityArguments) { self.wait = wait }
 
     func run() throws(Failure) -> ExitCode {
         // A loss is told at once here: somebody who waits for the network must not be told of one that has just gone.

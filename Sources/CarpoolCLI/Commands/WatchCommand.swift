@@ -2,13 +2,94 @@ internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// `carpool watch`: events on standard output, one a line.
-final class WatchCommand {
-    private let watch: WatchInvocation
+/// `carpool watch`: prints events on standard output, one a line.
+enum WatchCommand: Command {
+    static let name = "watch"
+    static let synopsis = "[OPTIONS] [TYPE]..."
+    static let summary = "print what happens to all requests, while it happens"
+    static let details = """
+        Each event is a JSON object on a line of its own, as soon as it happens, whoever made the request.
+        TYPE is a type of event or a pattern such as 'request.*'; without one, all are printed. When the daemon
+        is restarted, the command waits for it, goes on from where it stopped, and says if it missed anything.
+        """
+
+    static var examples: [String] {
+        [
+            "carpool watch", "carpool watch --pretty 'request.did_finish' 'reachability.*'",
+            "carpool watch --state ends.cursor request.did_finish | jq -r .request",
+        ]
+    }
+
+    static var options: [Option<Arguments>] {
+        [
+            Option(
+                "--scope", takes: "SCOPE", "whose events: all (the default), mine, or session:NAME", read: scope
+            ) { $0.scope = $1 },
+            Option("--since", takes: "CURSOR", "begin behind the event that has this cursor") { $0.cursor = $1 },
+            Option("--state", takes: "FILE", "keep the cursor in FILE, and go on from there") { $0.stateFile = $1 },
+            Option("--snapshot", "say first how things stand") { $0.wantsSnapshot = true },
+            Option("--count", short: "n", takes: "N", "end after N events", read: count) { $0.count = $1 },
+            Option(
+                "--timeout", takes: "SECONDS", "give up after so long (decimals are fine)",
+                read: TimeSpan.milliseconds
+            ) { $0.timeoutMilliseconds = $1 },
+            Option("--pretty", "print lines for people instead of JSON") { $0.isPretty = true },
+            .socket, .help,
+        ]
+    }
+
+    struct Arguments: CommandArguments {
+        /// Types and patterns; empty for all.
+        var types: [String] = []
+        /// Whose events: `mine`, `all` or `session:NAME`.
+        var scope = "all"
+        /// The cursor of the event to continue after.
+        var cursor: String?
+        /// The file in which the cursor is kept.
+        var stateFile: String?
+        var wantsSnapshot = false
+        /// The number of events after which it ends.
+        var count: Int?
+        var timeoutMilliseconds: Int?
+        var isPretty = false
+        var socket: String?
+    }
+
+    static var arguments: Arguments { Arguments() }
+
+    static func add(_ operand: String, to arguments: inout Arguments) { arguments.types.append(operand) }
+
+    static func validate(_ arguments: Arguments) throws(UsageError) {
+        guard arguments.cursor == nil || arguments.stateFile == nil else {
+            throw UsageError("--since and --state both say where to begin")
+        }
+        guard arguments.stateFile != "" else { throw UsageError("--state needs the name of a file") }
+    }
+
+    private static func scope(_ text: String) throws(UsageError) -> String {
+        guard text == "mine" || text == "all" || (text.hasPrefix("session:") && text.count > 8) else {
+            throw UsageError("--scope takes mine, all or session:NAME, not '\(text)'")
+        }
+        return text
+    }
+
+    private static func count(_ text: String) throws(UsageError) -> Int {
+        guard text.utf8.first != UInt8(ascii: "+"), let count = Int(text), count > 0 else {
+            throw UsageError("--count takes a number above 0, not '\(text)'")
+        }
+        return count
+    }
+
+    static func run(_ arguments: Arguments) throws(Failure) -> ExitCode { try EventWatch(arguments).run() }
+}
+
+/// Prints the events of a subscription and keeps the cursor.
+private final class EventWatch {
+    private let watch: WatchCommand.Arguments
     private var state: CursorFile?
     private var printed = 0
 
-    init(_ watch: WatchInvocation) {
+    init(_ watch: WatchCommand.Arguments) {
         self.watch = watch
         state = watch.stateFile.map(CursorFile.init)
     }

@@ -23,7 +23,7 @@ final class NetworkWatch {
     private var host: JSON?
 
     /// A watch that ends at the command's timeout. An immediate one is told of losses that may be over soon.
-    init(_ reachability: ReachabilityInvocation, isImmediate: Bool = false) throws(Failure) {
+    init(_ reachability: ReachabilityArguments, isImmediate: Bool = false) throws(Failure) {
         hasHost = reachability.host != nil
         let hosts = reachability.host.map { [$0] }
         follower = try Follower(

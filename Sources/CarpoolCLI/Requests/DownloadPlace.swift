@@ -10,7 +10,7 @@ struct DownloadPlace {
     private let path: String
 
     /// `nil` for what this command has to write itself: pipes, devices, a header before the body, and what another user's daemon could not.
-    init?(_ name: String, _ request: RequestInvocation, _ daemon: DaemonAccess) {
+    init?(_ name: String, _ request: RequestArguments, _ daemon: DaemonAccess) {
         var info = stat()
         let isThere = stat(name, &info) == 0
         guard !request.printsHead, !isThere || info.st_mode & S_IFMT == S_IFREG, daemon.isOurs else { return nil }

@@ -2,9 +2,9 @@ internal import CarpoolClient
 
 extension FormPart {
     /// Reads the value of `-F`: `NAME=VALUE` or `NAME=@FILE`, each optionally followed by `;type=MIME` and `;filename=NAME`.
-    init(_ text: String, _ command: Command) throws(UsageError) {
+    init(_ text: String) throws(UsageError) {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-            throw UsageError("-F takes 'NAME=VALUE' or 'NAME=@FILE', not '\(text)'", in: command)
+            throw UsageError("-F takes 'NAME=VALUE' or 'NAME=@FILE', not '\(text)'")
         }
         let name = String(text[..<equals])
         var value = text[text.index(after: equals)...]
@@ -20,7 +20,7 @@ extension FormPart {
         }
         let path = String(value.dropFirst())
         guard !path.isEmpty, path != "-" else {
-            throw UsageError("-F \(name)=@ needs the name of a file; -T - sends what comes in", in: command)
+            throw UsageError("-F \(name)=@ needs the name of a file; -T - sends what comes in")
         }
         self.init(name: name, content: .file(path), type: type, fileName: fileName)
     }

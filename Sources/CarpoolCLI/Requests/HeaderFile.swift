@@ -7,8 +7,8 @@ enum HeaderFile {
     private static let maximumBytes = 262_144
 
     /// Every field, in order. Messages name the line and not what it says, which may be a secret.
-    static func fields(of headers: [RequestInvocation.Header]) throws(Failure) -> [RequestInvocation.Field] {
-        var fields: [RequestInvocation.Field] = []
+    static func fields(of headers: [RequestArguments.Header]) throws(Failure) -> [RequestArguments.Field] {
+        var fields: [RequestArguments.Field] = []
         for header in headers {
             switch header {
             case .field(let field): fields.append(field)
@@ -18,7 +18,7 @@ enum HeaderFile {
         return fields
     }
 
-    private static func read(_ path: String?) throws(Failure) -> [RequestInvocation.Field] {
+    private static func read(_ path: String?) throws(Failure) -> [RequestArguments.Field] {
         let name = path ?? "standard input"
         let bytes: [UInt8]
         do throws(SystemError) {
@@ -31,7 +31,7 @@ enum HeaderFile {
         } catch {
             throw Failure(.usage, "cannot read the header fields: \(error)")
         }
-        var fields: [RequestInvocation.Field] = []
+        var fields: [RequestArguments.Field] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (number, line) in lines.enumerated() {
             guard let text = String(validating: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
@@ -41,7 +41,7 @@ enum HeaderFile {
                     hint: "write the value as UTF-8, or encode it in ASCII")
             }
             guard !text.isEmpty, !text.hasPrefix("#") else { continue }
-            guard let field = RequestInvocation.Field(line: text) else {
+            guard let field = RequestArguments.Field(line: text) else {
                 throw Failure(
                     .usage, "line \(number + 1) of \(name) is no header field",
                     hint: "each line is 'NAME: VALUE', empty, or a comment that begins with #")

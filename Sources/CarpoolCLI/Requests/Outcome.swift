@@ -3,9 +3,9 @@ internal import CarpoolJSON
 /// How a request has ended, as the command sees it.
 struct Outcome {
     private let record: JSON
-    private let request: RequestInvocation
+    private let request: RequestArguments
 
-    init(_ record: JSON, _ request: RequestInvocation) {
+    init(_ record: JSON, _ request: RequestArguments) {
         self.record = record
         self.request = request
     }

@@ -1,69 +1,47 @@
-internal import CarpoolClient
-internal import CarpoolJSON
-internal import CarpoolSystem
+/// A command that sends one request: `get`, `head`, `post`, `put`, `patch` or `delete`.
+protocol RequestCommand: Command where Arguments == RequestArguments {
+    /// The method that is sent unless `-X` names another.
+    static var method: String { get }
+}
 
-/// `carpool get`, `head`, `post`, `put`, `patch`, `delete`: one request and its response.
-struct RequestCommand {
-    private let request: RequestInvocation
+extension RequestCommand {
+    static var synopsis: String { "[OPTIONS] URL" }
 
-    init(_ request: RequestInvocation) { self.request = request }
+    static var arguments: RequestArguments { RequestArguments(method: method) }
 
-    func run() throws(Failure) -> ExitCode {
-        let fields = try HeaderFile.fields(of: request.headers)
-        let body = try loadBody()
-        let daemon = try DaemonAccess(socket: request.socket)
-        let writer = RequestWriter(request, fields, body)
-        // The copy of a body that came through a pipe may go when all is done.
-        defer { withExtendedLifetime(body) {} }
-        if let streaming = request.streaming {
-            return try StreamCommand(request, streaming, daemon).run(writer, body)
+    static func add(_ operand: String, to arguments: inout RequestArguments) throws(UsageError) {
+        guard arguments.url.isEmpty else {
+            throw UsageError("one URL at a time: \(arguments.url) and then \(operand)")
         }
-        if let path = request.output, let place = DownloadPlace(path, request, daemon) {
-            return try DownloadCommand(request, place, daemon).run(writer, body)
-        }
-        guard !request.resumes else {
-            throw Failure(.usage, "only a file of one's own can be gone on with", hint: "leave out -C and -i")
-        }
-        if case .stream(let source)? = body { return try send(source, writer, daemon) }
-        let record = try daemon.call("request.perform") { writer.write(to: &$0) }
-        defer { RequestCommand.release(record, daemon) }
-        return try finish(record)
+        arguments.url = operand
     }
 
-    private func loadBody() throws(Failure) -> BodyArgument? {
-        guard let body = request.body else { return nil }
-        do throws(SystemError) {
-            return try BodyArgument.load(body)
-        } catch {
-            throw Failure(.usage, "cannot read the body: \(error)")
+    static func validate(_ arguments: RequestArguments) throws(UsageError) {
+        guard !arguments.url.isEmpty else { throw UsageError("\(name) needs a URL") }
+        guard arguments.streaming == nil || arguments.output == nil else {
+            throw UsageError("-o waits for the whole body, and what is streamed is printed as it comes")
+        }
+        guard !arguments.resumes || arguments.output != nil else {
+            throw UsageError("-C goes on with a file: it needs -o FILE")
         }
     }
 
-    /// Sends a body while it comes.
-    private func send(_ source: StreamedBody, _ writer: RequestWriter, _ daemon: DaemonAccess) throws(Failure)
-        -> ExitCode
-    {
-        let pending = try PendingRequest(daemon, writer)
-        defer { pending.dismiss() }
-        try pending.feed(source)
-        return try finish(try pending.wait())
+    static func run(_ arguments: RequestArguments) throws(Failure) -> ExitCode { try RequestRunner(arguments).run() }
+}
+
+/// A request command that sends a body: `post`, `put`, `patch` or `delete`.
+protocol BodyCommand: RequestCommand {}
+
+extension BodyCommand {
+    static var details: String {
+        """
+        A body given by -d is sent as application/x-www-form-urlencoded unless a header says otherwise; a
+        file is sent byte for byte. -T sends a file, or what comes in while it comes; -F sends a form with
+        parts (multipart/form-data). The response is printed as 'carpool get' prints it.
+        """
     }
 
-    private func finish(_ record: JSON) throws(Failure) -> ExitCode {
-        if request.isVerbose { Report(record).complain() }
-        try Outcome(record, request).check()
-        try ResponseOutput(record).write(to: request.output, withHead: request.printsHead)
-        return .success
-    }
-
-    /// A body in the spool is ours until we say that we have it.
-    private static func release(_ record: JSON, _ daemon: DaemonAccess) {
-        guard record["body"]?["file"] != nil, let id = record["request"]?.string else { return }
-        // Should it fail, the daemon deletes the body when its time is over.
-        _ = try? daemon.call("body.release") { writer in
-            writer.beginObject()
-            writer.member("request", id)
-            writer.endObject()
-        }
+    static var options: [Option<RequestArguments>] {
+        [.method, .header] + Option.body + [.output] + Option.streams + Option.everyRequest
     }
 }

@@ -4,12 +4,12 @@ internal import CarpoolSystem
 
 /// Writes what was typed as the parameters of `request.perform` and `request.submit`.
 struct RequestWriter {
-    private let request: RequestInvocation
-    private let fields: [RequestInvocation.Field]
+    private let request: RequestArguments
+    private let fields: [RequestArguments.Field]
     private let body: BodyArgument?
 
     /// - Parameter fields: the header fields of the command line and of the files that it names.
-    init(_ request: RequestInvocation, _ fields: [RequestInvocation.Field], _ body: BodyArgument?) {
+    init(_ request: RequestArguments, _ fields: [RequestArguments.Field], _ body: BodyArgument?) {
         self.request = request
         self.fields = fields
         self.body = body
@@ -42,7 +42,7 @@ struct RequestWriter {
         var fields = fields
         func addUnlessGiven(_ name: String, _ value: String) {
             guard !fields.contains(where: { $0.name.lowercased() == name.lowercased() }) else { return }
-            fields.append(RequestInvocation.Field(name, value))
+            fields.append(RequestArguments.Field(name, value))
         }
         if request.isJSON {
             addUnlessGiven("Content-Type", "application/json")

@@ -1,5 +1,5 @@
-/// What the command's exit code says; documented in the help and in docs/cli.
-enum ExitCode: Int32 {
+/// The exit code of the command.
+enum ExitCode: Int32, CaseIterable {
     case success = 0
     case refused = 1
     case usage = 2
@@ -8,4 +8,18 @@ enum ExitCode: Int32 {
     case httpFailure = 5
     case notReachable = 6
     case transferFailed = 7
+
+    /// What it means, for the help.
+    var meaning: String {
+        switch self {
+        case .success: "the command did what it should"
+        case .refused: "the daemon refused the call"
+        case .usage: "the command line is wrong"
+        case .unreachable: "the daemon cannot be reached"
+        case .timedOut: "the request timed out, or the wait"
+        case .httpFailure: "the status is 400 or more, with --fail"
+        case .notReachable: "packets cannot leave, or not to the host"
+        case .transferFailed: "the transfer failed, or its result could not be written"
+        }
+    }
 }

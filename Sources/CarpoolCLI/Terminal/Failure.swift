@@ -40,9 +40,4 @@ struct Failure: Error {
         case .protocolViolation(let reason): self.init(.unreachable, "what answers is not a daemon of ours: \(reason)")
         }
     }
-
-    init(_ error: UsageError) {
-        let help = error.command.map { "carpool help \($0.rawValue)" } ?? "carpool help"
-        self.init(.usage, error.message, hint: "'\(help)' tells more")
-    }
 }

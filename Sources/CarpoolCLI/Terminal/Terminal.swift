@@ -1,3 +1,4 @@
+internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
@@ -21,6 +22,14 @@ enum Terminal {
 
     /// JSON for standard output: on a terminal with what is not printable escaped, which changes nothing of what it says.
     static func json(_ bytes: [UInt8]) -> [UInt8] { isForPeople ? PlainText.escapedJSON(bytes) : bytes }
+
+    /// Prints a JSON value on a line.
+    static func printLine(_ value: JSON) throws(Failure) {
+        var writer = JSONWriter()
+        writer.value(value)
+        writer.append(verbatim: [UInt8(ascii: "\n")])
+        try print(json(writer.bytes))
+    }
 
     /// Prints to standard output.
     static func print(_ text: String) throws(Failure) { try print(Array(text.utf8)) }

@@ -3,15 +3,15 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 
 /// `--stream`, `--lines`, `--sse`: the body on standard output while it comes. As long as nobody reads there, the origin waits.
-struct StreamCommand {
-    private let request: RequestInvocation
-    private let streaming: RequestInvocation.Streaming
+struct StreamRunner {
+    private let request: RequestArguments
+    private let streaming: RequestArguments.Streaming
     private let daemon: DaemonAccess
 
     /// The most that one answer takes of the stream.
     private static let creditBytes = 262_144
 
-    init(_ request: RequestInvocation, _ streaming: RequestInvocation.Streaming, _ daemon: DaemonAccess) {
+    init(_ request: RequestArguments, _ streaming: RequestArguments.Streaming, _ daemon: DaemonAccess) {
         self.request = request
         self.streaming = streaming
         self.daemon = daemon
@@ -45,7 +45,7 @@ struct StreamCommand {
         while completion == nil {
             let piece = try pending.call("request.read") { writer in
                 writer.member("as", streaming.rawValue)
-                writer.member("credit_bytes", StreamCommand.creditBytes)
+                writer.member("credit_bytes", StreamRunner.creditBytes)
             }
             try Terminal.print(try bytes(of: piece))
             completion = piece["complete"]

@@ -1,5 +1,5 @@
-/// The arguments behind the program's name.
-enum Arguments {
+/// The arguments after the program's name.
+enum ProcessArguments {
     /// Refuses bytes that are no text: repaired ones would reach the server as something else than was typed.
     static func read() throws(Failure) -> [String] {
         var arguments: [String] = []

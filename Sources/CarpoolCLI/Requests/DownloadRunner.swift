@@ -4,8 +4,8 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// `-o FILE`: the daemon writes the file, and this waits, shows how far it is, and keeps what it takes to go on.
-struct DownloadCommand {
-    private let request: RequestInvocation
+struct DownloadRunner {
+    private let request: RequestArguments
     private let place: DownloadPlace
     private let daemon: DaemonAccess
     private let start = MonotonicTime.read()
@@ -13,7 +13,7 @@ struct DownloadCommand {
     /// How often the progress is looked at, in milliseconds.
     private static let pollMilliseconds = 200
 
-    init(_ request: RequestInvocation, _ place: DownloadPlace, _ daemon: DaemonAccess) {
+    init(_ request: RequestArguments, _ place: DownloadPlace, _ daemon: DaemonAccess) {
         self.request = request
         self.place = place
         self.daemon = daemon
@@ -39,7 +39,7 @@ struct DownloadCommand {
         let meter = ProgressMeter(isSilent: request.isSilent)
         var isKept = false
         while true {
-            let record = try pending.look(milliseconds: DownloadCommand.pollMilliseconds)
+            let record = try pending.look(milliseconds: DownloadRunner.pollMilliseconds)
             let isOver = record["finished"]?.bool != false
             meter.show(record, microseconds: MonotonicTime.read().microseconds(since: start), isOver: isOver)
             if isOver { return record }

@@ -1,0 +1,36 @@
+internal import CarpoolJSON
+
+/// All commands, in the order of the help.
+enum CommandList {
+    static var all: [any Command.Type] {
+        var all: [any Command.Type] = []
+        visit {
+            all.append($0)
+            return false
+        }
+        return all
+    }
+
+    /// Visits commands until the closure returns true. Not an array: making one takes longer than finding the command.
+    private static func visit(_ body: (any Command.Type) -> Bool) {
+        _ =
+            body(GetCommand.self) || body(HeadCommand.self) || body(PostCommand.self) || body(PutCommand.self)
+            || body(PatchCommand.self) || body(DeleteCommand.self) || body(CallCommand.self)
+            || body(WatchCommand.self) || body(ReachabilityCommand.self) || body(WaitOnlineCommand.self)
+            || body(DaemonCommand.self) || body(DoctorCommand.self) || body(OpenRPCCommand.self)
+            || body(VersionCommand.self) || body(HelpCommand.self)
+    }
+
+    /// The command with a name.
+    static func find(_ name: String) throws(UsageError) -> any Command.Type {
+        var found: (any Command.Type)?
+        visit { command in
+            guard command.name == name else { return false }
+            found = command
+            return true
+        }
+        if let found { return found }
+        let near = NearestName.find(name, among: all.map { $0.name })
+        throw UsageError("unknown command \(name)" + (near.map { "; did you mean \($0)?" } ?? ""))
+    }
+}

@@ -1,0 +1,8 @@
+/// `carpool delete`
+enum DeleteCommand: BodyCommand {
+    static let name = "delete"
+    static let method = "DELETE"
+    static let summary = "delete what is under a URL"
+
+    static var examples: [String] { ["carpool delete https://example.com/people/1"] }
+}

@@ -1,0 +1,17 @@
+/// `carpool head`
+enum HeadCommand: RequestCommand {
+    static let name = "head"
+    static let method = "HEAD"
+    static let summary = "fetch the status and header of a URL"
+    static let details = "The status and header are printed as a response of HTTP; there is no body."
+
+    static var examples: [String] { ["carpool head https://example.com/"] }
+
+    static var options: [Option<RequestArguments>] { [.method, .header, .output] + Option.everyRequest }
+
+    static var arguments: RequestArguments {
+        var arguments = RequestArguments(method: method)
+        arguments.printsHead = true
+        return arguments
+    }
+}

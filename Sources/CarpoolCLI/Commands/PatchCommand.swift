@@ -1,0 +1,10 @@
+/// `carpool patch`
+enum PatchCommand: BodyCommand {
+    static let name = "patch"
+    static let method = "PATCH"
+    static let summary = "change what is under a URL"
+
+    static var examples: [String] {
+        ["carpool patch --json '{\"name\": \"Grace\"}' https://example.com/people/1"]
+    }
+}

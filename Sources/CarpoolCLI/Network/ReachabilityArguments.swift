@@ -1,0 +1,16 @@
+/// `carpool reachability` or `carpool wait-online` as it was typed.
+struct ReachabilityArguments: CommandArguments {
+    /// The host whose reachability is asked for; `nil` for any network.
+    var host: String?
+    var isFresh = false
+    var watches = false
+    var isJSON = false
+    var timeoutMilliseconds: Int?
+    var socket: String?
+
+    /// Takes the operand, the host.
+    mutating func add(host operand: String, to command: String) throws(UsageError) {
+        guard host == nil, !operand.isEmpty else { throw UsageError("\(command) takes one host") }
+        host = operand
+    }
+}

@@ -1,0 +1,94 @@
+internal import CarpoolClient
+
+// How the values of options are read, and which options exclude each other.
+extension RequestArguments {
+    static func header(_ text: String) throws(UsageError) -> Header {
+        if text.hasPrefix("@") {
+            guard text != "@" else { throw RequestArguments.fileNameIsMissing }
+            return .file(text == "@-" ? nil : String(text.dropFirst()))
+        }
+        guard let field = Field(line: text) else {
+            throw UsageError("-H takes 'NAME: VALUE' or @FILE, not '\(text)'")
+        }
+        return .field(field)
+    }
+
+    private static var fileNameIsMissing: UsageError {
+        UsageError("@ is followed by the name of a file, or by - for standard input")
+    }
+
+    static func setResume(_ arguments: inout RequestArguments, _ value: String) throws(UsageError) {
+        guard value == "-" else { throw UsageError("-C takes '-': the daemon knows where it broke off") }
+        arguments.resumes = true
+    }
+
+    static func setData(_ arguments: inout RequestArguments, _ value: String) throws(UsageError) {
+        try arguments.setBody(value, isJSON: false)
+    }
+
+    static func setJSON(_ arguments: inout RequestArguments, _ value: String) throws(UsageError) {
+        try arguments.setBody(value, isJSON: true)
+    }
+
+    private mutating func setBody(_ value: String, isJSON: Bool) throws(UsageError) {
+        try checkNoBody()
+        self.isJSON = isJSON
+        switch value {
+        case "@-": body = .standardInput
+        case "@": throw RequestArguments.fileNameIsMissing
+        default: body = value.hasPrefix("@") ? .file(String(value.dropFirst())) : .text(value)
+        }
+    }
+
+    private func checkNoBody() throws(UsageError) {
+        guard body == nil else { throw UsageError("there is one body: -d, --json, -T and -F exclude each other") }
+    }
+
+    static func setUpload(_ arguments: inout RequestArguments, _ value: String) throws(UsageError) {
+        try arguments.checkNoBody()
+        guard !value.isEmpty else { throw UsageError("-T needs the name of a file, or -") }
+        arguments.body = value == "-" ? .stream : .upload(value)
+    }
+
+    static func addPart(_ arguments: inout RequestArguments, _ value: String) throws(UsageError) {
+        let part = try FormPart(value)
+        if case .form(let parts)? = arguments.body {
+            arguments.body = .form(parts + [part])
+        } else {
+            try arguments.checkNoBody()
+            arguments.body = .form([part])
+        }
+    }
+
+    mutating func setStreaming(_ new: Streaming) throws(UsageError) {
+        // --stream beside --lines or --sse changes nothing.
+        guard streaming == nil || streaming == .bytes || new == .bytes || new == streaming else {
+            throw UsageError("--lines and --sse exclude each other")
+        }
+        if streaming == nil || new != .bytes { streaming = new }
+    }
+
+    mutating func setTrust(_ trust: Trust) throws(UsageError) {
+        guard self.trust == .system || self.trust == trust else {
+            throw UsageError("--cacert and --insecure exclude each other")
+        }
+        self.trust = trust
+    }
+
+    static func priority(_ text: String) throws(UsageError) -> String {
+        guard ["high", "normal", "low"].contains(text) else {
+            throw UsageError("--priority takes high, normal or low, not '\(text)'")
+        }
+        return text
+    }
+
+    /// The maximum that the daemon accepts.
+    private static let mostRetries = 99
+
+    static func retries(_ text: String) throws(UsageError) -> Int {
+        guard text.utf8.first != UInt8(ascii: "+"), let count = Int(text), 0...mostRetries ~= count else {
+            throw UsageError("--retry takes a number from 0 to \(mostRetries), not '\(text)'")
+        }
+        return count
+    }
+}

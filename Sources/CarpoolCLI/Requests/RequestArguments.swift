@@ -1,0 +1,183 @@
+internal import CarpoolClient
+
+/// A request as it was typed.
+struct RequestArguments: CommandArguments {
+    /// How the body is printed while it arrives.
+    enum Streaming: String {
+        case bytes
+        case lines
+        case events = "sse"
+    }
+
+    /// Which certificates are trusted.
+    enum Trust: Equatable {
+        case system
+        case certificates(String)
+        /// Certificates are not verified.
+        case nobody
+    }
+
+    /// A header field.
+    struct Field: Equatable {
+        let name: String
+        let value: String
+
+        init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+
+        /// Reads `NAME: VALUE`; `nil` if the line is something else.
+        init?(line: some StringProtocol) {
+            guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return nil }
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            self.init(String(line[..<colon]), String(value))
+        }
+    }
+
+    /// The value of `-H`.
+    enum Header: Equatable {
+        case field(Field)
+        /// A file with one field on each line, so that secrets are in no argument that other programs can see; `nil` for standard input.
+        case file(String?)
+    }
+
+    var url = ""
+    var method: String
+    var headers: [Header] = []
+    var body: BodyArgument.Source?
+    var isJSON = false
+    /// `nil` for standard output.
+    var output: String?
+    /// Whether an interrupted download to the output is resumed.
+    var resumes = false
+    /// `nil` to wait for the whole body.
+    var streaming: Streaming?
+    var isSilent = false
+    var printsHead = false
+    var failsOnStatus = false
+    /// The maximum number of retries.
+    var retries = 0
+    var timeoutMilliseconds: Int?
+    /// `nil` for the session's.
+    var priority: String?
+    var session: String?
+    var trust = Trust.system
+    var followsRedirects = true
+    var httpVersion: String?
+    var isVerbose = false
+    var socket: String?
+
+    init(method: String) { self.method = method }
+}
+
+// The options: what is new is declared here and sent by RequestWriter.
+extension Option where Arguments == RequestArguments {
+    static var method: Option {
+        Option("--request", short: "X", takes: "METHOD", "the method to send instead of the command's") {
+            $0.method = $1
+        }
+    }
+
+    static var header: Option {
+        Option(
+            "--header", short: "H", takes: "'NAME: VALUE'",
+            "a header field; @FILE: one a line, @-: from standard input", read: RequestArguments.header
+        ) { $0.headers.append($1) }
+    }
+
+    static var output: Option {
+        Option("--output", short: "o", takes: "FILE", "write to FILE, replaced only when all is there") {
+            $0.output = $1 == "-" ? nil : $1
+        }
+    }
+
+    static var resume: Option {
+        Option(
+            "--continue-at", short: "C", takes: "-", "go on with the download to FILE that broke off",
+            apply: RequestArguments.setResume)
+    }
+
+    /// The options of commands that send a body.
+    static var body: [Option] {
+        [
+            Option(
+                "--data", short: "d", takes: "DATA", "the body: DATA, @FILE, or @- for standard input",
+                apply: RequestArguments.setData),
+            Option(
+                "--json", takes: "DATA", "the same, sent and accepted as application/json",
+                apply: RequestArguments.setJSON),
+            Option(
+                "--upload-file", short: "T", takes: "FILE", "the body: FILE, or - to send what comes in",
+                apply: RequestArguments.setUpload),
+            Option(
+                "--form", short: "F", takes: "'NAME=VALUE'", "a part of a form, or NAME=@FILE; may be repeated",
+                apply: RequestArguments.addPart),
+        ]
+    }
+
+    /// The options of commands whose response has a body.
+    static var streams: [Option] {
+        [
+            Option("--stream", "print the body while it comes") { (arguments, _) throws(UsageError) in
+                try arguments.setStreaming(.bytes)
+            },
+            Option("--lines", "print it while it comes, in whole lines") { (arguments, _) throws(UsageError) in
+                try arguments.setStreaming(.lines)
+            },
+            Option("--sse", "print the events of an event stream, each as a line of JSON") {
+                (arguments, _) throws(UsageError) in try arguments.setStreaming(.events)
+            },
+        ]
+    }
+
+    /// The options of every request.
+    static var everyRequest: [Option] { beforeSending + ofConnection + ofReport }
+
+    private static var beforeSending: [Option] {
+        [
+            Option("--include", short: "i", "print the response's status and header before the body") {
+                $0.printsHead = true
+            },
+            Option("--fail", short: "f", "for a status of 400 or more print no body and exit with 5") {
+                $0.failsOnStatus = true
+            },
+            Option(
+                "--retry", takes: "N", "send what may pass and may be repeated up to N times again",
+                read: RequestArguments.retries
+            ) { $0.retries = $1 },
+            Option(
+                "--timeout", takes: "SECONDS", "give up after so long (decimals are fine)",
+                read: TimeSpan.milliseconds
+            ) { $0.timeoutMilliseconds = $1 },
+            Option(
+                "--priority", takes: "PRIORITY", "high, normal or low: its turn among what waits for the host",
+                read: RequestArguments.priority
+            ) { $0.priority = $1 },
+            Option("--session", takes: "NAME", "use this session of the daemon, not 'default'") { $0.session = $1 },
+        ]
+    }
+
+    private static var ofConnection: [Option] {
+        [
+            Option(
+                "--cacert", takes: "FILE", "trust the certificates in FILE, and no others"
+            ) { (arguments, path) throws(UsageError) in try arguments.setTrust(.certificates(path)) },
+            Option("--insecure", short: "k", "do not verify the server's certificate") {
+                (arguments, _) throws(UsageError) in try arguments.setTrust(.nobody)
+            },
+            Option("--location", short: "L", "follow redirects, as is done anyway") { $0.followsRedirects = true },
+            Option("--no-location", "do not follow redirects") { $0.followsRedirects = false },
+            Option("--http1.1", "speak HTTP/1.1") { $0.httpVersion = "1.1" },
+            Option("--http2", "speak HTTP/2 where the server does") { $0.httpVersion = "2" },
+        ]
+    }
+
+    private static var ofReport: [Option] {
+        [
+            Option("--silent", short: "s", "show no progress of downloads") { $0.isSilent = true },
+            Option("--verbose", short: "v", "print connection and times to standard error") { $0.isVerbose = true },
+            .socket, .help,
+        ]
+    }
+}
