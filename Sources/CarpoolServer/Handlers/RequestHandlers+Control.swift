@@ -145,7 +145,7 @@ extension RequestHandlers {
     func curl(_ call: Call) throws(RPCError) -> Answer {
         let entry = try server.entry(of: call)
         let request = entry.request
-        let redirect = request.parameters.redirect ?? request.session.configuration.redirect
+        let redirect = request.parameters.options.redirect.value
         let limit = call.client.recordBytes
         let reveals = call.params["reveal"]?.bool ?? false
         guard !reveals || entry.client == call.client.identity else {

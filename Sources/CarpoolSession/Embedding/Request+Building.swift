@@ -51,7 +51,7 @@ extension Request {
     public func cURLDescription(reveal: Bool = false) -> String? {
         urlRequest.map { made in
             CurlDescription.text(
-                for: made, reveal: reveal, redirect: parameters.redirect ?? session.configuration.redirect)
+                for: made, reveal: reveal, redirect: parameters.options.redirect.value)
         }
     }
 

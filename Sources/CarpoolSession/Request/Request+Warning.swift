@@ -17,7 +17,7 @@ extension Request {
     /// a failure.
     private var policyWarning: String? {
         guard error == nil, let status = response?.status, status >= 400,
-            (parameters.validators ?? session.configuration.validators).isEmpty,
+            parameters.options.validators.value.isEmpty,
             session.interceptors(of: self).contains(where: {
                 ($0 as? Interceptor)?.retriedStatuses.contains(status) ?? false
             })

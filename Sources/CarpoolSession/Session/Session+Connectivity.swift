@@ -9,7 +9,7 @@ extension Session {
     private static let maximumContradictions = 3
 
     private func waitsForConnectivity(_ request: Request) -> Bool {
-        request.parameters.waitsForConnectivity ?? configuration.waitsForConnectivity
+        request.parameters.options.waitsForConnectivity.value
     }
 
     // MARK: Waiting

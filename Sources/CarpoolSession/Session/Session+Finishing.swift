@@ -26,7 +26,7 @@ extension Session {
 
     /// The validators, one after the other; the first that objects is the last that is asked (VA-08).
     private func validate(_ request: Request, from index: Int, taskError: TransportError?) {
-        let validators = request.parameters.validators ?? configuration.validators
+        let validators = request.parameters.options.validators.value
         guard request.error == nil, request.response != nil, index < validators.count else {
             failByRetryPolicy(request)
             return takeOver(request, taskError)

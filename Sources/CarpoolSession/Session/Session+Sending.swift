@@ -143,7 +143,7 @@ extension Session {
     /// Reads the parameters one by one: a copy of all of them costs as much as the rest.
     private func urlRequest(for request: Request) throws(SessionError) -> TransportRequest {
         let url: HTTPURL
-        let encoding = request.parameters.urlEncoding ?? configuration.urlEncoding
+        let encoding = request.parameters.options.urlEncoding.value
         do throws(TransportError) { url = try HTTPURL(request.parameters.url, encoding: encoding) } catch {
             throw .invalidURL(request.parameters.url, error)
         }
@@ -164,16 +164,13 @@ extension Session {
         made.share = request.parameters.share
         made.priority = request.parameters.priority
         made.queueTimeoutMilliseconds = request.parameters.queueTimeoutMilliseconds
-        made.partition = ConnectionPartition(trust: request.parameters.trust ?? configuration.trust, user: user)
-        made.httpVersion = request.parameters.httpVersion ?? configuration.httpVersion
-        made.idleTimeoutMilliseconds =
-            request.parameters.idleTimeoutMilliseconds ?? configuration.idleTimeoutMilliseconds
-        made.resourceTimeoutMilliseconds =
-            request.parameters.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
-        made.connectTimeoutMilliseconds =
-            request.parameters.connectTimeoutMilliseconds ?? configuration.connectTimeoutMilliseconds
-        made.decodesContent = request.parameters.decodesContent ?? configuration.decodesContent
-        made.maximumDecodingRatio = request.parameters.maximumDecodingRatio ?? configuration.maximumDecodingRatio
+        made.partition = ConnectionPartition(trust: request.parameters.options.trust.value, user: user)
+        made.httpVersion = request.parameters.options.httpVersion.value
+        made.idleTimeoutMilliseconds = request.parameters.options.idleTimeoutMilliseconds.value
+        made.resourceTimeoutMilliseconds = request.parameters.options.resourceTimeoutMilliseconds.value
+        made.connectTimeoutMilliseconds = request.parameters.options.connectTimeoutMilliseconds.value
+        made.decodesContent = request.parameters.options.decodesContent.value
+        made.maximumDecodingRatio = request.parameters.options.maximumDecodingRatio.value
         request.receiver?.prepare(&made, for: request)
         return made
     }

@@ -79,6 +79,7 @@ public final class Session {
     /// Makes a request; nothing is sent before ``Request/resume()``, and nothing happens at all before that or ``Request/setUp()``.
     public func request(_ parameters: consuming RequestParameters, id: String) -> Request {
         requestCount &+= 1
+        parameters.options = parameters.options.merged(over: configuration.options)
         let request = Request(id: id, parameters: parameters, session: self)
         if request.parameters.kind == .stream {
             request.receiver = ResponseStream(request, memory: streamMemory)
@@ -131,7 +132,7 @@ public final class Session {
 // MARK: What follows from what a request's holder does
 extension Session {
     func didSetUp(_ request: Request) {
-        guard request.parameters.setup ?? configuration.setup == .eager, case .idle = request.phase else { return }
+        guard request.parameters.options.setup.value == .eager, case .idle = request.phase else { return }
         perform(request)
     }
 

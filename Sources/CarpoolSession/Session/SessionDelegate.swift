@@ -139,7 +139,7 @@ final class SessionDelegate: TransferDelegate {
     // MARK: Redirects
 
     private func redirect(of request: Request) -> RedirectHandler {
-        request.parameters.redirect ?? request.session.configuration.redirect
+        request.parameters.options.redirect.value
     }
 
     /// Asks somebody who may take his time; the body of the redirect waits for the answer, because it may be the one that is wanted.
