@@ -31,16 +31,18 @@ extension JSONSchema {
     /// Appends this schema as JSON Schema draft-07.
     ///
     /// Named schemas are written as references; `collectNamed(into:)` finds what they refer to.
-    public func write(to writer: inout JSONWriter) { write(to: &writer, summary: nil, absent: nil) }
+    public func write(to writer: inout JSONWriter) { write(to: &writer, member: nil) }
 
-    fileprivate func write(to writer: inout JSONWriter, summary outer: String?, absent: StaticString?) {
+    /// Writes the schema of a member's value, with the member's summary and default.
+    fileprivate func write(to writer: inout JSONWriter, member: Member?) {
         writer.beginObject()
-        writer.member("description", outer ?? summary)
+        writer.member("description", member?.summary ?? summary)
         writeRule(to: &writer)
-        if let absent {
+        if let value = member?.defaultValue {
             writer.key("default")
-            writer.raw(UnsafeRawBufferPointer(start: absent.utf8Start, count: absent.utf8CodeUnitCount))
+            writer.raw(Array(value.utf8))
         }
+        if let words = member?.defaultWords { writer.member("x-default", static: words) }
         writer.endObject()
     }
 
@@ -93,7 +95,7 @@ extension JSONSchema {
         writer.beginObject()
         for member in object.members {
             writer.key(member.name)
-            member.schema.write(to: &writer, summary: member.summary, absent: member.absent)
+            member.schema.write(to: &writer, member: member)
         }
         writer.endObject()
         if !object.required.isEmpty { writer.member("required", object.required.map(\.description)) }
@@ -118,6 +120,6 @@ extension JSONSchema {
 extension JSONSchema.Member {
     /// Appends the schema of the value with this member's summary and default.
     public func writeSchema(to writer: inout JSONWriter) {
-        schema.write(to: &writer, summary: summary, absent: absent)
+        schema.write(to: &writer, member: self)
     }
 }

@@ -15,19 +15,22 @@ public final class JSONSchema: Sendable {
         public let summary: String
         /// Whether it must be there.
         public let required: Bool
-        /// What its absence means, as JSON; nil where absence means something of its own, which the summary then says.
-        public let absent: StaticString?
+        /// The default, as JSON; `nil` if there is none, or if it is no fixed value.
+        public let defaultValue: String?
+        /// The default in a few words, where it is no fixed value.
+        public let defaultWords: StaticString?
 
         /// Describes a member.
         public init(
             _ name: StaticString, _ schema: JSONSchema, _ summary: String, required: Bool = false,
-            absent: StaticString? = nil
+            default defaultValue: String? = nil, otherwise defaultWords: StaticString? = nil
         ) {
             self.name = name
             self.schema = schema
             self.summary = summary
             self.required = required
-            self.absent = absent
+            self.defaultValue = defaultValue
+            self.defaultWords = defaultWords
         }
 
         /// A member that must be there.
@@ -37,9 +40,10 @@ public final class JSONSchema: Sendable {
 
         /// A member that may be absent.
         public static func optional(
-            _ name: StaticString, _ schema: JSONSchema, _ summary: String, absent: StaticString? = nil
+            _ name: StaticString, _ schema: JSONSchema, _ summary: String, default defaultValue: String? = nil,
+            otherwise defaultWords: StaticString? = nil
         ) -> Member {
-            Member(name, schema, summary, absent: absent)
+            Member(name, schema, summary, default: defaultValue, otherwise: defaultWords)
         }
     }
 

@@ -9,12 +9,12 @@ import Testing
             .object([.init("json", .any, "JSON.", required: true)]),
             .object([
                 .init("file", .string(maxBytes: 8), "A path.", required: true),
-                .init("offset", .integer(0 ... .max), "From there.", absent: "0"),
+                .init("offset", .integer(0 ... .max), "From there.", default: "0"),
             ])))
 
     private static let request = JSONSchema.object([
         .init("url", .string, "The URL.", required: true),
-        .init("method", .choice("GET", "POST", "PURGE"), "The method.", absent: "\"GET\""),
+        .init("method", .choice("GET", "POST", "PURGE"), "The method.", default: "\"GET\""),
         .init("timeout_ms", .integer(1...60_000), "In milliseconds."),
         .init(
             "headers",

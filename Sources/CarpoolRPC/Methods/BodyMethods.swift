@@ -17,7 +17,7 @@ enum BodyMethods {
             .optional("text", .string, "The piece, if it is UTF-8."),
             .optional("base64", .string, "The piece, whatever its bytes; one of the two, or neither to end the body."),
             .optional("offset", .count, "Where the piece begins, in bytes. Absent: behind the one before."),
-            .optional("end", .boolean, "Whether it is the last one.", absent: "false"),
+            .optional("end", .boolean, "Whether it is the last one.", default: "false"),
         ],
         result: .answer([
             .required("accepted_bytes", .count, "How many of the piece's bytes were new."),
@@ -38,8 +38,8 @@ enum BodyMethods {
         """,
         params: [
             .request,
-            .optional("offset", .count, "Where the piece begins, in bytes.", absent: "0"),
-            .optional("length_bytes", .integer(1...32_768), "The most bytes that are wanted.", absent: "32768"),
+            .optional("offset", .count, "Where the piece begins, in bytes.", default: "0"),
+            .optional("length_bytes", .integer(1...32_768), "The most bytes that are wanted.", default: "32768"),
         ],
         result: .answer([
             .required("base64", .string, "The bytes; none behind the end."),

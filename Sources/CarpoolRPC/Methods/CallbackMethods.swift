@@ -46,7 +46,7 @@ enum CallbackMethods {
                 "`do_not_retry_with_error` fails the request with `request_retry_failed`, which holds the message."),
             .optional(
                 "delay_ms", .integer(0...2_592_000_000), "With `retry`: how long to wait before it is sent.",
-                absent: "0"),
+                default: "0"),
             .optional("message", .string, "With `do_not_retry_with_error`: why not."),
         ]),
         examples: [

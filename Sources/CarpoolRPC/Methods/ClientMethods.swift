@@ -18,16 +18,16 @@ enum ClientMethods {
                 "What the client is called, 1 byte at least. Absent: quotas go by its session, and people see its executable's name."
             ),
             .optional("version", .string(maxBytes: 64), "Its version, for `client.list`."),
-            .optional("protocol", .array(of: .integer, count: 1...16), "The versions that it speaks.", absent: "[1]"),
+            .optional("protocol", .array(of: .integer, count: 1...16), "The versions that it speaks.", default: "[1]"),
             .optional(
                 "required", .array(of: .string(maxBytes: 64), count: 0...64),
-                "Capabilities without which it cannot go on.", absent: "[]"),
+                "Capabilities without which it cannot go on.", default: "[]"),
             .optional(
                 "optional", .array(of: .string(maxBytes: 64), count: 0...64),
-                "Capabilities that it would use; the answer says which are there.", absent: "[]"),
+                "Capabilities that it would use; the answer says which are there.", default: "[]"),
             .optional(
                 "max_line_bytes", .integer(65_536...8_388_608),
-                "The longest line that it reads. Larger bodies then come inline, up to 1 MiB.", absent: "65536"),
+                "The longest line that it reads. Larger bodies then come inline, up to 1 MiB.", default: "65536"),
             .optional(
                 "callbacks", .array(of: .callbackName, count: 0...64),
                 """
@@ -75,7 +75,7 @@ enum ClientMethods {
         is not null, call again with it.
         """,
         params: [
-            .optional("limit", .integer(1...1_000), "The most on a page.", absent: "100"),
+            .optional("limit", .integer(1...1_000), "The most on a page.", default: "100"),
             .optional("next", .string(maxBytes: 64), "Where the last page ended."),
         ],
         result: .answer([

@@ -56,7 +56,7 @@ enum DaemonMethods {
         params: [
             .optional(
                 "reset", .boolean, "Whether the figures of `loop`, but for `turns`, begin again after this answer.",
-                absent: "false")
+                default: "false")
         ],
         result: .answer([
             .required("uptime_ms", .count, "How long it has run."),

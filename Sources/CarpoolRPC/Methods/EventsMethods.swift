@@ -21,14 +21,14 @@ enum EventsMethods {
                 """
                 The least time between two steps of one request's progress; of those that come too early the newest is \
                 told when its time has come, and the last one of an attempt before the attempt's end. 0: all.
-                """, absent: "0"),
+                """, default: "0"),
             .optional(
                 "on_lag", .choice("drop", "close"),
                 """
                 When more than 8 MiB waits for a client that does not read. `drop`: what waits is dropped, and when the \
                 client reads again, one `lagged` says how much and where; then it goes on. `close`: the subscription \
                 ends with `subscription.closed`.
-                """, absent: "\"drop\""),
+                """, default: "\"drop\""),
         ],
         result: .answer(
             [
@@ -64,10 +64,10 @@ enum EventsMethods {
         """,
         params: [
             .since, .types, .eventScope,
-            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", absent: "60000"),
+            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
             .optional(
                 "max", .integer(1...10_000), "The most events; fewer come where the line would be too long.",
-                absent: "100"),
+                default: "100"),
         ],
         result: .answer(
             [

@@ -13,7 +13,7 @@ enum PoolMethods {
         `total` counts all of them.
         """,
         params: [
-            .optional("limit", .integer(1...1_000), "The most on a page.", absent: "100"),
+            .optional("limit", .integer(1...1_000), "The most on a page.", default: "100"),
             .optional("next", .string(maxBytes: 64), "Where the last page ended."),
         ],
         result: .answer([

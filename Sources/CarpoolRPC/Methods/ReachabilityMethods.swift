@@ -28,9 +28,9 @@ enum ReachabilityMethods {
                 """
                 Asks the interfaces first and looks again. The kernel itself may take a second to notice that a cable \
                 was pulled.
-                """, absent: "false"),
+                """, default: "false"),
             .optional("host", .string(maxBytes: 255), "A name or an address to which the ways are told too."),
-            .optional("resolve", .boolean, "Whether a name is looked up.", absent: "true"),
+            .optional("resolve", .boolean, "Whether a name is looked up.", default: "true"),
         ],
         result: .answer(
             JSONSchema.reachabilityMembers + [.optional("host", .hostReachability, "The ways to the host.")]),
@@ -57,11 +57,11 @@ enum ReachabilityMethods {
         params: [
             .optional(
                 "hosts", .array(of: .string(maxBytes: 255), count: 0...16),
-                "Names or addresses; changes of the ways to them are told too.", absent: "[]"),
+                "Names or addresses; changes of the ways to them are told too.", default: "[]"),
             .optional(
                 "level", .choice("major", "minor"),
                 "`major`: whatever concerns connections. `minor`: details of the same network too.",
-                absent: "\"major\""),
+                default: "\"major\""),
             .optional(
                 "lost_after_ms", .integer(0...60_000),
                 "How long a loss must last before it is told. Absent: as configured, 250."),
@@ -69,7 +69,7 @@ enum ReachabilityMethods {
                 "back_after_ms", .integer(0...60_000),
                 "How long a return must last before it is told. Absent: as configured, 0."),
             .optional(
-                "min_interval_ms", .integer(0...60_000), "The least time between two events.", absent: "100"),
+                "min_interval_ms", .integer(0...60_000), "The least time between two events.", default: "100"),
         ],
         result: .answer([
             .required("sub", .string, "The watch's name, which its events carry."),

@@ -58,7 +58,7 @@ extension RequestMethods {
             .request,
             .optional(
                 "resume_data", .boolean, "Whether a download leaves what it has got, for another one to go on with.",
-                absent: "false"),
+                default: "false"),
             .optional(
                 "error", .object([.required("message", .string(maxBytes: 4_096), "What is wrong, for people.")]),
                 "Why its body is of no use."),
@@ -85,7 +85,7 @@ extension RequestMethods {
         """,
         params: [
             .request,
-            .optional("reveal", .boolean, "Whether secrets are shown.", absent: "false"),
+            .optional("reveal", .boolean, "Whether secrets are shown.", default: "false"),
         ],
         result: .answer([
             .required("curl", .string.nullable, "The command line, over several lines; null if there is none yet."),

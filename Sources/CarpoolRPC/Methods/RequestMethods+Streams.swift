@@ -10,7 +10,7 @@ extension RequestMethods {
         `bytes`: as they come, in base64. `text`: UTF-8, never cut inside of a character; bytes that are none become \
         U+FFFD. `lines`: without their ends, LF or CRLF. `json_lines`: the value of each line that is not blank. `sse`: \
         the events of an event stream. A record that does not fit a line of the connection is an error in its place.
-        """, absent: "\"bytes\"")
+        """, default: "\"bytes\"")
 
     private static let read = Method(
         "request.read", role: .submit, "Reads the next piece of a stream.",
@@ -24,8 +24,8 @@ extension RequestMethods {
             .request, serializer,
             .optional(
                 "credit_bytes", .integer(1...16_777_216),
-                "The most bytes of the stream that the answer takes; one record may be larger.", absent: "65536"),
-            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", absent: "60000"),
+                "The most bytes of the stream that the answer takes; one record may be larger.", default: "65536"),
+            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
         ],
         result: .named("StreamPiece", .answer(JSONSchema.streamMessage)),
         errors: [.requestNotFound, .wrongState, .bodyGone], isInterruptible: true,
@@ -47,7 +47,7 @@ extension RequestMethods {
         params: [
             .request, serializer,
             .optional(
-                "credit_bytes", .integer(0...Int64.max), "How many bytes of the stream may be sent.", absent: "0"),
+                "credit_bytes", .integer(0...Int64.max), "How many bytes of the stream may be sent.", default: "0"),
         ],
         result: .answer([
             .required("reader", .string, "The reader's name, which its notifications carry."),

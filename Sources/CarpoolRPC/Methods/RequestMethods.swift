@@ -17,7 +17,7 @@ enum RequestMethods {
         call while the same daemon runs gives the same request. A daemon that has ended, also by its idle exit or by a \
         kill, has forgotten its keys: the same call is a new request then, and the origin may see two.
         """,
-        params: RequestMembers.all(onDisconnect: "\"detach\""),
+        params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfSubmit),
         result: .answer([
             .required("request", .requestName, "The request's name."),
             .required("state", .requestState, "Where it is in its life."),
@@ -40,7 +40,8 @@ enum RequestMethods {
         answered. One with a `key` goes on and is kept, so that the call can be repeated while the same daemon runs; the next \
         daemon knows no keys of this one. Cancelling the call leaves the request alone, and has it kept.
         """,
-        params: RequestMembers.all(onDisconnect: "\"cancel\""), result: .record, errors: makingErrors,
+        params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfPerform), result: .record,
+        errors: makingErrors,
         isInterruptible: true,
         examples: [
             .init("a GET", params: #"{"url":"${origin}/hello"}"#, result: RecordExamples.finished),
@@ -63,7 +64,7 @@ enum RequestMethods {
         """,
         params: [
             .request,
-            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", absent: "60000"),
+            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
         ], result: .record, errors: [.requestNotFound], isInterruptible: true,
         examples: [
             .init(
@@ -81,7 +82,7 @@ enum RequestMethods {
         params: [
             .request,
             .optional("serialize", .serialization, "What is made of the body. Absent: what the request asked for."),
-            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", absent: "60000"),
+            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
         ], result: .record, errors: [.requestNotFound], isInterruptible: true,
         examples: [
             .init(
@@ -115,8 +116,8 @@ enum RequestMethods {
         params: [
             .optional("state", .requestState, "Only these. Absent: all."),
             .optional("session", .sessionName, "Only those of this session. Absent: of all."),
-            .optional("scope", .choice("mine", "all"), "Whose.", absent: "\"mine\""),
-            .optional("limit", .integer(1...100), "The most on a page.", absent: "100"),
+            .optional("scope", .choice("mine", "all"), "Whose.", default: "\"mine\""),
+            .optional("limit", .integer(1...100), "The most on a page.", default: "100"),
             .optional("next", .string(maxBytes: 64), "Where the last page ended."),
         ],
         result: .answer([

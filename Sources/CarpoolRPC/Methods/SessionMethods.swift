@@ -4,47 +4,9 @@ internal import CarpoolJSON
 enum SessionMethods {
     static let all: [Method] = [create, get, list, cancelRequests, setCredential, invalidate]
 
-    /// What a session gives its requests.
+    /// What a session's requests have in common.
     private static let configuration = JSONSchema.named(
-        "SessionConfiguration",
-        .object([
-            .optional("headers", .headers, "Sent with every request that has no field of the same name."),
-            .optional(
-                "languages", .array(of: .string(maxBytes: 35), count: 0...6),
-                "For `Accept-Language`, the dearest first: `de-AT`, `en` or `*`.", absent: "[\"en\"]"
-            ),
-            .optional(
-                "ephemeral", .boolean, "Whether nothing of the session is kept anywhere but in memory.", absent: "false"
-            ),
-            .optional(
-                "start", .start, "`manual`: requests wait for `request.resume`.", absent: "\"immediate\""),
-            .optional("setup", .setup, "When requests to send are made.", absent: "\"lazy\""),
-            .optional("interceptor", .interceptor, "Adapters and retriers, in order, before a request's own."),
-            .optional("validate", .validation, "What an acceptable response is.", absent: "false"),
-            .optional(
-                "timeout_ms", .duration, "The longest time without a byte in either direction.", absent: "60000"),
-            .optional(
-                "resource_timeout_ms", .duration, "The longest time from start to end.", absent: "604800000"),
-            .optional(
-                "connect_timeout_ms", .duration, "The longest time to resolve, connect and agree on TLS.",
-                absent: "60000"),
-            .optional(
-                "waits_for_connectivity", .boolean,
-                "Whether requests wait for a way to their host where there is none, instead of failing.",
-                absent: "false"),
-            .optional("trust", .trust, "How the server's certificate is judged.", absent: "\"system\""),
-            .optional("http_version", .httpVersion, "Which versions of HTTP are spoken.", absent: "\"auto\""),
-            .optional(
-                "url_encoding", .urlEncoding, "What is done with characters that a URL must not hold.",
-                absent: "\"percent\""),
-            .optional("redirect", .redirect, "What is done with redirects.", absent: "\"follow\""),
-            .optional(
-                "decode", .boolean, "Whether br, gzip and deflate are asked for, and what comes is decoded.",
-                absent: "true"),
-            .optional(
-                "max_ratio", .integer(1...1_000_000),
-                "The most decoded bytes per received byte, once more than 1 MiB is decoded.", absent: "200"),
-        ]))
+        "SessionConfiguration", .object(AnyParameter.sessionParameters.map(\.member)))
 
     private static let record = JSONSchema.named(
         "Session",
@@ -73,7 +35,7 @@ enum SessionMethods {
         """,
         params: [
             .required("name", .sessionName, "1 to 64 letters, digits, dots, dashes and underscores."),
-            .optional("configuration", configuration, "What its requests start from.", absent: "{}"),
+            .optional("configuration", configuration, "What its requests start from.", default: "{}"),
         ],
         result: .answer([
             .required("changed", .boolean, "Whether the session is new."),
@@ -93,7 +55,7 @@ enum SessionMethods {
         Each of them ends with `explicitly_cancelled`, also those of the user's other clients. New requests are welcome \
         at once.
         """,
-        params: [.optional("session", .sessionName, "Its name.", absent: "\"default\"")],
+        params: [.optional("session", .sessionName, "Its name.", default: "\"default\"")],
         result: .answer([.required("cancelled", .count, "How many were told to end.")]), errors: [.sessionNotFound],
         examples: [.init("nothing to do", params: #"{"session":"default"}"#, result: #"{"cancelled":0}"#)])
 
@@ -117,7 +79,7 @@ enum SessionMethods {
     private static let get = Method(
         "session.get", role: .submit, "Tells a session's configuration.",
         "Secrets are hidden: a session is shared by the user's clients.",
-        params: [.optional("session", .sessionName, "The session's name.", absent: "\"default\"")],
+        params: [.optional("session", .sessionName, "The session's name.", default: "\"default\"")],
         result: record, errors: [.sessionNotFound], examples: [.init("the default one", result: recordExample)])
 
     private static let list = Method(
@@ -127,7 +89,7 @@ enum SessionMethods {
         call again with it.
         """,
         params: [
-            .optional("limit", .integer(1...1_000), "The most on a page.", absent: "100"),
+            .optional("limit", .integer(1...1_000), "The most on a page.", default: "100"),
             .optional("next", .string(maxBytes: 64), "Where the last page ended."),
         ],
         result: .answer([
@@ -145,7 +107,7 @@ enum SessionMethods {
         params: [
             .required("session", .sessionName, "The session's name."),
             .optional(
-                "mode", .choice("finish", "cancel"), "What becomes of requests under way.", absent: "\"finish\""),
+                "mode", .choice("finish", "cancel"), "What becomes of requests under way.", default: "\"finish\""),
         ], result: .stateChange, errors: [.sessionNotFound, .wrongState],
         examples: [
             .init(

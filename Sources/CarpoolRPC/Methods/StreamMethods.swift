@@ -17,9 +17,9 @@ enum StreamMethods {
         params: [
             .required("host", .string(maxBytes: 1_024), "A name or an address; one of IPv6 with or without brackets."),
             .required("port", .integer(1...65_535), "The port."),
-            .optional("tls", .boolean, "Whether TLS is spoken.", absent: "true"),
+            .optional("tls", .boolean, "Whether TLS is spoken.", default: "true"),
             .optional("trust", .trust, "How the server's certificate is judged. Absent: as the session says."),
-            .optional("session", .sessionName, "Whose trust and connect timeout hold.", absent: "\"default\""),
+            .optional("session", .sessionName, "Whose trust and connect timeout hold.", default: "\"default\""),
             .optional(
                 "timeout_ms", .duration,
                 "How long resolving, connecting and TLS may take together. Absent: the session's `connect_timeout_ms`."),
@@ -71,8 +71,8 @@ enum StreamMethods {
         """,
         params: [
             stream,
-            .optional("max_bytes", .integer(1...1_048_576), "The most bytes that are wanted.", absent: "32768"),
-            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", absent: "60000"),
+            .optional("max_bytes", .integer(1...1_048_576), "The most bytes that are wanted.", default: "32768"),
+            .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
         ],
         result: .answer([
             .required("base64", .string, "The bytes."),

@@ -21,7 +21,7 @@ extension JSONSchema {
             ]),
             .object([
                 .required("fd", place, "A descriptor that came with the line: a regular file, a pipe or a socket."),
-                .optional("offset", .count, "Where to begin in a regular file, in bytes.", absent: "0"),
+                .optional("offset", .count, "Where to begin in a regular file, in bytes.", default: "0"),
                 .optional(
                     "length_bytes", .count,
                     "How many bytes. Absent: to the end; HTTP/1.1 sends a pipe or a socket in chunks then."),
@@ -38,13 +38,13 @@ extension JSONSchema {
                 .optional(
                     "memory_bytes", .integer(0...10_000_000),
                     "A form of fewer bytes is made in memory; of a larger one the files are read as they are sent.",
-                    absent: "1048576"),
+                    default: "1048576"),
             ])))
 
     /// A part of a file.
     static let fileBody = JSONSchema.object([
         .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
-        .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
+        .optional("offset", .count, "Where to begin, in bytes.", default: "0"),
         .optional("length_bytes", .count, "How many bytes. Absent: to the end."),
     ])
 
@@ -63,14 +63,14 @@ extension JSONSchema {
             .object(
                 partMembers(
                     .required("fd", place, "A descriptor that came with the line: a regular file, a pipe or a socket."),
-                    .optional("offset", .count, "Where to begin in a regular file, in bytes.", absent: "0"),
+                    .optional("offset", .count, "Where to begin in a regular file, in bytes.", default: "0"),
                     .optional(
                         "length_bytes", .count, "How many bytes; for a pipe or a socket there is no other way to know.")
                 )),
             .object(
                 partMembers(
                     .required("file", .string(maxBytes: 4_096), "The absolute path of a regular file."),
-                    .optional("offset", .count, "Where to begin, in bytes.", absent: "0"),
+                    .optional("offset", .count, "Where to begin, in bytes.", default: "0"),
                     .optional("length_bytes", .count, "How many bytes. Absent: to the end.")))))
 
     /// The place of a descriptor among those that came with the line.

@@ -18,7 +18,7 @@ extension JSONSchema {
         return .object(
             [
                 .required("name", callbackName, "The callback's name: 1 to 64 bytes, the client's own choice."),
-                .optional("deadline_ms", callbackDeadline, "How long the client may take.", absent: "10000"),
+                .optional("deadline_ms", callbackDeadline, "How long the client may take.", default: "10000"),
                 .optional(
                     "on_failure", .choice(onFailure),
                     "What happens when nobody is there, or the answer is late, an error or rubbish.\(standard)"),
@@ -32,7 +32,7 @@ extension JSONSchema {
             onFailure: ["fail", "skip", "retry"],
             extra: .optional(
                 "handles", .array(of: .choice("adapt", "retry"), count: 1...2), "What the client is asked.",
-                absent: "[\"adapt\",\"retry\"]")))
+                default: "[\"adapt\",\"retry\"]")))
 
     /// A client that decides about redirects.
     static let redirectCallback = JSONSchema.named(

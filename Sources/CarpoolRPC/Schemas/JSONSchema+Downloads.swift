@@ -9,11 +9,12 @@ extension JSONSchema {
         .optional(
             "remove_previous", .boolean,
             "Whether a file that is there is replaced, in one step. Else the request fails with EEXIST, and the file stays.",
-            absent: "false"),
-        .optional("create_directories", .boolean, "Whether missing directories are made.", absent: "false"),
+            default: "false"),
+        .optional("create_directories", .boolean, "Whether missing directories are made.", default: "false"),
         .optional(
             "umask", .integer(0...511),
-            "What the file's mode, 0666, is less, as a number: 18 stands for 022. Clients tell their own.", absent: "18"
+            "What the file's mode, 0666, is less, as a number: 18 stands for 022. Clients tell their own.",
+            default: "18"
         ),
     ]
 
@@ -22,10 +23,11 @@ extension JSONSchema {
             .optional(
                 "validate_before_move", .boolean,
                 "Whether the response is judged before the file gets its name. Else a page of error may replace a good file.",
-                absent: "true")
+                default: "true")
         ]
 
-    private static let destination = JSONSchema.named(
+    /// Where a download is stored.
+    static let destination = JSONSchema.named(
         "Destination",
         .oneOf(
             path.described("The absolute path of the file."),
@@ -43,14 +45,4 @@ extension JSONSchema {
 
     /// A client that says where a download goes.
     static let destinationCallback = JSONSchema.named("DestinationCallback", callback(onFailure: ["spool", "fail"]))
-
-    /// The parameters that only downloads have.
-    static let downloadMembers: [Member] = [
-        .optional(
-            "destination", destination,
-            "Where a download goes. Absent: where `resume_data` says, else to a file of the spool."),
-        .optional(
-            "resume_data", .string(maxBytes: 98_304),
-            "What an earlier download has left to go on with, as its record or an event had it."),
-    ]
 }

@@ -2,17 +2,6 @@ internal import CarpoolJSON
 
 // Parameters of a request, and how they are encoded.
 extension JSONSchema {
-    /// The members of a request that carry parameters.
-    static let parameterMembers: [Member] = [
-        .optional(
-            "parameters", .any,
-            """
-            Values that `encoding` puts into the query or the body. An object keeps the order of its members; `{"$data": "<base64>"}` is \
-            bytes, `{"$date": <seconds since 1970>}` a point in time. Absent or null: none.
-            """),
-        .optional("encoding", encoding, "How `parameters` are encoded.", absent: "\"form\""),
-    ]
-
     /// How parameters are encoded.
     static let encoding = JSONSchema.named(
         "ParameterEncoding",
@@ -27,35 +16,35 @@ extension JSONSchema {
     private static let formMembers: [Member] = [
         .optional(
             "destination", .choice("method_dependent", "query", "body"),
-            "`method_dependent`: the query for GET, HEAD and DELETE, else the body.", absent: "\"method_dependent\""),
+            "`method_dependent`: the query for GET, HEAD and DELETE, else the body.", default: "\"method_dependent\""),
         .optional(
             "sort", .choice("pairs", "keys", "given"),
             """
             `pairs`: the encoded pairs at every level, elements of arrays too. `keys`: the members of the outermost object only. `given`: \
             nothing is moved.
-            """, absent: "\"pairs\""),
+            """, default: "\"pairs\""),
         .optional(
             "array", .choice("brackets", "no_brackets", "index_in_brackets", "comma"),
-            "`k[]=1&k[]=2`, `k=1&k=2`, `k[0]=1&k[1]=2`, or `k=1,2`.", absent: "\"brackets\""),
-        .optional("bool", .choice("numeric", "literal"), "`1` or `true`.", absent: "\"numeric\""),
+            "`k[]=1&k[]=2`, `k=1&k=2`, `k[0]=1&k[1]=2`, or `k=1,2`.", default: "\"brackets\""),
+        .optional("bool", .choice("numeric", "literal"), "`1` or `true`.", default: "\"numeric\""),
         .optional(
             "data", .choice("base64", "deferred_to_data"), "Bytes as base64, or as an array of numbers.",
-            absent: "\"base64\""),
-        .optional("date", date, "How points in time are written.", absent: "\"deferred_to_date\""),
+            default: "\"base64\""),
+        .optional("date", date, "How points in time are written.", default: "\"deferred_to_date\""),
         .optional(
             "key",
             .choice("use_default_keys", "snake_case", "kebab_case", "capitalized", "uppercased", "lowercased"),
-            "How names are converted: the whole composed name at once.", absent: "\"use_default_keys\""),
-        .optional("key_path", .choice("brackets", "dots"), "`a[b]` or `a.b`.", absent: "\"brackets\""),
+            "How names are converted: the whole composed name at once.", default: "\"use_default_keys\""),
+        .optional("key_path", .choice("brackets", "dots"), "`a[b]` or `a.b`.", default: "\"brackets\""),
         .optional(
             "nil", .choice("drop_key", "drop_value", "null"), "null as nothing, as `k=`, or as `k=null`.",
-            absent: "\"drop_key\""),
+            default: "\"drop_key\""),
         .optional(
-            "space", .choice("percent_escaped", "plus_replaced"), "`%20` or `+`.", absent: "\"percent_escaped\""),
+            "space", .choice("percent_escaped", "plus_replaced"), "`%20` or `+`.", default: "\"percent_escaped\""),
         .optional(
             "allowed_characters", .string(maxBytes: 128),
             "What is not percent-encoded besides letters and digits: printable ASCII without blank and `#`.",
-            absent: "\"-._~?/\""),
+            default: "\"-._~?/\""),
     ]
 
     private static let date = JSONSchema.oneOf(
@@ -68,11 +57,11 @@ extension JSONSchema {
         ]))
 
     private static let jsonMembers: [Member] = [
-        .optional("pretty", .boolean, "On several lines, indented.", absent: "false"),
-        .optional("sorted_keys", .boolean, "The members of objects by name.", absent: "false"),
+        .optional("pretty", .boolean, "On several lines, indented.", default: "false"),
+        .optional("sorted_keys", .boolean, "The members of objects by name.", default: "false"),
     ]
 
     private static let propertyListMembers: [Member] = [
-        .optional("format", .choice("xml", "binary"), "The form of the property list.", absent: "\"xml\"")
+        .optional("format", .choice("xml", "binary"), "The form of the property list.", default: "\"xml\"")
     ]
 }

@@ -50,7 +50,7 @@ extension JSONSchema.Member {
         """
         Types, or patterns such as `request.*`; `*` stands for any characters. The types that begin with `notification.` say \
         again what others say: only a pattern that begins so means them.
-        """, absent: "[\"*\"]")
+        """, default: "[\"*\"]")
 
     /// Whose events are wanted.
     static let eventScope = JSONSchema.Member.optional(
@@ -58,7 +58,7 @@ extension JSONSchema.Member {
         """
         `mine`: requests of the same client; `all`: those of the same user, and for an administrator those of all users; or \
         `session:NAME`: those of one of the user's sessions.
-        """, absent: "\"mine\"")
+        """, default: "\"mine\"")
 
     /// Where the caller has stopped reading.
     static let since = JSONSchema.Member.optional(

@@ -37,7 +37,7 @@ extension JSONSchema {
         .required("value", .string(maxBytes: 16_384), "Its value."),
         .optional(
             "mode", .choice("replace", "append", "if_absent"),
-            "What becomes of fields of that name that are there already.", absent: "\"replace\""),
+            "What becomes of fields of that name that are there already.", default: "\"replace\""),
     ])
 
     private static let rewrite = JSONSchema.object([
@@ -57,21 +57,21 @@ extension JSONSchema {
     // MARK: Retries
 
     private static let delays: [Member] = [
-        .optional("limit", .integer(0...1_000), "How often a request is sent again.", absent: "2"),
+        .optional("limit", .integer(0...1_000), "How often a request is sent again.", default: "2"),
         .optional(
-            "base", .integer(2...1_000), "What the delay is multiplied by from retry to retry.", absent: "2"),
-        .optional("scale_ms", .integer(0...2_592_000_000), "The delay before the first retry.", absent: "500"),
+            "base", .integer(2...1_000), "What the delay is multiplied by from retry to retry.", default: "2"),
+        .optional("scale_ms", .integer(0...2_592_000_000), "The delay before the first retry.", default: "500"),
         .optional(
             "methods", .array(of: .string(maxBytes: 64), count: 0...64), "The methods that may be sent twice.",
-            absent: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
+            default: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
         .optional(
             "respect_retry_after", .boolean,
             "Whether no retry comes before the time that `Retry-After` asks for, in seconds or as a date.",
-            absent: "false"),
+            default: "false"),
         .optional(
             "jitter", .number,
             "0 to 1: which part of the delay is left to chance. It makes the delay shorter, never less than `Retry-After`.",
-            absent: "0"),
+            default: "0"),
         .optional(
             "max_delay_ms", .integer(0...2_592_000_000),
             "The longest delay, also where `Retry-After` asks for more. Absent: 30 days."),
@@ -94,21 +94,21 @@ extension JSONSchema {
             .optional(
                 "without_validation", .boolean,
                 "Whether a response of one of the statuses is a failure although nothing validates it.",
-                absent: "false"),
+                default: "false"),
         ])
 
     private static let connectionLost = JSONSchema.object(delays)
 
     private static let offline = JSONSchema.object([
-        .optional("wait_ms", .integer(0...3_600_000), "The longest time to wait for the network.", absent: "5000"),
+        .optional("wait_ms", .integer(0...3_600_000), "The longest time to wait for the network.", default: "5000"),
         .optional(
             "codes", .array(of: .oneOf(.string(maxBytes: 64), .integer(-10_000 ... -1)), count: 0...100),
             "The failures, by name or number of the URL error, that mean that nothing was sent.",
-            absent: "[\"not_connected_to_internet\"]"),
+            default: "[\"not_connected_to_internet\"]"),
         .optional(
             "methods", .array(of: .string(maxBytes: 64), count: 0...64),
             "The methods that are sent again, once, when the network was lost under the request.",
-            absent: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
+            default: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
     ])
 
     // MARK: Credentials
@@ -144,19 +144,19 @@ extension JSONSchema {
     private static let credentials: [Member] = [
         .optional(
             "credential", oauth2Credential.nullable,
-            "What is sent first. Without one every request fails until `session.set_credential`.", absent: "null"),
+            "What is sent first. Without one every request fails until `session.set_credential`.", default: "null"),
         .optional(
             "refresh_before_ms", .integer(0...2_592_000_000),
             "A credential with less time left, but at most a tenth of its life, is refreshed before it is used.",
-            absent: "300000"),
+            default: "300000"),
         .optional(
             "window",
             JSONSchema.object([
-                .optional("interval_ms", .integer(1...2_592_000_000), "A stretch of time.", absent: "30000"),
-                .optional("attempts", .integer(0...1_000), "The most refreshes in it.", absent: "5"),
+                .optional("interval_ms", .integer(1...2_592_000_000), "A stretch of time.", default: "30000"),
+                .optional("attempts", .integer(0...1_000), "The most refreshes in it.", default: "5"),
             ]).nullable, "Stops a loop with an origin that refuses every credential; `null` does not.",
-            absent: "{\"interval_ms\":30000,\"attempts\":5}"),
+            default: "{\"interval_ms\":30000,\"attempts\":5}"),
         .optional(
-            "refresh_timeout_ms", .integer(1...600_000), "The longest time for a refresh.", absent: "30000"),
+            "refresh_timeout_ms", .integer(1...600_000), "The longest time for a refresh.", default: "30000"),
     ]
 }

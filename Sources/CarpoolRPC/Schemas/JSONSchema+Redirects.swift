@@ -14,17 +14,17 @@ extension JSONSchema {
                     "callback", redirectCallback,
                     "Ask a client each time; without an answer `do_not_follow`. Not together with `modify`."),
                 .optional(
-                    "max_hops", .integer(0...64), "Follow at most so many; one more fails the request.", absent: "16"),
+                    "max_hops", .integer(0...64), "Follow at most so many; one more fails the request.", default: "16"),
                 .optional(
                     "keep_method", .boolean,
-                    "Whether 301, 302 and 303 keep method and body too, as 307 and 308 do.", absent: "false"),
+                    "Whether 301, 302 and 303 keep method and body too, as 307 and 308 do.", default: "false"),
                 .optional(
                     "keep_authorization", .choice("never", "same_origin", "always"),
                     "How far `Authorization` goes: `same_origin` keeps it from other origins.",
-                    absent: "\"same_origin\""),
+                    default: "\"same_origin\""),
                 .optional(
                     "allow_downgrade", .boolean, "Whether https may be left for http; if not, the request fails then.",
-                    absent: "false"),
+                    default: "false"),
                 .optional(
                     "strip_headers", headerNames,
                     "More headers that other origins do not get, besides those whose names say that they are secret."),
@@ -43,7 +43,7 @@ extension JSONSchema {
             .optional("method", .string(maxBytes: 256), "The method. `GET` and `HEAD` leave the body behind."),
             .optional("set_headers", headers, "Headers that replace those of the same name."),
             .optional("remove_headers", headerNames, "Headers that are taken away."),
-            .optional("drop_body", .boolean, "Whether the body and its headers are left behind.", absent: "false"),
+            .optional("drop_body", .boolean, "Whether the body and its headers are left behind.", default: "false"),
         ]).described(
             "Applies after the rules of RFC 9110, to every hop. What it sets is sent to any origin, credentials too."))
 

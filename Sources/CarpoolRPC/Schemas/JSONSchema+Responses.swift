@@ -64,10 +64,10 @@ extension JSONSchema {
                 """),
             .optional(
                 "empty_methods", .array(of: .string(maxBytes: 64), count: 0...maximumEntries),
-                "Methods whose responses may have no body.", absent: "[\"HEAD\"]"),
+                "Methods whose responses may have no body.", default: "[\"HEAD\"]"),
             .optional(
                 "empty_statuses", .array(of: status, count: 0...maximumEntries),
-                "Statuses whose responses may have no body.", absent: "[204,205]"),
+                "Statuses whose responses may have no body.", default: "[204,205]"),
             .optional(
                 "preprocess",
                 .oneOf(
@@ -87,15 +87,4 @@ extension JSONSchema {
         "utf-32le",
         "utf-32be",
     ]
-}
-
-extension JSONSchema.Member {
-    /// How a response is judged.
-    static let validate = JSONSchema.Member.optional(
-        "validate", .validation, "What makes a response a failure. Absent: as the session says, else nothing does.")
-
-    /// What becomes of its body.
-    static let serialize = JSONSchema.Member.optional(
-        "serialize", .serialization,
-        "What value is made of the response's body: at most 16 MiB become one. Absent: none, the body is the result.")
 }

@@ -210,11 +210,11 @@ final class Server {
         let session = try session(call.params["session"], of: call.client)
         let identity = call.client.identity
         if let refusal = requests.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
-        let reader = reader(for: call.client, files: files)
-        let parameters = try reader.parameters(call.params, call.parts)
+        let decoder = decoder(for: call.client, files: files)
+        let parameters = try decoder.parameters(call.params, call.parts)
         let heldBytes = parameters.memoryBytes(callBytes: call.messageBytes, sessionFields: session.fieldCount)
         if let refusal = requests.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
-        let tags = try reader.tags(call.params["tags"])
+        let tags = try decoder.tags(call.params[.tags])
         let sequence = requests.nextSequence()
         let request = session.request(parameters, id: requestID(sequence))
         request.context = EventSubject(
@@ -223,7 +223,7 @@ final class Server {
         let entry = RequestEntry(
             request: request, client: identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
-            isKept: isKept, key: call.params["key"]?.string, fingerprint: Fingerprint.ofKeyed(call), tags: tags,
+            isKept: isKept, key: call.params[.key], fingerprint: Fingerprint.ofKeyed(call), tags: tags,
             created: WallClock.microseconds(), callBytes: call.messageBytes)
         entry.clientName = call.client.displayName
         requests.insert(entry)
@@ -239,12 +239,12 @@ final class Server {
     private func requestID(_ sequence: Int) -> String { "r_\(epoch)_\(String(sequence, radix: 36))" }
 
     /// Reads what a call says of a request, or of a session, whose callbacks outlive the connection of the call.
-    func reader(for client: any Client, files: CallFiles, ofSession isOfSession: Bool = false) -> RequestReader {
+    func decoder(for client: any Client, files: CallFiles, ofSession: Bool = false) -> RequestParametersDecoder {
         let worker = worker.access(for: client.identity.workerShare)
-        return RequestReader(
+        return RequestParametersDecoder(
             client: client, owner: access.owner, files: files, worker: worker,
             callbacks: ClientCallbacks(
-                broker: callbacks, origin: isOfSession ? nil : client.number,
+                broker: callbacks, origin: ofSession ? nil : client.number,
                 client: client.identity, worker: worker),
             languages: languages, scheduler: loop, connectivity: connectivity,
             makeRequestID: makeRequestID, partials: partials, fileStore: self.files)

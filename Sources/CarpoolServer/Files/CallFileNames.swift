@@ -29,14 +29,16 @@ struct CallFileNames {
 
     /// Looks through the parameters of a request that have passed their schema.
     init(_ params: Params) {
-        if let body = params["body"] { addBody(body) }
-        if let trust = params["trust"] { addTrust(trust, at: "params.trust") }
-        if params["kind"]?.isString("download") == true { destination = DestinationNames(params) }
+        if let body = params[.body] { addBody(body) }
+        if let trust = params[.trust] { addTrust(trust, at: "params.trust") }
+        if params[.kind] == "download" { destination = DestinationNames(params) }
     }
 
     /// Looks through the configuration of a session.
     init(configuration: JSON?) {
-        if let trust = configuration?["trust"] { addTrust(trust, at: "params.configuration.trust") }
+        if let trust = configuration.flatMap({ ParameterObject($0)[.trust] }) {
+            addTrust(trust, at: "params.configuration.trust")
+        }
     }
 
     private mutating func addBody(_ body: JSON) {

@@ -56,7 +56,7 @@ struct RawStreamHandlers {
 
     private func trust(_ call: Call, _ files: CallFiles) throws(RPCError) -> ConnectionPartition.Trust? {
         guard let own = call.params["trust"] else { return nil }
-        return try server.reader(for: call.client, files: files).trust(own, path: "params.trust")
+        return try server.decoder(for: call.client, files: files).trust(own, path: "params.trust")
     }
 
     private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {

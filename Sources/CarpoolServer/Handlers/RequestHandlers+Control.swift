@@ -22,7 +22,7 @@ extension RequestHandlers {
     /// The whole record, whose values are made anew where the call says how.
     func response(_ call: Call) throws(RPCError) -> Answer {
         let entry = try server.entry(of: call)
-        let serializers = try server.reader(for: call.client, files: server.noFiles).serializers(
+        let serializers = try server.decoder(for: call.client, files: server.noFiles).serializers(
             call.params["serialize"])
         return waitForEnd(of: entry, call) { entry in
             guard !serializers.isEmpty else { return answer(call, with: entry, isFull: true) }

@@ -31,7 +31,7 @@ struct SessionHandlers {
         }
         let text = call.params["configuration"]
         let uid = call.client.uid
-        let configuration = try server.reader(for: call.client, files: files, ofSession: true).configuration(text)
+        let configuration = try server.decoder(for: call.client, files: files, ofSession: true).configuration(text)
         let isStandard = name == SessionTable.standardName
         let standard = server.standardSession(of: uid)
         let known =
@@ -151,16 +151,8 @@ struct SessionHandlers {
             write(name, to: &writer, upTo: end, &leftOut) { SecretRedaction.write(value, to: &$0) }
         }
         writer.member("start", configuration.startsRequestsImmediately ? "immediate" : "manual")
-        writer.member("setup", configuration.setup.rawValue)
         writer.member("ephemeral", configuration.isEphemeral)
-        writer.member("timeout_ms", configuration.idleTimeoutMilliseconds)
-        writer.member("resource_timeout_ms", configuration.resourceTimeoutMilliseconds)
-        writer.member("connect_timeout_ms", configuration.connectTimeoutMilliseconds)
-        writer.member("waits_for_connectivity", configuration.waitsForConnectivity)
-        writer.member("http_version", configuration.httpVersion.rawValue)
-        writer.member("url_encoding", configuration.urlEncoding.rawValue)
-        writer.member("decode", configuration.decodesContent)
-        writer.member("max_ratio", configuration.maximumDecodingRatio)
+        configuration.options.writeScalars(to: &writer)
         writer.endObject()
         if !leftOut.isEmpty { writer.member("left_out", leftOut) }
         writer.endObject()

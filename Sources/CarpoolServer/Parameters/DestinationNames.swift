@@ -17,9 +17,9 @@ struct DestinationNames: Sendable {
     /// Collects them from the parameters of a download, which have passed their schema; `nil` if there are none. What is no path is refused
     /// later, without a look at the file system.
     init?(_ params: Params) {
-        let token = params["resume_data"]?.string.flatMap { ResumePoint.places(token: $0) }
+        let token = params[.resumeData].flatMap { ResumePoint.places(token: $0) }
         partial = token?.partial
-        if let json = params["destination"] {
+        if let json = params[.destination] {
             if let path = json.string ?? json["path"]?.string, AbsolutePath.isOne(path) {
                 place = .file(path, at: json.string == nil ? "params.destination.path" : "params.destination")
             } else if let path = json["directory"]?.string, AbsolutePath.isOne(path) {

@@ -23,8 +23,8 @@ struct DestinationReader {
         var download = DownloadParameters()
         download.index = index
         download.isResolved = true
-        if let token = params["resume_data"]?.string { download.resumePoint = try resumePoint(token) }
-        guard let json = params["destination"] else {
+        if let token = params[.resumeData] { download.resumePoint = try resumePoint(token) }
+        guard let json = params[.destination] else {
             if let point = download.resumePoint { download.destination = try destination(of: point) }
             return download
         }

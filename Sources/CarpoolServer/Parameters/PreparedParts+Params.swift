@@ -5,10 +5,10 @@ internal import CarpoolSession
 extension PreparedParts {
     /// Reads the parts, on any thread. Leaves no tree of a large value with the parameters.
     convenience init(_ params: Params) {
-        let (body, values, encoding) = (params["body"], params["parameters"], params["encoding"])
+        let (body, values, encoding) = (params[.body], params[.parameters], params[.encoding])
         let bytes = Result { () throws(RPCError) -> [UInt8]? in
             guard let body, body.kind == .object else { return nil }
-            return try RequestReader.bytes(body, path: "params.body")
+            return try RequestParametersDecoder.bytes(body, path: "params.body")
         }
         let parameters = Result { () throws(RPCError) -> EncodedParameters? in
             // With a body they are refused.
@@ -16,7 +16,7 @@ extension PreparedParts {
             return EncodedParameters(value, try EncodingReader().encoding(encoding))
         }
         self.init(
-            body: bytes, parameters: parameters, fingerprint: params["key"] == nil ? nil : Fingerprint.of(params))
+            body: bytes, parameters: parameters, fingerprint: params[.key] == nil ? nil : Fingerprint.of(params))
         params.forgetLargeValues()
     }
 }

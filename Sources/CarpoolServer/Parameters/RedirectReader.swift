@@ -50,10 +50,10 @@ struct RedirectReader {
             }
         }
         if let method = json["method"]?.string {
-            modification.method = try RequestReader.method(method, path: "\(path).method")
+            modification.method = try RequestParametersDecoder.method(method, path: "\(path).method")
         }
         if let headers = json["set_headers"] {
-            modification.fields = try RequestReader.fields(headers, path: "\(path).set_headers")
+            modification.fields = try RequestParametersDecoder.fields(headers, path: "\(path).set_headers")
             guard !modification.fields.contains(where: { $0.hasName("host") }) else {
                 throw .invalidParams(
                     path: "\(path).set_headers", message: "Host is what the URL says", expected: "no Host; set url")

@@ -38,7 +38,7 @@ import Testing
     @Test(arguments: methods)
     func hasDefaultsThatFitTheirSchemas(_ method: Method) throws {
         for member in method.params {
-            guard let absent = member.absent else { continue }
+            guard let absent = member.defaultValue else { continue }
             #expect(!member.required)
             try member.schema.validate(try parse(absent.description), path: member.name.description)
         }

@@ -6,7 +6,7 @@ import CarpoolSession
 import Testing
 
 struct EncodingReaderTests {
-    private static let schema = JSONSchema.object(JSONSchema.parameterMembers)
+    private static let schema = JSONSchema.object([AnyParameter.parameters.member, AnyParameter.encoding.member])
 
     private static func read(_ text: String) throws -> (parameters: StructuredValue?, encoding: ParameterEncoding) {
         let json = try JSON.parse(Array(text.utf8))

@@ -31,8 +31,9 @@ from ._exceptions import (
     TransferError,
     ValidationError,
 )
+from ._inputs import CallbackOptions, RedirectOptions, RetryPolicy, SerializeOptions
 from ._models import Headers, Progress, Response, ServerSentEvent
-from ._options import CallbackOptions, RedirectOptions, RequestOptions, RetryPolicy, SerializeOptions
+from ._options import RequestOptions, SessionOptions
 from ._rpc import Notification
 from ._sync.client import Client
 from ._sync.events import EventStream
@@ -113,6 +114,7 @@ __all__ = [
     "SerializeCall",
     "SerializeOptions",
     "ServerSentEvent",
+    "SessionOptions",
     "Stream",
     "TransferError",
     "URLRequest",

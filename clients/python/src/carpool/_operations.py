@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
+from ._inputs import HeaderInput, Multipart, Upload
 from ._models import Progress
-from ._options import HeaderInput, Multipart, RequestOptions, Upload
+from ._options import RequestOptions
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -1,117 +1,153 @@
-"""The keyword arguments of a request, in one place: their types here, their way onto the wire in `_operations`."""
+"""The parameters of requests and sessions. Written by docs/generate from the catalogue: do not edit."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
-from typing import IO, Any, Literal, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
 
-HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
-# What is there as a whole.
-Data = str | bytes | os.PathLike[str]
-# The same, and what is read while it is sent. An asynchronous iterable is for the asynchronous client alone.
-Upload = Data | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
-# The parts of a form by name, each a text, bytes, a path or a part of the daemon's; or a list of the daemon's.
-Multipart = Mapping[str, "str | bytes | os.PathLike[str] | Mapping[str, Any]"] | Sequence[Mapping[str, Any]]
-
-Serializer = Literal["data", "string", "json", "plist", "none"]
+from ._inputs import HeaderInput, PythonOptions, RedirectOptions, Serialize
 
 
-class _CallbackName(TypedDict):
-    name: str
+class RequestOptions(PythonOptions, total=False):
+    """The keyword arguments of a request. None is the same as leaving one out, but for `json`."""
 
-
-class CallbackOptions(_CallbackName, total=False):
-    """What stands under `callback` where a client is asked by the name under which it is registered."""
-
-    deadline_ms: int
-    on_failure: str
-
-
-class RetryPolicy(TypedDict, total=False):
-    """When a request is sent again: the members of `retry_policy`."""
-
-    limit: int
-    base: int
-    scale_ms: int
-    methods: Sequence[str]
-    statuses: Sequence[int]
-    codes: Sequence[int | str]
-    respect_retry_after: bool
-    jitter: float
-    max_delay_ms: int
-    without_validation: bool
-
-
-class RedirectOptions(TypedDict, total=False):
-    """What is done with redirects, in full."""
-
-    modify: Mapping[str, Any]
-    callback: CallbackOptions
-    max_hops: int
-    keep_method: bool
-    keep_authorization: Literal["never", "same_origin", "always"]
-    allow_downgrade: bool
-    strip_headers: Sequence[str]
-    keep_headers: Sequence[str]
-
-
-# By its call form, because `as` is a word of the language.
-SerializeOptions = TypedDict(
-    "SerializeOptions",
-    {
-        "as": Serializer,
-        "encoding": str,
-        "empty_methods": Sequence[str],
-        "empty_statuses": Sequence[int],
-        "preprocess": str | Mapping[str, Any],
-        "callback": CallbackOptions,
-    },
-    total=False,
-)
-Serialize = Serializer | SerializeOptions
-
-
-class RequestOptions(TypedDict, total=False):
-    """Every keyword of a request. None is the same as leaving it out, but for `json`, where it is a value."""
-
-    # Those that have a form of their own in Python.
     headers: HeaderInput | None
-    json: Any
-    data: Upload | None
-    multipart: Multipart | None
-    timeout: float | None
-    verify: bool | str | os.PathLike[str]
-    parameters: Any
-    retry: bool | int | RetryPolicy | None
-
-    # Those that go as they stand.
-    session: str | None
-    encoding: Literal["form", "json", "plist"] | Mapping[str, Mapping[str, Any]] | None
-    interceptor: Sequence[str | Mapping[str, Any]] | None
-    validate: bool | Sequence[Mapping[str, Any]] | None
-    serialize: Serialize | Sequence[Serialize] | None
-    redirect: Literal["follow", "do_not_follow"] | RedirectOptions | None
-    start: Literal["immediate", "manual"] | None
-    setup: Literal["lazy", "eager"] | None
-    hold_for_headers: bool | None
-    key: str | None
-    events: Mapping[str, Any] | None
-    tags: Mapping[str, str] | None
-    on_disconnect: Literal["cancel", "detach"] | None
-    kind: Literal["data", "upload", "stream", "download"] | None
-    destination: str | Mapping[str, Any] | None
-    resume_data: str | None
-    sha256: bool | None
-    expect_continue: bool | None
-    response_body: Literal["auto", "inline", "file"] | None
-    timeout_ms: int | None
-    resource_timeout_ms: int | None
-    connect_timeout_ms: int | None
-    waits_for_connectivity: bool | None
-    http_version: str | None
-    url_encoding: Literal["percent", "as_is"] | None
-    decode: bool | None
-    max_ratio: int | None
-    trust: str | Mapping[str, Any] | None
+    """Header fields, in order. The daemon sets `Host`, `Content-Length` and the fields of a connection itself.
+    Default: none.
+    """
     body: Mapping[str, Any] | None
+    """The request's body. Default: none."""
+    expect_continue: bool | None
+    """Whether the request sends `Expect: 100-continue` and waits for the answer before the body. Costs a round trip,
+    or a second if the server does not answer. Default: false.
+    """
+    parameters: Any
+    """Values that `encoding` puts into the query or the body. An object keeps the order of its members; `{"$data":
+    "<base64>"}` is bytes, `{"$date": <seconds since 1970>}` a point in time. null is the same as none. Default:
+    none.
+    """
+    encoding: Literal["form", "json", "plist"] | Mapping[str, Any] | None
+    """How `parameters` are encoded. Default: "form"."""
+    session: str | None
+    """The session that the request belongs to. Default: "default"."""
+    kind: Literal["data", "upload", "download", "stream"] | None
+    """`data`: the record holds the response's body. `upload`: the same, with the events of uploads. `download`: the
+    body goes to a file. `stream`: readers get the body as it arrives: see `request.read` and `request.attach`.
+    Default: upload if the body is stream, multipart, fd or callback, else data.
+    """
+    destination: str | Mapping[str, Any] | None
+    """Where a download is stored. Default: the place in resume_data, else a file of the spool."""
+    resume_data: str | None
+    """The token of an earlier download that this one continues, from its record or from an event. Default: none."""
+    cancel_on_stream_error: bool | None
+    """For `stream`: whether the first failure of a reader, such as a line that is not JSON, cancels the request.
+    Default: false.
+    """
+    start: Literal["immediate", "manual"] | None
+    """When a request starts. `immediate`: at once. `manual`: with `request.resume`. Default: the session's."""
+    setup: Literal["lazy", "eager"] | None
+    """When the request to send is made. `lazy`: when the request starts. `eager`: at once, adapters included.
+    Default: the session's.
+    """
+    hold_for_headers: bool | None
+    """Whether the call answers with the head, and the body waits: `request.resume` receives it, `request.cancel`
+    ends the request, `request.wait` returns the whole record. For the first attempt only. Default: false.
+    """
+    interceptor: Sequence[Literal["retry_policy", "connection_lost", "offline", "compress"] | Mapping[str, Any]] | None
+    """Adapters and retriers, in order. Those of a session run before those of its requests. Default: none."""
+    validate: bool | Sequence[Mapping[str, Any]] | None
+    """Which responses are acceptable; others fail the request. Default: the session's."""
+    serialize: Serialize | Sequence[Serialize] | None
+    """Which values are made of the body; the record holds the body if there are none. Default: none."""
+    trust: Literal["system"] | Mapping[str, Any] | None
+    """How the server's certificate is judged. Default: the session's."""
+    timeout_ms: int | None
+    """The longest time without a byte in either direction. Default: the session's."""
+    resource_timeout_ms: int | None
+    """The longest time from start to end, waiting included. Default: the session's."""
+    queue_timeout_ms: int | None
+    """The longest time to wait for a connection. After it the request fails with `session_task_failed.timed_out` and
+    `queued`. Default: no limit but resource_timeout_ms.
+    """
+    priority: Literal["high", "normal", "low"] | None
+    """The order among requests that wait for the same origin: `high` before `normal` before `low`; the lower ones
+    still get a share of the connections. Default: "normal".
+    """
+    connect_timeout_ms: int | None
+    """The longest time to resolve, connect and agree on TLS. Default: the session's."""
+    waits_for_connectivity: bool | None
+    """Whether a request waits until its host is reachable, instead of failing with `not_connected_to_internet`. Only
+    `resource_timeout_ms` runs meanwhile. Default: the session's.
+    """
+    http_version: Literal["auto", "1.1", "2"] | None
+    """The versions of HTTP that may be used. Default: the session's."""
+    url_encoding: Literal["percent", "as_is"] | None
+    """What happens to characters that a URL must not contain. Default: the session's."""
+    redirect: Literal["follow", "do_not_follow"] | RedirectOptions | None
+    """What happens on redirects. Default: the session's."""
+    decode: bool | None
+    """Whether br, gzip and deflate are asked for, and encoded bodies are decoded. Default: the session's."""
+    max_ratio: int | None
+    """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: the session's."""
+    response_body: Literal["auto", "inline", "file"] | None
+    """`auto`: inline if it fits the line, else a file. `inline`: the same, for callers without a file system: read a
+    larger one with `body.read`. `file`: always a file. Default: "auto".
+    """
+    sha256: bool | None
+    """Whether the record has the SHA-256 of the body as it is in the record or the file. Default: false."""
+    events: Mapping[str, Any] | None
+    """Sends this request's events on this connection, from the first to the last, and then `subscription.closed`;
+    the answer has the name of the subscription. The events of `request.submit` come after its answer, those of
+    `request.perform` before. Default: none.
+    """
+    on_disconnect: Literal["cancel", "detach"] | None
+    """Whether the request is cancelled or continues when its caller's connection is lost. Default: "cancel"."""
+    key: str | None
+    """The caller's own name for the request. A second call with the same key and parameters returns the same
+    request. Default: none.
+    """
+    tags: Mapping[str, str] | None
+    """Labels for `request.list`. Default: {}."""
+
+
+class SessionOptions(TypedDict, total=False):
+    """The configuration of a session."""
+
+    headers: Mapping[str, str | Sequence[str]] | Sequence[Sequence[str]]
+    """Sent with every request that has no field of the same name. Default: none."""
+    languages: Sequence[str]
+    """The values of `Accept-Language`, the preferred one first: `de-AT`, `en` or `*`. Default: ["en"]."""
+    ephemeral: bool
+    """Whether the session keeps all of its data in memory alone. Default: false."""
+    start: Literal["immediate", "manual"]
+    """When a request starts. `immediate`: at once. `manual`: with `request.resume`. Default: "immediate"."""
+    setup: Literal["lazy", "eager"]
+    """When the request to send is made. `lazy`: when the request starts. `eager`: at once, adapters included.
+    Default: "lazy".
+    """
+    interceptor: Sequence[Literal["retry_policy", "connection_lost", "offline", "compress"] | Mapping[str, Any]]
+    """Adapters and retriers, in order. Those of a session run before those of its requests. Default: none."""
+    validate: bool | Sequence[Mapping[str, Any]]
+    """Which responses are acceptable; others fail the request. Default: false."""
+    trust: Literal["system"] | Mapping[str, Any]
+    """How the server's certificate is judged. Default: "system"."""
+    timeout_ms: int
+    """The longest time without a byte in either direction. Default: 60000."""
+    resource_timeout_ms: int
+    """The longest time from start to end, waiting included. Default: 604800000."""
+    connect_timeout_ms: int
+    """The longest time to resolve, connect and agree on TLS. Default: 60000."""
+    waits_for_connectivity: bool
+    """Whether a request waits until its host is reachable, instead of failing with `not_connected_to_internet`. Only
+    `resource_timeout_ms` runs meanwhile. Default: false.
+    """
+    http_version: Literal["auto", "1.1", "2"]
+    """The versions of HTTP that may be used. Default: "auto"."""
+    url_encoding: Literal["percent", "as_is"]
+    """What happens to characters that a URL must not contain. Default: "percent"."""
+    redirect: Literal["follow", "do_not_follow"] | RedirectOptions
+    """What happens on redirects. Default: "follow"."""
+    decode: bool
+    """Whether br, gzip and deflate are asked for, and encoded bodies are decoded. Default: true."""
+    max_ratio: int
+    """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: 200."""

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _operations as operations
 from .._exceptions import CarpoolError, ObjectError, RPCError
+from .._inputs import Serialize, Upload
 from .._models import Progress, Response
-from .._options import RequestOptions, Serialize, Upload
+from .._options import RequestOptions, SessionOptions
 from .observer import AsyncObserver
 from .stream import AsyncStream
 
@@ -216,7 +217,7 @@ class AsyncClient(AsyncObserver):
         answer = await self._channel.call("request.curl", {"request": request, "reveal": reveal})
         return None if answer["curl"] is None else str(answer["curl"])
 
-    async def create_session(self, name: str, configuration: Mapping[str, Any] | None = None) -> bool:
+    async def create_session(self, name: str, configuration: SessionOptions | Mapping[str, Any] | None = None) -> bool:
         """Create a session; gives False if there is one of the same name and configuration already."""
         params = operations.present({"name": name, "configuration": configuration})
         return bool((await self._channel.call("session.create", params))["changed"])

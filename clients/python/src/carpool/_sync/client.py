@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import _operations as operations
 from .._exceptions import CarpoolError, ObjectError, RPCError
+from .._inputs import Serialize, Upload
 from .._models import Progress, Response
-from .._options import RequestOptions, Serialize, Upload
+from .._options import RequestOptions, SessionOptions
 from .observer import Observer
 from .stream import Stream
 
@@ -217,7 +218,7 @@ class Client(Observer):
         answer = self._channel.call("request.curl", {"request": request, "reveal": reveal})
         return None if answer["curl"] is None else str(answer["curl"])
 
-    def create_session(self, name: str, configuration: Mapping[str, Any] | None = None) -> bool:
+    def create_session(self, name: str, configuration: SessionOptions | Mapping[str, Any] | None = None) -> bool:
         """Create a session; gives False if there is one of the same name and configuration already."""
         params = operations.present({"name": name, "configuration": configuration})
         return bool((self._channel.call("session.create", params))["changed"])

@@ -4,9 +4,9 @@ import CarpoolRPC
 import CarpoolSession
 import CarpoolSystem
 
-extension RequestReader {
+extension RequestParametersDecoder {
     /// A reader for a daemon of user 1000, whose callbacks are only noted. The files that the parameters name are opened.
-    static func make(_ client: any Client, params: Params = .none) throws -> RequestReader {
+    static func make(_ client: any Client, params: Params = .none) throws -> RequestParametersDecoder {
         let loop = try EventLoop()
         let worker = Worker(loop: loop).access(for: .process)
         var found = CallFiles.Found()
@@ -14,7 +14,7 @@ extension RequestReader {
         for name in names.paths where AbsolutePath.isOne(name.path) { found.open(name, worker.closer) }
         for name in names.authorities where AbsolutePath.isOne(name.path) { found.read(name, known: [:]) }
         found.destination = names.destination?.look()
-        return RequestReader(
+        return RequestParametersDecoder(
             client: client, owner: 1_000, files: CallFiles(found, descriptorCount: 0), worker: worker,
             callbacks: RecordingParts(), languages: [], scheduler: loop,
             connectivity: UnknownConnectivity(), makeRequestID: { "r_test" },

@@ -5,11 +5,11 @@ internal import CarpoolSession
 internal import CarpoolSystem
 
 // What a call sends, and the files that it names.
-extension RequestReader {
+extension RequestParametersDecoder {
     /// What becomes of the bodies. A body that is made or given while it is sent is an upload's, whoever does not say so.
     static func kind(_ params: Params) -> RequestKind {
-        if let kind = params["kind"]?.string.flatMap(RequestKind.init(rawValue:)) { return kind }
-        guard let body = params["body"] else { return .data }
+        if let kind = params[.kind].flatMap(RequestKind.init(rawValue:)) { return kind }
+        guard let body = params[.body] else { return .data }
         let made: [StaticString] = ["stream", "multipart", "fd", "callback"]
         return made.contains { body["\($0)"] != nil } ? .upload : .data
     }
@@ -26,9 +26,9 @@ extension RequestReader {
         } else if let callback = json["callback"] {
             parameters.uploadable = try callbacks.uploadable(
                 callback, mayOpenFiles: client.uid == owner, path: "params.body.callback")
-        } else if let bytes = try RequestReader.bytes(json, parts, path: "params.body") {
+        } else if let bytes = try RequestParametersDecoder.bytes(json, parts, path: "params.body") {
             parameters.body = .bytes(bytes)
-            if json["json"] != nil { RequestReader.addJSONContentType(to: &parameters) }
+            if json["json"] != nil { RequestParametersDecoder.addJSONContentType(to: &parameters) }
         } else {
             parameters.body = try file(json)
         }

@@ -4,9 +4,9 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// Makes the session's parameters from a call's: what the schema cannot check is checked here, and every refusal names its place, before
-/// anything has happened.
-struct RequestReader {
+/// Decodes the parameters of a request, or the configuration of a session, from a call's. Checks what the schema cannot check: every refusal names
+/// its parameter and comes before anything is done.
+struct RequestParametersDecoder {
     let client: any Client
     /// Whose files may be read: the daemon's user.
     let owner: UInt32
@@ -30,37 +30,40 @@ struct RequestReader {
     let fileStore: FileStore
 
     func parameters(_ params: Params, _ parts: PreparedParts? = nil) throws(RPCError) -> RequestParameters {
-        var parameters = RequestParameters(url: params["url"]?.string ?? "")
-        try read(params, parts, into: &parameters)
+        var parameters = RequestParameters(url: params[.url] ?? "")
+        parameters.kind = RequestParametersDecoder.kind(params)
+        if parameters.kind == .upload { parameters.method = .post }
+        if let method = params[.method] {
+            parameters.method = try RequestParametersDecoder.method(method, path: "params.method")
+        }
+        if let headers = params[.headers] {
+            parameters.fields = try RequestParametersDecoder.fields(headers, path: "params.headers")
+        }
+        if let body = params[.body] { try readBody(body, parts, into: &parameters) }
+        parameters.expectsContinue = params[.expectContinue] ?? false
+        parameters.userAgent = client.userAgent
+        try readValues(params, parts, into: &parameters)
+        try readOptions(params, path: "params", into: &parameters.options)
+        if let interceptor = params[.interceptor] {
+            parameters.interceptor = try self.interceptor(interceptor, path: "params.interceptor")
+        }
+        parameters.serializers = try serializers(params[.serialize])
+        try readStream(params, into: &parameters)
+        parameters.holdsForHeaders = params[.holdForHeaders] ?? false
+        readScheduling(params, into: &parameters)
+        parameters.hashesBody = params[.sha256] ?? false
+        parameters.memoryLimitBytes = params[.responseBody] == "file" ? 0 : client.inlineBodyBytes
+        try readKind(params, into: &parameters)
+        try checkHost(of: parameters)
         return parameters
     }
 
-    private func read(
+    /// `parameters` and `encoding`.
+    private func readValues(
         _ params: Params, _ parts: PreparedParts?, into parameters: inout RequestParameters
     ) throws(RPCError) {
-        parameters.kind = RequestReader.kind(params)
-        if parameters.kind == .upload { parameters.method = .post }
-        if let method = params["method"]?.string {
-            parameters.method = try RequestReader.method(method, path: "params.method")
-        }
-        if let headers = params["headers"] {
-            parameters.fields = try RequestReader.fields(headers, path: "params.headers")
-        }
-        if let body = params["body"] { try readBody(body, parts, into: &parameters) }
-        parameters.expectsContinue = params["expect_continue"]?.bool ?? false
-        parameters.userAgent = client.userAgent
-        try readParts(params, parts, into: &parameters)
-        try readTransfer(params, into: &parameters)
-        try readKind(params, into: &parameters)
-        try checkHost(of: parameters)
-    }
-
-    /// What the model calls a request's own: encoding, interceptor, validators, serializers, redirects.
-    private func readParts(
-        _ params: Params, _ parts: PreparedParts?, into parameters: inout RequestParameters
-    ) throws(RPCError) {
-        if let values = params["parameters"] {
-            guard params["body"] == nil else {
+        if let values = params[.parameters] {
+            guard params[.body] == nil else {
                 throw .invalidParams(
                     path: "params.parameters", message: "there is a body already",
                     expected: "either parameters or a body")
@@ -71,27 +74,39 @@ struct RequestReader {
                 parameters.parameters = try EncodingReader().parameters(values)
             }
         }
-        if let encoding = params["encoding"] { parameters.encoding = try EncodingReader().encoding(encoding) }
-        if let interceptor = params["interceptor"] {
-            parameters.interceptor = try self.interceptor(interceptor, path: "params.interceptor")
+        if let encoding = params[.encoding] { parameters.encoding = try EncodingReader().encoding(encoding) }
+    }
+
+    /// The settings that requests and sessions have in common; `path` is that of the object that holds them.
+    private func readOptions(
+        _ source: some ParameterSource, path: String, into options: inout TransferOptions
+    ) throws(RPCError) {
+        if let trust = source[.trust] { options.trust.set(try self.trust(trust, path: "\(path).trust")) }
+        if let validate = source[.validate] {
+            let reader = ValidationReader(callbacks: callbacks)
+            options.validators.set(try reader.validators(validate, path: "\(path).validate"))
         }
-        if let validate = params["validate"] {
-            parameters.validators = try validators(validate, path: "params.validate")
+        if let redirect = source[.redirect] {
+            let reader = RedirectReader(callbacks: callbacks)
+            options.redirect.set(try reader.redirect(redirect, path: "\(path).redirect"))
         }
-        parameters.serializers = try serializers(params["serialize"])
-        try readStream(params, into: &parameters)
-        if let redirect = params["redirect"] {
-            parameters.redirect = try self.redirect(redirect, path: "params.redirect")
+        options.readScalars(source)
+    }
+
+    /// When the request is sent among others.
+    private func readScheduling(_ params: Params, into parameters: inout RequestParameters) {
+        parameters.queueTimeoutMilliseconds = params[.queueTimeout]
+        if let priority = params[.priority].flatMap(TransferPriority.init(rawValue:)) {
+            parameters.priority = priority
         }
-        parameters.setup = params["setup"]?.string.flatMap(RequestSetup.init(rawValue:))
-        parameters.holdsForHeaders = params["hold_for_headers"]?.bool ?? false
+        parameters.share = client.identity.share
     }
 
     private func readKind(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
         guard parameters.kind == .download else {
-            for name: StaticString in ["destination", "resume_data"] where params[name] != nil {
+            for parameter: AnyParameter in [.destination, .resumeData] where params[parameter.name] != nil {
                 throw .invalidParams(
-                    path: "params.\(name)", message: "only a download has one", expected: "kind \"download\"")
+                    path: "params.\(parameter.name)", message: "only a download has one", expected: "kind \"download\"")
             }
             return
         }
@@ -103,35 +118,16 @@ struct RequestReader {
 
     private func readStream(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
         guard parameters.kind == .stream else { return }
-        parameters.cancelsOnStreamError = params["cancel_on_stream_error"]?.bool ?? false
-        guard params["serialize"] == nil else {
+        parameters.cancelsOnStreamError = params[.cancelOnStreamError] ?? false
+        guard params[.serialize] == nil else {
             throw .invalidParams(
                 path: "params.serialize", message: "the body of a stream is not kept",
                 expected: "a serializer for each reader: see request.read and request.attach")
         }
-        guard params["sha256"]?.bool != true else {
+        guard params[.sha256] != true else {
             throw .invalidParams(
                 path: "params.sha256", message: "the body of a stream is not kept", expected: "false, or another kind")
         }
-    }
-
-    private func readTransfer(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
-        if let trust = params["trust"] { parameters.trust = try self.trust(trust, path: "params.trust") }
-        parameters.httpVersion = params["http_version"]?.string.flatMap(HTTPVersionPolicy.init(rawValue:))
-        parameters.idleTimeoutMilliseconds = params["timeout_ms"]?.int
-        parameters.resourceTimeoutMilliseconds = params["resource_timeout_ms"]?.int
-        parameters.queueTimeoutMilliseconds = params["queue_timeout_ms"]?.int
-        if let priority = params["priority"]?.string.flatMap(TransferPriority.init(rawValue:)) {
-            parameters.priority = priority
-        }
-        parameters.share = client.identity.share
-        parameters.connectTimeoutMilliseconds = params["connect_timeout_ms"]?.int
-        parameters.waitsForConnectivity = params["waits_for_connectivity"]?.bool
-        parameters.urlEncoding = params["url_encoding"]?.string.flatMap(URLEncoding.init(rawValue:))
-        parameters.decodesContent = params["decode"]?.bool
-        parameters.hashesBody = params["sha256"]?.bool ?? false
-        parameters.maximumDecodingRatio = params["max_ratio"]?.int
-        parameters.memoryLimitBytes = params["response_body"]?.string == "file" ? 0 : client.inlineBodyBytes
     }
 
     /// A body that is called JSON is told to be JSON, unless the caller calls it something else.
@@ -151,28 +147,20 @@ struct RequestReader {
         return try reader.serializers(json, path: "params.serialize").serializers
     }
 
-    private func validators(_ json: JSON, path: String) throws(RPCError) -> [any ResponseValidator] {
-        try ValidationReader(callbacks: callbacks).validators(json, path: path)
-    }
-
     private func interceptor(_ json: JSON, path: String) throws(RPCError) -> Interceptor? {
         let reader = InterceptorReader(
             callbacks: callbacks, scheduler: scheduler, connectivity: connectivity, makeRequestID: makeRequestID)
         return try reader.interceptor(json, path: path)
     }
 
-    private func redirect(_ json: JSON, path: String) throws(RPCError) -> RedirectHandler {
-        try RedirectReader(callbacks: callbacks).redirect(json, path: path)
-    }
-
     /// Labels, as JSON; their names are as short as the schema wants the values to be.
     func tags(_ json: JSON?) throws(RPCError) -> [UInt8]? {
         guard let json else { return nil }
         try json.forEachMember { (name: String, _: JSON) throws(RPCError) in
-            guard name.utf8.count > RequestReader.tagNameBytes else { return }
+            guard name.utf8.count > RequestParametersDecoder.tagNameBytes else { return }
             throw .invalidParams(
                 path: "params.tags", message: "a name has \(name.utf8.count) bytes",
-                expected: "names of at most \(RequestReader.tagNameBytes) bytes")
+                expected: "names of at most \(RequestParametersDecoder.tagNameBytes) bytes")
         }
         var writer = JSONWriter()
         writer.value(json)
@@ -181,43 +169,24 @@ struct RequestReader {
 
     private static let tagNameBytes = 128
 
-    /// The configuration of a session; the same members mean the same.
+    /// The configuration of a session.
     func configuration(_ json: JSON?) throws(RPCError) -> SessionConfiguration {
         var configuration = SessionConfiguration()
         configuration.languages = languages
         guard let json else { return configuration }
-        let path = "params.configuration"
-        if let headers = json["headers"] {
-            configuration.fields = try RequestReader.fields(headers, path: "\(path).headers")
+        let (object, path) = (ParameterObject(json), "params.configuration")
+        if let headers = object[.sessionHeaders] {
+            configuration.fields = try RequestParametersDecoder.fields(headers, path: "\(path).headers")
         }
-        if let trust = json["trust"] { configuration.trust = try self.trust(trust, path: "\(path).trust") }
-        if let redirect = json["redirect"] {
-            configuration.redirect = try self.redirect(redirect, path: "\(path).redirect")
-        }
-        if let interceptor = json["interceptor"] {
+        if let interceptor = object[.interceptor] {
             configuration.interceptor = try self.interceptor(interceptor, path: "\(path).interceptor")
         }
-        if let validate = json["validate"] {
-            configuration.validators = try validators(validate, path: "\(path).validate")
+        try readOptions(object, path: path, into: &configuration.options)
+        configuration.startsRequestsImmediately = object[.start] != "manual"
+        configuration.isEphemeral = object[.ephemeral] ?? false
+        if let languages = object[.languages] {
+            configuration.languages = try RequestParametersDecoder.languages(languages, path: "\(path).languages")
         }
-        if let setup = json["setup"]?.string.flatMap(RequestSetup.init(rawValue:)) { configuration.setup = setup }
-        configuration.startsRequestsImmediately = json["start"]?.string != "manual"
-        configuration.isEphemeral = json["ephemeral"]?.bool ?? false
-        if let languages = json["languages"] {
-            configuration.languages = try RequestReader.languages(languages, path: "\(path).languages")
-        }
-        if let version = json["http_version"]?.string.flatMap(HTTPVersionPolicy.init(rawValue:)) {
-            configuration.httpVersion = version
-        }
-        if let value = json["timeout_ms"]?.int { configuration.idleTimeoutMilliseconds = value }
-        if let value = json["resource_timeout_ms"]?.int { configuration.resourceTimeoutMilliseconds = value }
-        if let value = json["connect_timeout_ms"]?.int { configuration.connectTimeoutMilliseconds = value }
-        configuration.waitsForConnectivity = json["waits_for_connectivity"]?.bool ?? false
-        if let encoding = json["url_encoding"]?.string.flatMap(URLEncoding.init(rawValue:)) {
-            configuration.urlEncoding = encoding
-        }
-        if let value = json["decode"]?.bool { configuration.decodesContent = value }
-        if let value = json["max_ratio"]?.int { configuration.maximumDecodingRatio = value }
         return configuration
     }
 

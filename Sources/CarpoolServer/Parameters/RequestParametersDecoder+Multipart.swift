@@ -4,7 +4,7 @@ internal import CarpoolRPC
 internal import CarpoolSession
 
 // Forms.
-extension RequestReader {
+extension RequestParametersDecoder {
     /// A form; whether its files can be sent is found out when it is made, and is then the request's failure.
     func multipart(_ json: JSON) throws(RPCError) -> MultipartUpload {
         var parts: [MultipartPart] = []
@@ -39,7 +39,7 @@ extension RequestReader {
     }
 
     private func content(_ json: JSON, path: String) throws(RPCError) -> MultipartPart.Content {
-        if let bytes = try RequestReader.bytes(json, path: path) { return .bytes(bytes) }
+        if let bytes = try RequestParametersDecoder.bytes(json, path: path) { return .bytes(bytes) }
         if json["fd"] != nil { return try descriptorContent(json, path: path) }
         let file = json["file"]?.string ?? ""
         try client.pathAccess.check(file)

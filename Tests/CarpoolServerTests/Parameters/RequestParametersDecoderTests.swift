@@ -1,17 +1,17 @@
 import CarpoolHTTP
 import CarpoolJSON
-import CarpoolRPC
+@testable import CarpoolRPC
 @testable import CarpoolServer
 import CarpoolSession
 import Glibc
 import Testing
 
-struct RequestReaderTests {
+struct RequestParametersDecoderTests {
     private static func read(_ members: String, uid: UInt32 = 1_000) throws -> RequestParameters {
         let method = try #require(Catalogue.carpool["request.perform"])
         let json = try JSON.parse(Array(#"{"url":"http://a.test/",\#(members)}"#.utf8))
         let params = try Catalogue.carpool.bind(params: json, of: method)
-        let reader = try RequestReader.make(FakeClient(uid: uid), params: uid == 1_000 ? params : .none)
+        let reader = try RequestParametersDecoder.make(FakeClient(uid: uid), params: uid == 1_000 ? params : .none)
         _ = try reader.tags(params["tags"])
         return try reader.parameters(params)
     }
@@ -103,7 +103,7 @@ struct RequestReaderTests {
             ("not a url", "whatever"),
         ])
     func host(_ url: String, _ host: String) throws {
-        let reader = try RequestReader.make(FakeClient())
+        let reader = try RequestParametersDecoder.make(FakeClient())
         let method = try #require(Catalogue.carpool["request.perform"])
         let json = try JSON.parse(Array(#"{"url":"\#(url)","headers":{"Host":"\#(host)"}}"#.utf8))
         let params = try Catalogue.carpool.bind(params: json, of: method)
@@ -223,9 +223,36 @@ struct RequestReaderTests {
 
     // MARK: Sessions
 
+    @Test("The documented defaults of a session are those that it has")
+    func defaults() throws {
+        var text = JSONWriter()
+        text.beginObject()
+        for member in AnyParameter.sharedParameters.map(\.member) {
+            guard let value = member.defaultValue else { continue }
+            text.key(member.name)
+            text.raw(Array(value.utf8))
+        }
+        text.endObject()
+        let decoder = try RequestParametersDecoder.make(FakeClient())
+        let documented = try decoder.configuration(try JSON.parse(text.bytes))
+        let none = try decoder.configuration(nil)
+        func scalars(_ options: TransferOptions) -> String {
+            var writer = JSONWriter()
+            writer.beginObject()
+            options.writeScalars(to: &writer)
+            writer.endObject()
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+        #expect(scalars(documented.options) == scalars(none.options))
+        #expect(documented.options.idleTimeoutMilliseconds.isGiven && !none.options.idleTimeoutMilliseconds.isGiven)
+        #expect(documented.trust == none.trust && documented.validators.isEmpty && none.validators.isEmpty)
+        #expect(documented.redirect.follows && none.redirect.follows)
+        #expect(documented.startsRequestsImmediately && none.startsRequestsImmediately)
+    }
+
     @Test("A session's configuration means the same, and its refusals name its place")
     func configuration() throws {
-        let reader = try RequestReader.make(FakeClient())
+        let reader = try RequestParametersDecoder.make(FakeClient())
         let text = """
             {"headers":{"A":"1"},"trust":{"verify":false},"redirect":"do_not_follow","http_version":"2","timeout_ms":1,\
             "resource_timeout_ms":2,"connect_timeout_ms":3,"decode":false,"max_ratio":4}

@@ -6,14 +6,15 @@ internal import CarpoolSystem
 internal import Glibc
 
 // Descriptors that came with a call. Whoever passes one has opened it himself, so that anybody may.
-extension RequestReader {
+extension RequestParametersDecoder {
     /// A body that is read from a descriptor: a regular file at any place, a pipe or a socket as it comes.
     func descriptor(_ json: JSON) throws(RPCError) -> RequestBody {
         let length = json["length_bytes"]?.integer
         switch try open(json, path: "params.body") {
         case .file(let file, let size):
             let offset = json["offset"]?.integer ?? 0
-            return .file(file, offset: offset, length: try RequestReader.length(length, from: offset, of: size))
+            return .file(
+                file, offset: offset, length: try RequestParametersDecoder.length(length, from: offset, of: size))
         case .stream(let descriptor, let isSocket):
             guard json["offset"] == nil else {
                 throw .invalidParams(
@@ -32,7 +33,8 @@ extension RequestReader {
         switch try open(json, path: path) {
         case .file(let file, let size):
             let offset = json["offset"]?.integer ?? 0
-            return .open(file, offset: offset, length: try RequestReader.length(length, from: offset, of: size))
+            return .open(
+                file, offset: offset, length: try RequestParametersDecoder.length(length, from: offset, of: size))
         case .stream(let descriptor, let isSocket):
             guard let length else {
                 throw .invalidParams(
@@ -61,8 +63,8 @@ extension RequestReader {
         case .file(let file, let size, let isInMemory):
             return .file(BodyFile(file, sizeBytes: size, worker: isInMemory ? nil : worker), size: size)
         case .stream(let descriptor, let isSocket): return .stream(descriptor, isSocket: isSocket)
-        case .otherSocket(let family): throw RequestReader.refusal(ofFamily: family, path: path)
-        case .refused(let code): throw RequestReader.refusal(index, code)
+        case .otherSocket(let family): throw RequestParametersDecoder.refusal(ofFamily: family, path: path)
+        case .refused(let code): throw RequestParametersDecoder.refusal(index, code)
         }
     }
 

@@ -1,0 +1,151 @@
+public import CarpoolJSON
+
+// The parameters of `request.submit` and `request.perform`.
+extension AnyParameter {
+    /// All of them, in the order in which an array holds them. New ones of ``sharedParameters`` come last.
+    static func requestParameters(onDisconnect: AnyParameter) -> [JSONSchema.Member] {
+        var all: [AnyParameter] = [
+            .url, .method, .headers, .body, .expectContinue, .parameters, .encoding, .session, .kind, .destination,
+            .resumeData, .cancelOnStreamError, .start, .setup, .holdForHeaders, .interceptor, .validate, .serialize,
+            .trust, .timeout, .resourceTimeout, .queueTimeout, .priority, .connectTimeout, .waitsForConnectivity,
+            .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .responseBody, .sha256, .events,
+            onDisconnect, .key, .tags,
+        ]
+        for parameter in sharedParameters where !all.contains(where: { $0 === parameter }) { all.append(parameter) }
+        return all.map(\.requestMember)
+    }
+
+    // MARK: What is sent
+
+    /// The URL.
+    public static let url = Parameter<String>(
+        required: "url", .string(maxBytes: 65_536), "An absolute URL, `http` or `https`.")
+    /// The method.
+    public static let method = Parameter<String>(
+        "method", .string(maxBytes: 64), "Any HTTP method except CONNECT.", otherwise: "`GET`; `POST` for an upload")
+    /// The header fields.
+    public static let headers = Parameter<JSON>(
+        "headers", .headers,
+        "Header fields, in order. The daemon sets `Host`, `Content-Length` and the fields of a connection itself.",
+        otherwise: "none")
+    /// The body.
+    public static let body = Parameter<JSON>("body", .requestBody, "The request's body.", otherwise: "none")
+    /// Whether the body waits for 100 Continue.
+    public static let expectContinue = Parameter<Bool>(
+        "expect_continue", .boolean,
+        """
+        Whether the request sends `Expect: 100-continue` and waits for the answer before the body. Costs a round trip, or a \
+        second if the server does not answer.
+        """, default: false)
+    /// Values to encode.
+    public static let parameters = Parameter<JSON>(
+        "parameters", .any,
+        """
+        Values that `encoding` puts into the query or the body. An object keeps the order of its members; `{"$data": "<base64>"}` is \
+        bytes, `{"$date": <seconds since 1970>}` a point in time. null is the same as none.
+        """, otherwise: "none")
+    /// How they are encoded.
+    public static let encoding = Parameter<JSON>(
+        "encoding", .encoding, "How `parameters` are encoded.", default: "\"form\"")
+
+    // MARK: What it is
+
+    /// The session.
+    public static let session = Parameter<String>(
+        "session", .sessionName, "The session that the request belongs to.", default: "default")
+    /// The kind of request.
+    public static let kind = Parameter<String>(
+        "kind", .choice("data", "upload", "download", "stream"),
+        """
+        `data`: the record holds the response's body. `upload`: the same, with the events of uploads. `download`: the body \
+        goes to a file. `stream`: readers get the body as it arrives: see `request.read` and `request.attach`.
+        """, otherwise: "`upload` if the body is `stream`, `multipart`, `fd` or `callback`, else `data`")
+    /// Where a download goes.
+    public static let destination = Parameter<JSON>(
+        "destination", .destination, "Where a download is stored.",
+        otherwise: "the place in `resume_data`, else a file of the spool")
+    /// The token of an earlier download.
+    public static let resumeData = Parameter<String>(
+        "resume_data", .string(maxBytes: 98_304),
+        "The token of an earlier download that this one continues, from its record or from an event.", otherwise: "none"
+    )
+    /// Whether a reader's failure ends a stream.
+    public static let cancelOnStreamError = Parameter<Bool>(
+        "cancel_on_stream_error", .boolean,
+        "For `stream`: whether the first failure of a reader, such as a line that is not JSON, cancels the request.",
+        default: false)
+    /// Whether the body waits behind the head.
+    public static let holdForHeaders = Parameter<Bool>(
+        "hold_for_headers", .boolean,
+        """
+        Whether the call answers with the head, and the body waits: `request.resume` receives it, `request.cancel` ends \
+        the request, `request.wait` returns the whole record. For the first attempt only.
+        """, default: false)
+
+    // MARK: What happens to the response
+
+    /// The serializers.
+    public static let serialize = Parameter<JSON>(
+        "serialize", .serialization, "Which values are made of the body; the record holds the body if there are none.",
+        otherwise: "none")
+    /// Where the body goes.
+    public static let responseBody = Parameter<String>(
+        "response_body", .choice("auto", "inline", "file"),
+        """
+        `auto`: inline if it fits the line, else a file. `inline`: the same, for callers without a file system: \
+        read a larger one with `body.read`. `file`: always a file.
+        """, default: "auto")
+    /// Whether the body is hashed.
+    public static let sha256 = Parameter<Bool>(
+        "sha256", .boolean, "Whether the record has the SHA-256 of the body as it is in the record or the file.",
+        default: false)
+
+    // MARK: When it is sent
+
+    /// The timeout of waiting for a connection.
+    public static let queueTimeout = Parameter<Int>(
+        "queue_timeout_ms", .duration,
+        "The longest time to wait for a connection. After it the request fails with `session_task_failed.timed_out` and `queued`.",
+        otherwise: "no limit but `resource_timeout_ms`")
+    /// The order among waiting requests.
+    public static let priority = Parameter<String>(
+        "priority", .priority,
+        """
+        The order among requests that wait for the same origin: `high` before `normal` before `low`; the lower ones still \
+        get a share of the connections.
+        """, default: "normal")
+
+    // MARK: Who hears of it
+
+    /// The subscription to its events.
+    public static let events = Parameter<JSON>(
+        "events",
+        .object([
+            .types,
+            .optional(
+                "progress_interval_ms", .progressInterval, "The least time between two progress events.", default: "0"),
+        ]),
+        """
+        Sends this request's events on this connection, from the first to the last, and then `subscription.closed`; the \
+        answer has the name of the subscription. The events of `request.submit` come after its answer, those of \
+        `request.perform` before.
+        """, otherwise: "none")
+    /// What happens when the connection is lost, with `request.submit`.
+    static let onDisconnectOfSubmit = onDisconnect(default: "detach")
+    /// The same with `request.perform`.
+    static let onDisconnectOfPerform = onDisconnect(default: "cancel")
+    /// The caller's name for the request.
+    public static let key = Parameter<String>(
+        "key", .string(maxBytes: 256),
+        "The caller's own name for the request. A second call with the same key and parameters returns the same request.",
+        otherwise: "none")
+    /// Labels.
+    public static let tags = Parameter<JSON>(
+        "tags", .map(of: .string(maxBytes: 128), maxCount: 8), "Labels for `request.list`.", default: "{}")
+
+    private static func onDisconnect(default standard: String) -> Parameter<String> {
+        Parameter(
+            "on_disconnect", .choice("cancel", "detach"),
+            "Whether the request is cancelled or continues when its caller's connection is lost.", default: standard)
+    }
+}

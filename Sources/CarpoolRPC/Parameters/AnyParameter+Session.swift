@@ -1,0 +1,18 @@
+public import CarpoolJSON
+
+// The members of a session's configuration that requests do not have, or not with the same meaning.
+extension AnyParameter {
+    /// All members of the configuration.
+    static let sessionParameters: [AnyParameter] = [.sessionHeaders, .languages, .ephemeral] + sharedParameters
+
+    /// Header fields of every request.
+    public static let sessionHeaders = Parameter<JSON>(
+        "headers", .headers, "Sent with every request that has no field of the same name.", otherwise: "none")
+    /// For `Accept-Language`.
+    public static let languages = Parameter<JSON>(
+        "languages", .array(of: .string(maxBytes: 35), count: 0...6),
+        "The values of `Accept-Language`, the preferred one first: `de-AT`, `en` or `*`.", default: "[\"en\"]")
+    /// Whether nothing is kept on disk.
+    public static let ephemeral = Parameter<Bool>(
+        "ephemeral", .boolean, "Whether the session keeps all of its data in memory alone.", default: false)
+}

@@ -1,0 +1,68 @@
+public import CarpoolJSON
+
+// The parameters that sessions and requests have in common.
+extension AnyParameter {
+    /// Those of a session's configuration, in the order of the pages. A new one goes to the end.
+    static let sharedParameters: [AnyParameter] = [
+        .start, .setup, .interceptor, .validate, .trust, .timeout, .resourceTimeout, .connectTimeout,
+        .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio,
+    ]
+
+    /// When requests are started.
+    public static let start = Parameter<String>(
+        "start", .start, "When a request starts. `immediate`: at once. `manual`: with `request.resume`.",
+        default: "immediate", isInherited: true)
+    /// When requests to send are made.
+    public static let setup = Parameter<String>(
+        "setup", .setup,
+        "When the request to send is made. `lazy`: when the request starts. `eager`: at once, adapters included.",
+        default: "lazy", isInherited: true)
+    /// Adapters and retriers.
+    public static let interceptor = Parameter<JSON>(
+        "interceptor", .interceptor,
+        "Adapters and retriers, in order. Those of a session run before those of its requests.", otherwise: "none")
+    /// The validators.
+    public static let validate = Parameter<JSON>(
+        "validate", .validation, "Which responses are acceptable; others fail the request.", default: "false",
+        isInherited: true)
+    /// How certificates are judged.
+    public static let trust = Parameter<JSON>(
+        "trust", .trust, "How the server's certificate is judged.", default: "\"system\"", isInherited: true)
+    /// The idle timeout.
+    public static let timeout = Parameter<Int>(
+        "timeout_ms", .duration, "The longest time without a byte in either direction.", default: 60_000,
+        isInherited: true)
+    /// The timeout of the whole request.
+    public static let resourceTimeout = Parameter<Int>(
+        "resource_timeout_ms", .duration, "The longest time from start to end, waiting included.",
+        default: 604_800_000, isInherited: true)
+    /// The timeout of connecting.
+    public static let connectTimeout = Parameter<Int>(
+        "connect_timeout_ms", .duration, "The longest time to resolve, connect and agree on TLS.", default: 60_000,
+        isInherited: true)
+    /// Whether requests wait for connectivity.
+    public static let waitsForConnectivity = Parameter<Bool>(
+        "waits_for_connectivity", .boolean,
+        """
+        Whether a request waits until its host is reachable, instead of failing with `not_connected_to_internet`. Only \
+        `resource_timeout_ms` runs meanwhile.
+        """, default: false, isInherited: true)
+    /// The versions of HTTP.
+    public static let httpVersion = Parameter<String>(
+        "http_version", .httpVersion, "The versions of HTTP that may be used.", default: "auto", isInherited: true)
+    /// What happens to characters that a URL must not contain.
+    public static let urlEncoding = Parameter<String>(
+        "url_encoding", .urlEncoding, "What happens to characters that a URL must not contain.", default: "percent",
+        isInherited: true)
+    /// What happens on redirects.
+    public static let redirect = Parameter<JSON>(
+        "redirect", .redirect, "What happens on redirects.", default: "\"follow\"", isInherited: true)
+    /// Whether bodies are decoded.
+    public static let decode = Parameter<Bool>(
+        "decode", .boolean, "Whether br, gzip and deflate are asked for, and encoded bodies are decoded.",
+        default: true, isInherited: true)
+    /// The most decoded bytes per received byte.
+    public static let maximumRatio = Parameter<Int>(
+        "max_ratio", .integer(1...1_000_000),
+        "The most decoded bytes per received byte, once more than 1 MiB is decoded.", default: 200, isInherited: true)
+}

@@ -1,0 +1,119 @@
+public import CarpoolJSON
+
+/// What all parameters have in common. The parameters are its static members, so that `params[.timeout]` finds them whatever their value is.
+///
+/// `@unchecked Sendable` because it is immutable; only its subclass ``Parameter`` keeps it from being final.
+public class AnyParameter: @unchecked Sendable {
+    /// The parameter in a session's configuration, or in a request if sessions do not have it: name, schema, summary, default.
+    public let member: JSONSchema.Member
+    /// Whether a request takes the session's value where it has none of its own.
+    let isInherited: Bool
+
+    fileprivate init(_ member: JSONSchema.Member, isInherited: Bool) {
+        self.member = member
+        self.isInherited = isInherited
+    }
+
+    /// The name on the wire.
+    public var name: StaticString { member.name }
+
+    /// The parameter in a request.
+    var requestMember: JSONSchema.Member {
+        guard isInherited else { return member }
+        return .optional(member.name, member.schema, member.summary, otherwise: "the session's")
+    }
+}
+
+/// A parameter of requests or sessions, declared once: the schema that calls are checked against, the pages, the clients' options and the
+/// decoders come from it.
+public final class Parameter<Value: ParameterValue>: AnyParameter, @unchecked Sendable {
+    /// A parameter that may be absent.
+    /// - Parameters:
+    ///   - standard: the default.
+    ///   - words: the default in words, where it is no fixed value.
+    ///   - isInherited: whether the default of a request is its session's value.
+    init(
+        _ name: StaticString, _ schema: JSONSchema, _ summary: String, default standard: Value.Default? = nil,
+        otherwise words: StaticString? = nil, isInherited: Bool = false
+    ) {
+        super.init(
+            .optional(name, schema, summary, default: standard.map(Value.text), otherwise: words),
+            isInherited: isInherited)
+    }
+
+    /// A parameter that must be there.
+    init(required name: StaticString, _ schema: JSONSchema, _ summary: String) {
+        super.init(.required(name, schema, summary), isInherited: false)
+    }
+}
+
+/// A type that the value of a parameter is read as, after it has passed its schema.
+public protocol ParameterValue {
+    /// How a default is written in a declaration.
+    associatedtype Default = Self
+
+    /// Reads the value.
+    static func read(_ json: JSON) -> Self?
+    /// A default as JSON.
+    static func text(_ standard: Default) -> String
+}
+
+extension Int: ParameterValue {
+    /// Reads an integer.
+    @inlinable
+    public static func read(_ json: JSON) -> Int? { json.int }
+    /// The number.
+    public static func text(_ standard: Int) -> String { String(standard) }
+}
+
+extension Bool: ParameterValue {
+    /// Reads `true` or `false`.
+    @inlinable
+    public static func read(_ json: JSON) -> Bool? { json.bool }
+    /// The word.
+    public static func text(_ standard: Bool) -> String { String(standard) }
+}
+
+extension String: ParameterValue {
+    /// Reads a string.
+    @inlinable
+    public static func read(_ json: JSON) -> String? { json.string }
+    /// The text in quotation marks; must need no escape.
+    public static func text(_ standard: String) -> String { "\"\(standard)\"" }
+}
+
+extension JSON: ParameterValue {
+    /// Any value, for decoders of their own.
+    @inlinable
+    public static func read(_ json: JSON) -> JSON? { json }
+    /// The default, which is written as JSON.
+    public static func text(_ standard: String) -> String { standard }
+}
+
+/// Values by name that have passed the schemas of their parameters: those of a call, or of a session's configuration.
+public protocol ParameterSource {
+    /// The value of that name, if the caller gave it.
+    subscript(name: StaticString) -> JSON? { get }
+}
+
+extension ParameterSource {
+    /// The value of a parameter, if the caller gave it.
+    @inlinable
+    public subscript<Value>(parameter: Parameter<Value>) -> Value? {
+        guard let json = self[parameter.name] else { return nil }
+        return Value.read(json)
+    }
+}
+
+extension Params: ParameterSource {}
+
+/// The members of an object that has passed its schema, such as a session's configuration.
+public struct ParameterObject: ParameterSource {
+    private let object: JSON
+
+    /// The members of an object.
+    public init(_ object: JSON) { self.object = object }
+
+    /// The value of that name, if the caller gave it.
+    public subscript(name: StaticString) -> JSON? { object[name] }
+}

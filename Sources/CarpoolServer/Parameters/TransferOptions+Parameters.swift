@@ -1,0 +1,70 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+// Which parameter stands for which setting. What needs a decoder of its own is in ``RequestParametersDecoder``.
+extension TransferOptions {
+    /// Visits each setting with its parameter. Order is that of `session.get`.
+    private mutating func visitScalars(_ visitor: inout some SettingVisitor & ~Copyable) {
+        visitor.visit(.setup, &setup)
+        visitor.visit(.timeout, &idleTimeoutMilliseconds)
+        visitor.visit(.resourceTimeout, &resourceTimeoutMilliseconds)
+        visitor.visit(.connectTimeout, &connectTimeoutMilliseconds)
+        visitor.visit(.waitsForConnectivity, &waitsForConnectivity)
+        visitor.visit(.httpVersion, &httpVersion)
+        visitor.visit(.urlEncoding, &urlEncoding)
+        visitor.visit(.decode, &decodesContent)
+        visitor.visit(.maximumRatio, &maximumDecodingRatio)
+    }
+
+    /// Sets what a request or a session gives.
+    mutating func readScalars(_ source: some ParameterSource) {
+        var reader = SettingReader(source: source)
+        visitScalars(&reader)
+    }
+
+    /// Writes the values in force as members of an object.
+    func writeScalars(to writer: inout JSONWriter) {
+        var options = self
+        var visitor = SettingWriter(writer: writer)
+        options.visitScalars(&visitor)
+        writer = visitor.writer
+    }
+}
+
+private protocol SettingVisitor: ~Copyable {
+    mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int>)
+    mutating func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>)
+    mutating func visit<Value: RawRepresentable<String>>(
+        _ parameter: Parameter<String>, _ setting: inout Setting<Value>)
+}
+
+private struct SettingReader<Source: ParameterSource>: SettingVisitor {
+    let source: Source
+
+    func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int>) { setting.set(source[parameter]) }
+
+    func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>) { setting.set(source[parameter]) }
+
+    func visit<Value: RawRepresentable<String>>(_ parameter: Parameter<String>, _ setting: inout Setting<Value>) {
+        if let text = source[parameter] { setting.set(Value(rawValue: text)) }
+    }
+}
+
+private struct SettingWriter: SettingVisitor, ~Copyable {
+    var writer: JSONWriter
+
+    mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int>) {
+        writer.member(parameter.name, setting.value)
+    }
+
+    mutating func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>) {
+        writer.member(parameter.name, setting.value)
+    }
+
+    mutating func visit<Value: RawRepresentable<String>>(
+        _ parameter: Parameter<String>, _ setting: inout Setting<Value>
+    ) {
+        writer.member(parameter.name, setting.value.rawValue)
+    }
+}

@@ -1,0 +1,89 @@
+"""Types of arguments that have a form of their own in Python. `_options` has those of the wire, and is generated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
+from typing import IO, Any, Literal, TypedDict
+
+HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
+# What is there as a whole.
+Data = str | bytes | os.PathLike[str]
+# The same, and what is read while it is sent. An asynchronous iterable is for the asynchronous client alone.
+Upload = Data | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
+# The parts of a form by name, each a text, bytes, a path or a part of the daemon's; or a list of the daemon's.
+Multipart = Mapping[str, "str | bytes | os.PathLike[str] | Mapping[str, Any]"] | Sequence[Mapping[str, Any]]
+
+Serializer = Literal["data", "string", "json", "plist", "none"]
+
+
+class _CallbackName(TypedDict):
+    name: str
+
+
+class CallbackOptions(_CallbackName, total=False):
+    """What stands under `callback` where a client is asked by the name under which it is registered."""
+
+    deadline_ms: int
+    on_failure: str
+
+
+class RetryPolicy(TypedDict, total=False):
+    """When a request is sent again: the members of `retry_policy`."""
+
+    limit: int
+    base: int
+    scale_ms: int
+    methods: Sequence[str]
+    statuses: Sequence[int]
+    codes: Sequence[int | str]
+    respect_retry_after: bool
+    jitter: float
+    max_delay_ms: int
+    without_validation: bool
+
+
+class RedirectOptions(TypedDict, total=False):
+    """What is done with redirects, in full."""
+
+    modify: Mapping[str, Any]
+    callback: CallbackOptions
+    max_hops: int
+    keep_method: bool
+    keep_authorization: Literal["never", "same_origin", "always"]
+    allow_downgrade: bool
+    strip_headers: Sequence[str]
+    keep_headers: Sequence[str]
+
+
+# By its call form, because `as` is a word of the language.
+SerializeOptions = TypedDict(
+    "SerializeOptions",
+    {
+        "as": Serializer,
+        "encoding": str,
+        "empty_methods": Sequence[str],
+        "empty_statuses": Sequence[int],
+        "preprocess": str | Mapping[str, Any],
+        "callback": CallbackOptions,
+    },
+    total=False,
+)
+Serialize = Serializer | SerializeOptions
+
+
+class PythonOptions(TypedDict, total=False):
+    """Arguments of a request that have a form of their own in Python: `_operations` writes them for the wire."""
+
+    json: Any
+    """A value that is sent as JSON. None is a value here."""
+    data: Upload | None
+    """The body: text, bytes, the path of a file, an open file, or an iterable of pieces."""
+    multipart: Multipart | None
+    """The parts of a form."""
+    timeout: float | None
+    """`timeout_ms` in seconds."""
+    verify: bool | str | os.PathLike[str] | None
+    """False for no check of the server's certificate; the path of a file with the only authorities to trust."""
+    retry: bool | int | RetryPolicy | None
+    """True for a retry policy with every default, a number for its limit, or its members."""
