@@ -1,3 +1,4 @@
+import CarpoolJSON
 import Glibc
 import Testing
 
@@ -32,6 +33,15 @@ struct HelpTextTests {
 
     @Test func theIndexQuotesTheOverview() throws {
         #expect(try contents("docs/cli/index.md").contains(HelpText.overview(of: CommandList.all)))
+    }
+
+    @Test func theHelpIsJSONForThePages() throws {
+        let invocation = try Invocation.parse(["help", "--json"])
+        #expect((invocation.arguments as? HelpCommand.Arguments)?.isJSON == true)
+        let help = try JSON.parse(HelpDocument.json(of: CommandList.all))
+        #expect(help["commands"]?.count == CommandList.all.count)
+        #expect(help["exit_codes"]?.count == ExitCode.allCases.count)
+        #expect(help["commands"]?[index: 0]?["help"]?.string == HelpText.of(GetCommand.self))
     }
 
     /// As a shell would split a line that has single quotes alone.
