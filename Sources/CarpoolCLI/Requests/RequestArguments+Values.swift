@@ -1,4 +1,5 @@
 internal import CarpoolClient
+internal import CarpoolRPC
 
 // How the values of options are read, and which options exclude each other.
 extension RequestArguments {
@@ -80,6 +81,14 @@ extension RequestArguments {
             throw UsageError("--priority takes high, normal or low, not '\(text)'")
         }
         return text
+    }
+
+    /// The value of an option that is declared with its parameter; the daemon knows its bounds.
+    static func count(_ text: String, of option: CommandOption) throws(UsageError) -> Int {
+        guard text.utf8.first != UInt8(ascii: "+"), let count = Int(text), count >= 0 else {
+            throw UsageError("\(option.long) takes a whole number, not '\(text)'")
+        }
+        return count
     }
 
     /// The maximum that the daemon accepts.

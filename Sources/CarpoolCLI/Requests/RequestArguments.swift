@@ -1,4 +1,5 @@
 internal import CarpoolClient
+internal import CarpoolRPC
 
 /// A request as it was typed.
 struct RequestArguments: CommandArguments {
@@ -42,6 +43,12 @@ struct RequestArguments: CommandArguments {
         case file(String?)
     }
 
+    /// The value of a parameter that is a count or a size.
+    struct Count: Equatable {
+        let parameter: String
+        let value: Int
+    }
+
     var url = ""
     var method: String
     var headers: [Header] = []
@@ -65,6 +72,8 @@ struct RequestArguments: CommandArguments {
     var trust = Trust.system
     var followsRedirects = true
     var httpVersion: String?
+    /// Values of the parameters that are declared with an option.
+    var counts: [Count] = []
     var isVerbose = false
     var socket: String?
 
@@ -132,7 +141,7 @@ extension Option where Arguments == RequestArguments {
     }
 
     /// The options of every request.
-    static var everyRequest: [Option] { beforeSending + ofConnection + ofReport }
+    static var everyRequest: [Option] { beforeSending + ofConnection + ofParameters + ofReport }
 
     private static var beforeSending: [Option] {
         [
@@ -171,6 +180,17 @@ extension Option where Arguments == RequestArguments {
             Option("--http1.1", "speak HTTP/1.1") { $0.httpVersion = "1.1" },
             Option("--http2", "speak HTTP/2 where the server does") { $0.httpVersion = "2" },
         ]
+    }
+
+    /// The options that are declared with their parameters; they are sent as they are.
+    private static var ofParameters: [Option] {
+        AnyParameter.commandParameters.compactMap { parameter in
+            guard let option = parameter.option else { return nil }
+            return Option(
+                option.long, takes: option.placeholder, option.summary,
+                read: { text throws(UsageError) in try RequestArguments.count(text, of: option) }
+            ) { $0.counts.append(RequestArguments.Count(parameter: parameter.name.description, value: $1)) }
+        }
     }
 
     private static var ofReport: [Option] {

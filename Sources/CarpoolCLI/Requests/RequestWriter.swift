@@ -32,6 +32,10 @@ struct RequestWriter {
         writer.member("resource_timeout_ms", request.timeoutMilliseconds)
         writer.member("http_version", request.httpVersion)
         writer.member("priority", request.priority)
+        for count in request.counts {
+            writer.key(count.parameter)
+            writer.integer(Int64(count.value))
+        }
         writeRetries(to: &writer)
         if !request.followsRedirects { writer.member("redirect", static: "do_not_follow") }
         more(&writer)

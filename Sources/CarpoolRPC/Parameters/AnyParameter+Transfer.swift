@@ -8,6 +8,9 @@ extension AnyParameter {
         .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio,
     ]
 
+    /// Those that the command takes as options: counts, and sizes in bytes.
+    public static let commandParameters: [Parameter<Int>] = []
+
     /// When requests are started.
     public static let start = Parameter<String>(
         "start", .start, "When a request starts. `immediate`: at once. `manual`: with `request.resume`.",

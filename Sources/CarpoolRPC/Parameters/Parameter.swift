@@ -8,10 +8,13 @@ public class AnyParameter: @unchecked Sendable {
     public let member: JSONSchema.Member
     /// Whether a request takes the session's value where it has none of its own.
     let isInherited: Bool
+    /// The option of the command's request commands; `nil` if there is none, or if the command declares it itself.
+    public let option: CommandOption?
 
-    fileprivate init(_ member: JSONSchema.Member, isInherited: Bool) {
+    fileprivate init(_ member: JSONSchema.Member, isInherited: Bool, option: CommandOption? = nil) {
         self.member = member
         self.isInherited = isInherited
+        self.option = option
     }
 
     /// The name on the wire.
@@ -32,18 +35,35 @@ public final class Parameter<Value: ParameterValue>: AnyParameter, @unchecked Se
     ///   - standard: the default.
     ///   - words: the default in words, where it is no fixed value.
     ///   - isInherited: whether the default of a request is its session's value.
+    ///   - option: how the command's request commands spell it.
     init(
         _ name: StaticString, _ schema: JSONSchema, _ summary: String, default standard: Value.Default? = nil,
-        otherwise words: StaticString? = nil, isInherited: Bool = false
+        otherwise words: StaticString? = nil, isInherited: Bool = false, option: CommandOption? = nil
     ) {
         super.init(
             .optional(name, schema, summary, default: standard.map(Value.text), otherwise: words),
-            isInherited: isInherited)
+            isInherited: isInherited, option: option)
     }
 
     /// A parameter that must be there.
     init(required name: StaticString, _ schema: JSONSchema, _ summary: String) {
         super.init(.required(name, schema, summary), isInherited: false)
+    }
+}
+
+/// How a parameter is given to the command.
+public struct CommandOption: Sendable {
+    /// The name with its dashes.
+    public let long: String
+    /// What stands for the value in the help.
+    public let placeholder: String
+    /// What it does, for the help.
+    public let summary: String
+
+    init(_ long: String, takes placeholder: String, _ summary: String) {
+        self.long = long
+        self.placeholder = placeholder
+        self.summary = summary
     }
 }
 

@@ -55,7 +55,8 @@ private struct SettingWriter: SettingVisitor, ~Copyable {
     var writer: JSONWriter
 
     mutating func visit(_ parameter: Parameter<Int>, _ setting: inout Setting<Int>) {
-        writer.member(parameter.name, setting.value)
+        // No limit is no member.
+        if setting.value < .max { writer.member(parameter.name, setting.value) }
     }
 
     mutating func visit(_ parameter: Parameter<Bool>, _ setting: inout Setting<Bool>) {

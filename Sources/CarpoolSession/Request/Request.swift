@@ -75,8 +75,8 @@ public final class Request {
         init(_ value: TransferCompletion) { self.value = value }
     }
 
-    /// Bytes of a body that nobody wants, because its response redirects.
-    var discardedBytes = 0
+    /// Bytes of the present hop's body that were read: kept, passed on, or dropped because the response redirects.
+    var hopBytes = 0
     /// Whether its session has ended under it, so that no retrier is asked and no more is told than that it is over (§2.14).
     private(set) var isLost = false
     /// The number of the question that an adapter, a validator or a retrier was asked last.

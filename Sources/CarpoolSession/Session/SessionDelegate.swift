@@ -26,7 +26,7 @@ final class SessionDelegate: TransferDelegate {
         request.attempts[attempt].hops[hops - 1].response = head
         request.attempts[attempt].response = head
         request.response = head
-        request.discardedBytes = 0
+        request.hopBytes = 0
         // A server that does not know the question gets the body without it (RFC 9110, section 15.5.18).
         if head.status == 417, transfer.request.expectsContinue {
             var next = transfer.request
@@ -73,23 +73,31 @@ final class SessionDelegate: TransferDelegate {
         guard !request.isHeldUp else { return .pause }
         switch request.redirection {
         case .follow, .fail:
-            request.discardedBytes += bytes.count
-            return request.discardedBytes > SessionDelegate.discardLimitBytes ? .stop : .accept
+            request.hopBytes += bytes.count
+            return request.hopBytes > SessionDelegate.discardLimitBytes ? .stop : .accept
         case .deliver, .decline, .ask: break
         }
         guard request.error == nil else { return .stop }
         do throws(SessionError) {
-            if let receiver = request.receiver { return try receiver.request(request, didReceive: bytes) }
-            // Bytes that cannot be written yet come again.
-            guard !request.body.isFull else { return .pause }
-            request.session.didReceive(bytes.count, for: request)
-            try request.body.append(
-                bytes, memoryLimit: request.parameters.memoryLimitBytes, spool: request.session.spool, owner: request)
-            return .accept
+            let disposition = try deliver(bytes, to: request)
+            if disposition == .accept { request.hopBytes += bytes.count }
+            return disposition
         } catch {
             request.fail(error)
             return .stop
         }
+    }
+
+    private func deliver(
+        _ bytes: UnsafeRawBufferPointer, to request: Request
+    ) throws(SessionError) -> BodyDisposition {
+        if let receiver = request.receiver { return try receiver.request(request, didReceive: bytes) }
+        // Bytes that cannot be written yet come again.
+        guard !request.body.isFull else { return .pause }
+        request.session.didReceive(bytes.count, for: request)
+        try request.body.append(
+            bytes, memoryLimit: request.parameters.memoryLimitBytes, spool: request.session.spool, owner: request)
+        return .accept
     }
 
     func transfer(_ transfer: any TransportTask, didSendBodyBytes count: Int) {
@@ -169,8 +177,8 @@ final class SessionDelegate: TransferDelegate {
         request.redirection = .deliver
         request.isDecidingRedirect = false
         // A redirect whose body was cut off has done its duty.
-        let isWhole = completion.error == nil || request.discardedBytes > SessionDelegate.discardLimitBytes
-        request.discardedBytes = 0
+        let isWhole = completion.error == nil || request.hopBytes > SessionDelegate.discardLimitBytes
+        request.hopBytes = 0
         guard request.error == nil, isWhole, let sent = request.transfer?.request else { return false }
         switch redirection {
         case .deliver, .decline, .ask: return false
