@@ -5,11 +5,11 @@ extension AnyParameter {
     /// Those of a session's configuration, in the order of the pages. A new one goes to the end.
     static let sharedParameters: [AnyParameter] = [
         .start, .setup, .interceptor, .validate, .trust, .timeout, .resourceTimeout, .connectTimeout,
-        .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio,
+        .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .maximumBodyBytes,
     ]
 
     /// Those that the command takes as options: counts, and sizes in bytes.
-    public static let commandParameters: [Parameter<Int>] = []
+    public static let commandParameters: [Parameter<Int>] = [.maximumBodyBytes]
 
     /// When requests are started.
     public static let start = Parameter<String>(
@@ -68,4 +68,13 @@ extension AnyParameter {
     public static let maximumRatio = Parameter<Int>(
         "max_ratio", .integer(1...1_000_000),
         "The most decoded bytes per received byte, once more than 1 MiB is decoded.", default: 200, isInherited: true)
+    /// The most bytes of a response's body.
+    public static let maximumBodyBytes = Parameter<Int>(
+        "max_body_bytes", .integer(0...Int64.max),
+        """
+        The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with \
+        `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, else as soon as it \
+        is exceeded. A download counts the bytes that it resumes from, and its partial file is removed.
+        """, otherwise: "no limit", isInherited: true,
+        option: CommandOption("--max-filesize", takes: "BYTES", "fail if the body is larger, decoded, or the file"))
 }

@@ -15,6 +15,7 @@ extension TransferOptions {
         visitor.visit(.urlEncoding, &urlEncoding)
         visitor.visit(.decode, &decodesContent)
         visitor.visit(.maximumRatio, &maximumDecodingRatio)
+        visitor.visit(.maximumBodyBytes, &maximumBodyBytes)
     }
 
     /// Sets what a request or a session gives.

@@ -62,6 +62,7 @@ final class SessionDelegate: TransferDelegate {
             do throws(SessionError) { try receiver.request(request, didReceive: head) } catch { request.fail(error) }
             if case .follow = request.redirection { return }
         }
+        checkBodyLength(of: head, for: request)
         // Of a download the model tells what is written, and no head (§2.7).
         if request.download == nil { request.session.notify(.taskDidReceiveResponse(head), of: request) }
         // Only the first head is waited for: whoever let it pass has seen what there was to see, and waits for the end.
@@ -79,6 +80,7 @@ final class SessionDelegate: TransferDelegate {
         }
         guard request.error == nil else { return .stop }
         do throws(SessionError) {
+            try checkBodyLength(adding: bytes.count, to: request)
             let disposition = try deliver(bytes, to: request)
             if disposition == .accept { request.hopBytes += bytes.count }
             return disposition
@@ -86,6 +88,38 @@ final class SessionDelegate: TransferDelegate {
             request.fail(error)
             return .stop
         }
+    }
+
+    // MARK: The limit of a body
+
+    /// Fails a response that announces a longer body than its request wants; the body is not waited for.
+    private func checkBodyLength(of head: ResponseHead, for request: Request) {
+        // The bytes that a download resumes from are a part of the file that is limited.
+        let resumed = Int(clamping: request.download?.resumedAt ?? 0)
+        request.hopBytes = resumed
+        let limit = request.parameters.options.maximumBodyBytes.value
+        guard limit < .max, head.status != 204, head.status != 304, request.transfer?.request.method != .head,
+            head.fields.first("content-encoding") == nil,
+            let length = head.fields.first("content-length").flatMap({ Int($0) }), length > 0,
+            length > limit &- resumed
+        else { return }
+        request.failToKeepBody(tooLarge(request, limit, size: resumed.addingReportingOverflow(length).partialValue))
+    }
+
+    private func checkBodyLength(adding count: Int, to request: Request) throws(SessionError) {
+        let limit = request.parameters.options.maximumBodyBytes.value
+        guard count > limit &- request.hopBytes else { return }
+        throw tooLarge(request, limit, size: nil)
+    }
+
+    /// The failure. What a download has received is of no use: it is a part of a file that is too large.
+    private func tooLarge(_ request: Request, _ limit: Int, size: Int?) -> SessionError {
+        request.download?.leavesPartialFile = false
+        return SessionError(
+            "response_too_large", "the response's body has more than \(limit) bytes",
+            hint: "raise max_body_bytes (--max-filesize), or do without the body",
+            details: [.init("limit_bytes", .integer(limit))]
+                + [size.map { .init("size_bytes", .integer($0)) }].compactMap(\.self))
     }
 
     private func deliver(

@@ -28,6 +28,8 @@ public struct TransferOptions {
     public var decodesContent = Setting(true)
     /// The most decoded bytes per encoded byte.
     public var maximumDecodingRatio = Setting(200)
+    /// The most bytes of a response's body, decoded; of a download, those of its file. More fail the request with `response_too_large`.
+    public var maximumBodyBytes = Setting(Int.max)
 
     /// Every default.
     @inlinable public init() {}
@@ -47,6 +49,7 @@ public struct TransferOptions {
         merged.waitsForConnectivity.inherit(base.waitsForConnectivity)
         merged.decodesContent.inherit(base.decodesContent)
         merged.maximumDecodingRatio.inherit(base.maximumDecodingRatio)
+        merged.maximumBodyBytes.inherit(base.maximumBodyBytes)
         return merged
     }
 }

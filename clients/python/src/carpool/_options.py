@@ -108,6 +108,12 @@ class RequestOptions(PythonOptions, total=False):
     """
     tags: Mapping[str, str] | None
     """Labels for `request.list`. Default: {}."""
+    max_body_bytes: int | None
+    """The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with
+    `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, else as soon as
+    it is exceeded. A download counts the bytes that it resumes from, and its partial file is removed. Default:
+    the session's.
+    """
 
 
 class SessionOptions(TypedDict, total=False):
@@ -151,3 +157,9 @@ class SessionOptions(TypedDict, total=False):
     """Whether br, gzip and deflate are asked for, and encoded bodies are decoded. Default: true."""
     max_ratio: int
     """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: 200."""
+    max_body_bytes: int
+    """The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with
+    `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, else as soon as
+    it is exceeded. A download counts the bytes that it resumes from, and its partial file is removed. Default: no
+    limit.
+    """
