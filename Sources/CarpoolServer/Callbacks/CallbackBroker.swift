@@ -28,7 +28,13 @@ final class CallbackBroker {
         let fail: (SessionError) -> Void
     }
 
-    private unowned let server: Server
+    /// How records are written, for those who ask.
+    let record: RecordWriter
+    /// Finds a connection by its number; set once the connections are there.
+    var peer: (Int) -> (any CallbackPeer)? = { _ in nil }
+    private let loop: EventLoop
+    private let log: Log
+    private let configuration: LiveConfiguration
     private var table = CallbackTable()
     private var pending: [Int: Pending] = [:]
     /// The open questions about each request.
@@ -37,16 +43,20 @@ final class CallbackBroker {
     /// Whether the daemon opens paths for the client whose answer is being read. It need not be the one that made the request.
     private(set) var answererAccess = PathAccess.otherView(.unknown)
 
-    init(server: Server) { self.server = server }
+    init(record: RecordWriter, loop: EventLoop, log: Log, configuration: LiveConfiguration) {
+        self.record = record
+        self.loop = loop
+        self.log = log
+        self.configuration = configuration
+    }
+
+    private var limits: Limits { configuration.limits }
 
     /// Questions that wait for an answer.
     var count: Int { table.count }
 
-    /// How records are written, for those who ask.
-    var record: RecordWriter { server.record }
-
     /// Bodies up to this encoded size stand in a question, whoever is asked.
-    var inlineBodyBytes: Int { server.limits.inlineBodyBytes }
+    var inlineBodyBytes: Int { limits.inlineBodyBytes }
 
     // MARK: Who answers
 
@@ -61,11 +71,11 @@ final class CallbackBroker {
     /// A connection can answer no more: it is closed, or the client has shut down its side.
     func lose(_ connection: Int) {
         let actions = table.lose(
-            connection, perConnection: server.limits.callbacksPerConnection, isReachable: isReachable)
+            connection, perConnection: limits.callbacksPerConnection, isReachable: isReachable)
         for action in actions { carryOut(action) }
     }
 
-    private func isReachable(_ connection: Int) -> Bool { server.connections[connection]?.canAnswer ?? false }
+    private func isReachable(_ connection: Int) -> Bool { peer(connection)?.canAnswer ?? false }
 
     // MARK: Questions
 
@@ -83,10 +93,10 @@ final class CallbackBroker {
         statistics.asked &+= 1
         let audience = CallbackTable.Audience(origin: origin, client: client, name: question.specification.name)
         let (number, action) = table.ask(
-            audience, perConnection: server.limits.callbacksPerConnection, server.limits.callbackBounds,
+            audience, perConnection: limits.callbacksPerConnection, limits.callbackBounds,
             isReachable: isReachable)
         let timer = Timer { [weak self] in self?.expire(number) }
-        let deadline = server.loop.now.advanced(milliseconds: question.specification.deadlineMilliseconds)
+        let deadline = loop.now.advanced(milliseconds: question.specification.deadlineMilliseconds)
         pending[number] = Pending(question: question, timer: timer, deadline: deadline) { (json) throws(JSONError) in
             completion(.success(try read(json)))
         } fail: {
@@ -94,7 +104,7 @@ final class CallbackBroker {
         }
         if case .send = action {
             if let request = question.request { questions[request, default: []].insert(number) }
-            server.loop.arm(timer, at: deadline)
+            loop.arm(timer, at: deadline)
         }
         carryOut(action)
     }
@@ -134,7 +144,7 @@ final class CallbackBroker {
     /// Only answers that may name a file are worth a look at the client.
     private func access(_ answer: JSON, _ connection: Int) -> PathAccess {
         guard answer["file"] != nil || answer["path"] != nil else { return .otherView(.unknown) }
-        return server.connections[connection]?.pathAccess ?? .otherView(.unknown)
+        return peer(connection)?.pathAccess ?? .otherView(.unknown)
     }
 
     private func expire(_ number: Int) {
@@ -147,8 +157,8 @@ final class CallbackBroker {
         case .send(let number, let connection):
             // What an earlier action has set off may have dropped it.
             guard let asked = pending[number] else { return }
-            let milliseconds = asked.deadline.microseconds(since: server.loop.now) / 1_000
-            server.connections[connection]?.send(asked.question, number: number, deadlineMilliseconds: milliseconds)
+            let milliseconds = asked.deadline.microseconds(since: loop.now) / 1_000
+            peer(connection)?.send(asked.question, number: number, deadlineMilliseconds: milliseconds)
         case .fail(let number, let reason, let limit):
             guard let failed = take(number) else { return }
             fail(failed, reason, nil, limit)
@@ -157,7 +167,7 @@ final class CallbackBroker {
 
     private func take(_ number: Int) -> Pending? {
         guard let taken = pending.removeValue(forKey: number) else { return nil }
-        server.loop.cancel(taken.timer)
+        loop.cancel(taken.timer)
         if let request = taken.question.request {
             questions[request]?.remove(number)
             if questions[request]?.isEmpty == true { questions[request] = nil }
@@ -171,7 +181,7 @@ final class CallbackBroker {
         statistics.failed &+= 1
         let error = SessionError.callbackFailed(
             failed.question.specification.name, reason, message: message, limit: limit)
-        server.log.write(
+        log.write(
             .debug, "callback failed",
             [
                 ("method", failed.question.method.description), ("request", failed.question.request ?? "-"),

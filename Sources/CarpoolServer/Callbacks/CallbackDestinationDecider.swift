@@ -50,7 +50,7 @@ final class CallbackDestinationDecider: DestinationDecider {
     ) {
         let specification = callback.specification
         let work: @Sendable () -> Result<String, RPCError> = {
-            Result { () throws(RPCError) in try DestinationReader.file(path, at: "result.path") }
+            Result { () throws(RPCError) in try DestinationPlace.file(path, at: "result.path") }
         }
         request.inBackground(work) { result in
             switch result {

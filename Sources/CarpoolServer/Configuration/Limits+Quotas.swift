@@ -31,8 +31,8 @@ extension Limits {
             user: ("session_bytes_per_user", sessionBytesPerUser), all: ("session_bytes", sessionBytes))
     }
 
-    var retainedBounds: RetainedRequests.Bounds {
-        RetainedRequests.Bounds(
+    var retainedBounds: RetentionBounds {
+        RetentionBounds(
             requests: retainedRequests, requestsOfUser: retainedRequestsPerUser, bytes: retainedBytes,
             bytesOfUser: retainedBytesPerUser)
     }
@@ -67,4 +67,12 @@ extension Limits {
             user: ("connections_per_user", connectionsPerUser),
             all: ("connections", connections))
     }
+}
+
+/// The most finished requests that may be kept.
+struct RetentionBounds {
+    var requests: Int
+    var requestsOfUser: Int
+    var bytes: Int
+    var bytesOfUser: Int
 }

@@ -8,7 +8,7 @@ extension Connection {
     private static let closingAtOnce = 4
 
     /// Whether more descriptors may come.
-    var takesDescriptorsIn: Bool { closing < Connection.closingAtOnce && !server.worker.hasTooManyToClose(uid) }
+    var takesDescriptorsIn: Bool { closing < Connection.closingAtOnce && !services.worker.hasTooManyToClose(uid) }
 
     /// To be called when a line may have been handled: what it came with and no call has claimed is closed.
     func endDescriptors() {
@@ -20,7 +20,7 @@ extension Connection {
         guard !raws.isEmpty else { return }
         closing += 1
         if !takesDescriptorsIn, !inputHasEnded { settle() }
-        server.worker.close(raws, for: identity.workerShare) { [weak self] in
+        services.worker.close(raws, for: identity.workerShare) { [weak self] in
             self?.closing -= 1
             self?.settle()
         }
@@ -31,6 +31,6 @@ extension Connection {
         guard let descriptor = descriptor.take(), !hasReadEnd else { return }
         // The peer sees the end at once.
         shutdown(descriptor.raw, Int32(SHUT_RDWR))
-        server.worker.close(descriptor, for: identity.workerShare)
+        services.worker.close(descriptor, for: identity.workerShare)
     }
 }

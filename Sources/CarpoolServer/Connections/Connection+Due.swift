@@ -1,25 +1,3 @@
-internal import CarpoolSession
-internal import CarpoolSystem
-
-/// The answer of a call that waits until its client has read more.
-struct DueAnswer {
-    let entry: RequestEntry
-    let write: () -> Void
-}
-
-/// Calls whose answers jobs compute: few at a time, so that the others wait as calls and not as text for a client that does not read.
-struct ComputedAnswers {
-    /// Those that wait for their turn.
-    var waiting = NumberedQueue<DueAnswer>()
-    /// How many jobs run.
-    var running = 0
-    /// The maximum of jobs for one connection.
-    static let maximum = 4
-
-    /// Whether one more may begin.
-    var hasRoom: Bool { running < ComputedAnswers.maximum }
-}
-
 // Answers with records of requests that others wait for too: they are written as fast as the client reads.
 extension Connection {
     func answer(_ call: Call, about entry: RequestEntry, _ answer: RecordAnswer) {
@@ -58,10 +36,10 @@ extension Connection {
         let number = self[keyPath: queue].append(answer)
         call.onCancel = { [weak self] in
             guard let self, self[keyPath: queue].remove(number) != nil else { return }
-            server.letGo(of: answer.entry)
+            services.requests.letGo(of: answer.entry)
         }
         // Last: to make room for it, the server may close this connection, which drops the answer and ends the call.
-        server.hold(answer.entry)
+        services.requests.hold(answer.entry)
     }
 
     /// Whether one more of them may be written. Output below what is counted is always added to: a client that reads gets on while others do not.
@@ -69,48 +47,21 @@ extension Connection {
     var takesDueAnswers: Bool {
         guard !hasEvents || takesEvents else { return false }
         guard unreadBytes >= ConnectionMemory.uncountedBytes, !output.isEmpty else { return true }
-        return unreadBytes <= server.limits.unreadBytes
-            && !server.memory.output.isOver(server.limits.totalUnreadBytes, for: uid)
+        return unreadBytes <= services.limits.unreadBytes
+            && !services.memory.output.isOver(services.limits.totalUnreadBytes, for: uid)
     }
 
     /// Writes the next of them, if there is one and the client takes it.
     func writeDueAnswer() -> Bool {
         guard !due.isEmpty || !computed.waiting.isEmpty, takesDueAnswers else { return false }
         guard let next = due.popFirst() ?? (computed.hasRoom ? computed.waiting.popFirst() : nil) else { return false }
-        server.letGo(of: next.entry)
+        services.requests.letGo(of: next.entry)
         next.write()
         return true
     }
 
     /// Drops them; the calls are ended elsewhere.
     func dropDueAnswers() {
-        while let next = due.popFirst() ?? computed.waiting.popFirst() { server.letGo(of: next.entry) }
-    }
-}
-
-// The memory of dismissed requests whose answers are due.
-extension Server {
-    /// Notes that one more answer about a request is due.
-    func hold(_ entry: RequestEntry) {
-        entry.dueAnswers += 1
-        delayedAnswers += 1
-        noteMemory(of: entry)
-    }
-
-    /// Notes that an answer about a request is due no longer.
-    func letGo(of entry: RequestEntry) {
-        entry.dueAnswers -= 1
-        delayedAnswers -= 1
-        noteMemory(of: entry)
-    }
-
-    /// Counts a dismissed request as unread output of its user while answers about it are due, once, however many they are.
-    func noteMemory(of entry: RequestEntry) {
-        let bytes = entry.dueAnswers > 0 && entry.isDismissed ? entry.recordBytes : 0
-        let more = bytes - entry.dueBytes
-        guard more != 0 else { return }
-        entry.dueBytes = bytes
-        memory.output.change(entry.client.uid, by: more)
-        if more > 0 { makeRoomForOutput() }
+        while let next = due.popFirst() ?? computed.waiting.popFirst() { services.requests.letGo(of: next.entry) }
     }
 }

@@ -9,7 +9,7 @@ extension Connection {
     func close() {
         guard !isClosed else { return }
         resources.close()
-        server.loop.forget(fd)
+        services.loop.forget(fd)
         closeSocket()
         closeInBackground(resources.descriptors.takeAll())
         ticket = nil
@@ -19,7 +19,7 @@ extension Connection {
         batchBytes = 0
         noteMemory()
         abandonWork()
-        server.connectionDidClose(self)
+        owner?.connectionDidClose(self)
     }
 
     /// Lets go of all that was done for this client alone.
@@ -28,21 +28,21 @@ extension Connection {
         dropDueAnswers()
         guard !isScheduled, abandonSlice() else { return }
         isScheduled = true
-        server.loop.runInSlices(self)
+        services.loop.runInSlices(self)
     }
 
     private var release: ClientResources.Release {
-        ClientResources.Release { [server] entry in
+        ClientResources.Release { [services] entry in
             if entry.isKept {
                 entry.request.cancel(producingResumeData: true)
             } else {
-                server.abandon(entry, keepingPartialFile: true)
+                services.requests.abandon(entry, keepingPartialFile: true)
             }
-        } removeSubscription: { [server] in
-            server.publisher.remove($0)
-        } endWatch: { [server] watch in
+        } removeSubscription: { [services] in
+            services.publisher.remove($0)
+        } endWatch: { [services] watch in
             watch.end()
-            server.reachability.watchDidEnd()
+            services.reachability.watchDidEnd()
         }
     }
 
@@ -51,9 +51,9 @@ extension Connection {
         var slice = InputSlice(since: .read())
         guard !resources.releaseSlice(release, until: { slice.isOver() }) else { return true }
         // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
-        server.callbacks.lose(number)
+        services.callbacks.lose(number)
         isAbandoning = false
-        if isClosed { server.connectionLetGo(self) } else { flushAfterTurn() }
+        if isClosed { owner?.connectionDidReleaseResources(self) } else { flushAfterTurn() }
         return false
     }
 
@@ -62,8 +62,8 @@ extension Connection {
 
     /// Shows the client out once the answers of this turn are queued.
     func closeAfterReply() {
-        server.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
-        server.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.farewellMilliseconds)
+        services.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
+        services.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.farewellMilliseconds)
     }
 
     /// Sends what is queued and closes, for a client that is shown out.
@@ -71,7 +71,9 @@ extension Connection {
         inputHasEnded = true
         isShownOut = true
         work = []
-        for subscription in resources.subscriptions.values { server.publisher.close(subscription, .connectionClosing) }
+        for subscription in resources.subscriptions.values {
+            services.publisher.close(subscription, .connectionClosing)
+        }
         abandonWork()
         flushAfterTurn()
     }

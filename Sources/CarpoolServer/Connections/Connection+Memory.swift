@@ -19,22 +19,24 @@ extension Connection {
     var takesAnswers: Bool {
         let unread = output.count
         guard unread > ConnectionMemory.shortOutputBytes else { return true }
-        return unread <= server.limits.unreadBytes
-            && !server.memory.output.isOver(server.limits.totalUnreadBytes, for: uid)
+        return unread <= services.limits.unreadBytes
+            && !services.memory.output.isOver(services.limits.totalUnreadBytes, for: uid)
     }
 
     /// Why a further call of a batch is not carried out: the answers that wait take too much, of this connection or of all.
     var batchRefusal: RPCError? {
         guard batchBytes > ConnectionMemory.shortOutputBytes else { return nil }
-        if batchBytes >= server.limits.unreadBytes { return .answersTooLarge(limitBytes: server.limits.unreadBytes) }
-        let total = server.limits.totalUnreadBytes
-        return server.memory.output.isOver(total, for: uid) ? .answersTooLarge(limitBytes: total) : nil
+        if batchBytes >= services.limits.unreadBytes {
+            return .answersTooLarge(limitBytes: services.limits.unreadBytes)
+        }
+        let total = services.limits.totalUnreadBytes
+        return services.memory.output.isOver(total, for: uid) ? .answersTooLarge(limitBytes: total) : nil
     }
 
     /// Whether something that can wait elsewhere may be queued: at most so much, and less while all connections hold too much.
     func hasRoom(below bytes: Int) -> Bool {
         guard output.count > ConnectionMemory.uncountedBytes else { return true }
-        return output.count <= bytes && !server.memory.output.isOver(server.limits.totalUnreadBytes, for: uid)
+        return output.count <= bytes && !services.memory.output.isOver(services.limits.totalUnreadBytes, for: uid)
     }
 
     /// Brings the server's account in line with what it holds.
@@ -44,14 +46,14 @@ extension Connection {
             input: (framer.bufferedBytes >= least ? framer.heldBytes : 0) + awaitedBytes,
             output: unreadBytes >= least ? unreadBytes : 0)
         guard new != held else { return }
-        if held.input == 0 { inputSince = server.loop.now }
-        if held.output == 0 { outputMoved = server.loop.now }
+        if held.input == 0 { inputSince = services.loop.now }
+        if held.output == 0 { outputMoved = services.loop.now }
         let old = held
         held = new
-        server.memory.input.change(uid, by: new.input - old.input)
-        server.memory.output.change(uid, by: new.output - old.output)
-        if new.input > old.input { server.makeRoomForInput() }
-        if new.output > old.output { server.makeRoomForOutput() }
+        services.memory.input.change(uid, by: new.input - old.input)
+        services.memory.output.change(uid, by: new.output - old.output)
+        if new.input > old.input { services.memory.inputDidGrow() }
+        if new.output > old.output { services.memory.outputDidGrow() }
     }
 
     /// Whether it holds a message that has not come whole: not one that a thread reads, nor whole ones that wait for their turn.
@@ -61,7 +63,7 @@ extension Connection {
     func discardMessage() -> Bool {
         guard framer.discard() else { return false }
         closeInBackground(resources.descriptors.takeAll())
-        send(id: nil, error: .memoryFull(limitBytes: server.limits.totalInputBytes))
+        send(id: nil, error: .memoryFull(limitBytes: services.limits.totalInputBytes))
         noteMemory()
         return true
     }
@@ -71,48 +73,4 @@ extension Connection {
         framer.shrink()
         output.shrink()
     }
-}
-
-extension Server {
-    /// Gives up the messages that have waited longest, of the user who holds most, until all fit.
-    func makeRoomForInput() {
-        while let uid = memory.input.culprit(limits.totalInputBytes) {
-            // What a thread reads is over soon.
-            let oldest = connections.values.filter { $0.uid == uid && $0.hasHalfMessage }
-                .min { $0.inputSince < $1.inputSince }
-            guard let oldest, oldest.discardMessage() else { return }
-            log.write(.warning, "half a message given up", [("client", "c-\(oldest.number)"), ("uid", String(uid))])
-        }
-    }
-
-    /// Closes the connections that have taken nothing for longest, of the user who holds most, when not reading from them is not enough.
-    func makeRoomForOutput() {
-        let limit = limits.totalUnreadBytes + limits.totalUnreadBytes / 4
-        while memory.output.total > limit, let uid = memory.output.culprit(limits.totalUnreadBytes) {
-            let holders = connections.values.filter { $0.uid == uid && $0.held.output > 0 }
-            // One whose batches wait may well read: it comes last.
-            let unread = holders.filter { $0.output.count > ConnectionMemory.shortOutputBytes }
-            guard let stuck = (unread.isEmpty ? holders : unread).min(by: { $0.outputMoved < $1.outputMoved }) else {
-                return
-            }
-            log.write(
-                .warning, "closed: it does not read", [("client", "c-\(stuck.number)"), ("uid", String(uid))])
-            stuck.close()
-        }
-    }
-
-    /// Returns the memory of a burst to the system: at each tick while the burst goes on, and once more when it is over.
-    func giveMemoryBack() {
-        let isBurst = loop.turns &- lastTrim.turns >= Server.turnsOfABurst
-        guard isBurst || lastTrim.wasBurst else { return }
-        lastTrim = (loop.turns, isBurst)
-        for connection in connections.values { connection.shrink() }
-        requests.shrink()
-        forgetWriter()
-        recordCache.removeAll()
-        Heap.giveBack()
-    }
-
-    /// After fewer turns than these there is nothing to return.
-    private static let turnsOfABurst = 100
 }

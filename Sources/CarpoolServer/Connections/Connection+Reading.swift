@@ -24,11 +24,11 @@ extension Connection {
     }
 
     private func prepare(_ text: MessageText, for batch: Batch?) {
-        let (catalogue, isInBatch) = (server.dispatcher.catalogue, batch != nil)
+        let (catalogue, isInBatch) = (services.dispatcher.catalogue, batch != nil)
         let bytes = text.bytes.count
         awaitedBytes = bytes
         // One for each connection.
-        server.worker.runAlways(
+        services.worker.runAlways(
             for: identity.workerShare.computation, { Handover(PreparedInput(text, isInBatch: isInBatch, catalogue)) },
             then: { [self] in take($0.value, bytes, of: batch) })
         // Nothing is read from the socket meanwhile.
@@ -72,7 +72,7 @@ extension Connection {
             } else {
                 send(id: id, error: error)
             }
-        case .response(let response): server.callbacks.answer(response, from: number)
+        case .response(let response): services.callbacks.answer(response, from: number)
         case .request(let request): handle(request, bytes, prepared: nil, batch: batch)
         }
     }
@@ -83,9 +83,9 @@ extension Connection {
             batch.expect()
         }
         let isDuplicate = request.id.map { resources.calls[$0] != nil } ?? false
-        let call = server.dispatcher.dispatch(
+        let call = services.dispatcher.dispatch(
             request, prepared: prepared, messageBytes: bytes, from: self, batch: batch, underWay: callsUnderWay,
-            limit: server.limits.callsPerConnection, isDuplicate: isDuplicate)
+            limit: services.limits.callsPerConnection, isDuplicate: isDuplicate)
         if let id = call.id, !call.isAnswered { resources.calls[id] = call }
     }
 }

@@ -4,6 +4,14 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
+/// Owns the connections.
+protocol ConnectionOwner: AnyObject {
+    /// The connection is closed; what it holds is released in slices.
+    func connectionDidClose(_ connection: Connection)
+    /// A closed connection has released everything.
+    func connectionDidReleaseResources(_ connection: Connection)
+}
+
 /// One client's connection: bytes in, messages to the dispatcher, replies and events out. The only place that writes to the socket.
 ///
 /// It handles its messages in slices, one connection after the other, so that what one client asks for does not hold up the rest. What does not
@@ -19,7 +27,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     let fd: Int32
     /// Open until the connection is closed, whoever still holds the connection then.
     var descriptor: FileDescriptor?
-    unowned let server: Server
+    let services: ConnectionServices
+    private(set) weak var owner: (any ConnectionOwner)?
     var framer: MessageFramer
     var output = OutputQueue()
     /// Jobs that close descriptors of its client.
@@ -61,17 +70,18 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
 
     init(
         number: Int, fd: consuming FileDescriptor, credentials: PeerCredentials, identity: ClientIdentity, role: Role,
-        ticket: QuotaLedger.Ticket?, server: Server
+        ticket: QuotaLedger.Ticket?, services: ConnectionServices, owner: any ConnectionOwner
     ) {
         profile = ClientProfile(
-            number: number, credentials: credentials, identity: identity, maximumLineBytes: server.limits.lineBytes)
+            number: number, credentials: credentials, identity: identity, maximumLineBytes: services.limits.lineBytes)
         self.fd = fd.raw
         descriptor = consume fd
         self.ticket = ticket
         self.role = role
-        self.server = server
-        framer = MessageFramer(limits: FramingLimits(messageBytes: server.limits.messageBytes))
-        server.loop.setInterest(.readable, for: self.fd, handler: self)
+        self.services = services
+        self.owner = owner
+        framer = MessageFramer(limits: FramingLimits(messageBytes: services.limits.messageBytes))
+        services.loop.setInterest(.readable, for: self.fd, handler: self)
     }
 
     var callsUnderWay: Int { resources.calls.count }
@@ -79,7 +89,9 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     // MARK: Input
 
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
-        if readiness.contains(.readable), takesInput, readInput(), handleMessages(since: server.loop.now) { schedule() }
+        if readiness.contains(.readable), takesInput, readInput(), handleMessages(since: services.loop.now) {
+            schedule()
+        }
         guard !isClosed else { return }
         noteMemory()
         if readiness.contains(.failed) { return hangUp() }
@@ -91,7 +103,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         guard !isHungUp, !isClosed else { return }
         isHungUp = true
         // The kernel would report it in every turn.
-        server.loop.forget(fd)
+        services.loop.forget(fd)
         output = OutputQueue()
         dropDueAnswers()
         if !isScheduled, handleLastInput() { schedule() }
@@ -102,7 +114,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         repeat {
             if handleMessages(since: .read()) { return true }
             if isAwaiting { return false }
-        } while !isClosed && !server.worker.hasTooManyToClose(uid) && readInput()
+        } while !isClosed && !services.worker.hasTooManyToClose(uid) && readInput()
         close()
         return false
     }
@@ -116,7 +128,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private func readInput() -> Bool {
         guard !inputHasEnded else { return false }
         var surplus: [Int32] = []
-        let result = server.withReadBuffer { buffer in
+        let result = services.buffers.withReadBuffer { buffer in
             var came: [Int32] = []
             let result = Bytes.receive(fd, into: buffer, descriptors: &came)
             if case .bytes(let count) = result {
@@ -135,7 +147,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         case .endOfFile:
             (inputHasEnded, hasReadEnd) = (true, true)
             if let event = framer.finish() { handle(event) }
-            server.callbacks.lose(number)
+            services.callbacks.lose(number)
             settle()
         case .failed: close()
         }
@@ -174,7 +186,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
-        server.loop.runInSlices(self)
+        services.loop.runInSlices(self)
         settle()
     }
 
@@ -197,7 +209,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     func resumeInput() {
         if isHungUp {
             if !isScheduled, handleLastInput() { schedule() }
-        } else if !isScheduled, handleMessages(since: server.loop.now) {
+        } else if !isScheduled, handleMessages(since: services.loop.now) {
             schedule()
         }
         settle()
@@ -206,7 +218,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     // MARK: Output
 
     func send(id: RPCID?, error: RPCError) {
-        server.withWriter { writer in
+        services.buffers.withWriter { writer in
             Reply.write(id: id, error: error, to: &writer)
             writer.withBytes { send(message: $0) }
         }
@@ -225,7 +237,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     func flushAfterTurn() {
         guard !isFlushDue else { return }
         isFlushDue = true
-        server.loop.afterTurn(self)
+        services.loop.afterTurn(self)
     }
 
     func turnDidEnd() {
@@ -238,10 +250,10 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         takeEvents()
         let before = output.count
         if case .failed = output.flush(to: fd) { return hangUp() }
-        if output.count < before { outputMoved = server.loop.now }
+        if output.count < before { outputMoved = services.loop.now }
         if isDrained { for watch in resources.watches.values { watch.send() } }
         if takesStreams { for feed in resources.feeds.values { feed.send() } }
-        if !isScheduled, handleMessages(since: server.loop.now) { schedule() }
+        if !isScheduled, handleMessages(since: services.loop.now) { schedule() }
         settle()
     }
 
@@ -253,7 +265,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         if !output.isEmpty || hasEvents, !isFlushDue { interest.insert(.writable) }
         noteMemory()
         guard !isClosed else { return }
-        server.loop.setInterest(interest, for: fd, handler: self)
+        services.loop.setInterest(interest, for: fd, handler: self)
     }
 }
 
@@ -267,22 +279,20 @@ extension Connection: Client {
         if let batch = call.batch {
             batch.complete { Reply.write(id: id, result, to: &$0) }
         } else {
-            server.withWriter { writer in
+            services.buffers.withWriter { writer in
                 Reply.write(id: id, result, to: &writer)
                 writer.withBytes { send(message: $0, passing: call.passedDescriptor) }
             }
         }
         settle()
     }
+}
 
-    // MARK: Callbacks
-
-    /// Whether the client would see a question, and could answer it.
+extension Connection: CallbackPeer {
     var canAnswer: Bool { !isClosed && !isShownOut && !inputHasEnded && takesAnswers }
 
-    /// Asks the client.
     func send(_ question: CallbackQuestion, number: Int, deadlineMilliseconds: Int) {
-        server.withWriter { writer in
+        services.buffers.withWriter { writer in
             question.write(
                 number: number, deadlineMilliseconds: deadlineMilliseconds, bodyBytes: inlineBodyBytes,
                 atMost: profile.maximumLineBytes, to: &writer)
@@ -302,7 +312,7 @@ extension Connection: StreamSink {
     }
 
     func send(streamMessage write: (inout JSONWriter) -> Void) {
-        server.withWriter { writer in
+        services.buffers.withWriter { writer in
             Notification.write(data: write, to: &writer)
             writer.withBytes { send(message: $0) }
         }
@@ -318,7 +328,7 @@ extension Connection: NotificationSink {
     var isDrained: Bool { !isClosed && !isShownOut && output.isEmpty }
 
     func send(notification write: (inout JSONWriter) -> Void) {
-        server.withWriter { writer in
+        services.buffers.withWriter { writer in
             write(&writer)
             writer.withBytes { send(message: $0) }
         }
@@ -352,6 +362,6 @@ extension Connection: EventSink {
     /// Takes what waits in the journal, as far as there is room.
     private func takeEvents() {
         guard hasEvents else { return }
-        hasEvents = server.publisher.deliver(to: resources.subscriptions.values)
+        hasEvents = services.publisher.deliver(to: resources.subscriptions.values)
     }
 }

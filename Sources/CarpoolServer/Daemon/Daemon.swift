@@ -33,9 +33,11 @@ public actor Daemon {
         } catch {
             throw ServerError(error.description)
         }
-        let listener = Listener(fd: FileDescriptor(owning: fd), loop: loop) { [unowned server] in server.admit($0) }
+        let listener = Listener(fd: FileDescriptor(owning: fd), loop: loop) { [unowned server] in
+            server.connections.admit($0)
+        }
         // Connections that nobody uses are worth less than a client.
-        listener.accepts = { [unowned server] in server.acceptsPeers }
+        listener.accepts = { [unowned server] in server.connections.acceptsPeers }
         listener.onExhausted = { [unowned server] in _ = server.transport.closeIdleConnections() }
         self.listener = listener
         server.onStopped = {

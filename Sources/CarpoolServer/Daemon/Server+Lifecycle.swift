@@ -3,6 +3,12 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
+extension Server: DaemonControl {
+    var isServing: Bool { lifecycle.isServing }
+    var isDraining: Bool { lifecycle.state == .draining }
+    var stateName: String { lifecycle.state.rawValue }
+}
+
 // How the daemon ends: on a signal, on a call, or because nobody has needed it for a while.
 extension Server {
     /// Written-out answers are waited for this long; a client that reads none keeps nobody from ending.
@@ -16,15 +22,17 @@ extension Server {
     /// Refuses new requests, waits for those under way, then ends. Called again, it ends at once.
     func drain(milliseconds: Int?) {
         carryOut(
-            lifecycle.drain(milliseconds: milliseconds ?? configuration.drainMilliseconds, active: requests.active))
+            lifecycle.drain(
+                milliseconds: milliseconds ?? configuration.current.drainMilliseconds, active: requests.registry.active)
+        )
     }
 
     /// Ends at once: what is under way is cancelled, and its callers are told.
-    func stop() { carryOut(lifecycle.stop(active: requests.active)) }
+    func stop() { carryOut(lifecycle.stop(active: requests.registry.active)) }
 
     /// To be called when a request has ended.
     func requestsDidChange() {
-        carryOut(lifecycle.requestsDidChange(active: requests.active))
+        carryOut(lifecycle.requestsDidChange(active: requests.registry.active))
         armIdleExit()
     }
 
@@ -32,15 +40,15 @@ extension Server {
         switch action {
         case .none: return
         case .drain(let milliseconds):
-            log.write(.info, "draining", [("requests", String(requests.active))])
+            log.write(.info, "draining", [("requests", String(requests.registry.active))])
             options.supervisor.notify(.stopping)
             publisher.publish(.daemonDraining) { $0.member("deadline_ms", milliseconds) }
             loop.arm(Timer { [unowned self] in stop() }, afterMilliseconds: milliseconds)
         case .cancel:
-            log.write(.info, "cancelling", [("requests", String(requests.active))])
+            log.write(.info, "cancelling", [("requests", String(requests.registry.active))])
             options.supervisor.notify(.stopping)
             // All of them, also those of sessions that were invalidated since.
-            let work = Slices.forEach(of: requests.underWay) { $0.request.cancel(producingResumeData: true) }
+            let work = Slices.forEach(of: requests.registry.underWay) { $0.request.cancel(producingResumeData: true) }
             if work.runSlice() { loop.runInSlices(work) }
         case .close:
             log.write(.info, "stopping")
@@ -53,7 +61,7 @@ extension Server {
     /// Answers that wait for a disk, a serializer or their client are waited for up to the limit.
     private func closeWhenAnswered(limit: MonotonicTime) {
         let timer = Timer { [unowned self] in
-            let waits = crowds > 0 || delayedAnswers > 0 && .read() < limit
+            let waits = requests.owed.crowds > 0 || requests.owed.delayed > 0 && .read() < limit
             if waits { closeWhenAnswered(limit: limit) } else { closeConnections() }
         }
         loop.arm(timer, afterMilliseconds: 1)
@@ -75,7 +83,7 @@ extension Server {
         guard !hasEnded else { return }
         hasEnded = true
         for connection in Array(connections.values) { connection.close() }
-        connectivity.stop()
+        sessions.connectivity.stop()
         reachability.stop()
         // A disk that does not answer keeps nobody from ending: what it holds is removed by the next daemon.
         loop.arm(Timer { [unowned self] in tellStopped() }, afterMilliseconds: Server.flushMilliseconds)
@@ -101,7 +109,7 @@ extension Server {
         // After the first turn: whoever waits for the daemon to come up need not wait for this too.
         let lookAtNetwork = Timer { [unowned self] in
             reachability.start()
-            connectivity.start()
+            sessions.connectivity.start()
         }
         loop.arm(lookAtNetwork, afterMilliseconds: 0)
     }
@@ -120,18 +128,26 @@ extension Server {
 
     private func tick() {
         let now = WallClock.microseconds()
-        loop.runInSlices(
-            Slices { [unowned self] in
-                let gone = requests.expired(at: now, limits)
-                for entry in gone { dismiss(entry, keepingBody: false) }
-                return !gone.isEmpty
-            })
+        requests.dismissExpired(at: now)
         spool.releaseExpired(at: now)
         reachability.tick()
         giveMemoryBack()
         armIdleExit()
         loop.arm(Timer { [unowned self] in tick() }, afterMilliseconds: Server.tickMilliseconds)
     }
+
+    /// Returns the memory of a burst to the system: at each tick while the burst goes on, and once more when it is over.
+    private func giveMemoryBack() {
+        let isBurst = loop.turns &- lastTrim.turns >= Server.turnsOfABurst
+        guard isBurst || lastTrim.wasBurst else { return }
+        lastTrim = (loop.turns, isBurst)
+        connections.shrink()
+        requests.shrink()
+        Heap.giveBack()
+    }
+
+    /// After fewer turns than these there is nothing to return.
+    private static let turnsOfABurst = 100
 
     private func keepWatchdogQuiet(every milliseconds: Int) {
         options.supervisor.notify(.watchdog)
@@ -142,12 +158,12 @@ extension Server {
 
     /// Whether nobody needs the daemon: no connection, no work, no body on lease, no result that nobody has read.
     private var isIdle: Bool {
-        connections.isEmpty && requests.active == 0 && spool.count == 0 && !requests.hasUnreadResults
+        connections.isEmpty && requests.registry.active == 0 && spool.count == 0 && !requests.registry.hasUnreadResults
     }
 
     /// Starts the time after which an idle daemon ends, if it was started on demand and will be again.
     func armIdleExit() {
-        let milliseconds = options.idleExitMilliseconds ?? configuration.idleExitMilliseconds
+        let milliseconds = options.idleExitMilliseconds ?? configuration.current.idleExitMilliseconds
         guard options.isStartedOnDemand, milliseconds > 0, lifecycle.isServing else { return }
         guard isIdle else { return loop.cancel(idleExit) }
         guard !idleExit.isArmed else { return }

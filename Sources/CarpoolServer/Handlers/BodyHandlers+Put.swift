@@ -5,7 +5,7 @@ internal import CarpoolSession
 // `body.put`: the bytes of requests.
 extension BodyHandlers {
     func put(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
+        let entry = try requests.entry(of: call)
         guard let feed = entry.request.feed else {
             throw .wrongState(
                 request: entry.request.id, state: entry.request.state.rawValue,

@@ -5,7 +5,9 @@ internal import CarpoolSystem
 
 /// `body.*`: the bytes of requests, piece by piece, and those of responses, for those who cannot open a file.
 struct BodyHandlers {
-    unowned let server: Server
+    let requests: RequestService
+    let worker: Worker
+    let files: FileStore
 
     var table: [String: Handler] { ["body.put": put, "body.read": read, "body.open": open, "body.release": release] }
 
@@ -39,10 +41,10 @@ struct BodyHandlers {
         _ work: @escaping @Sendable () -> Value, of body: KeptBody, for call: Call, then: @escaping (Value) -> Void
     ) {
         guard case .file = body else { return then(work()) }
-        server.files.run(for: Spool.share(of: call.client.identity), work) { result in
+        files.run(for: Spool.share(of: call.client.identity), work) { result in
             switch result {
             case .success(let value): then(value)
-            case .failure: call.fail(.tooManyInFlight(limit: server.limits.callsPerConnection))
+            case .failure: call.fail(.tooManyInFlight(limit: requests.limits.callsPerConnection))
             }
         }
     }
@@ -53,12 +55,12 @@ struct BodyHandlers {
             throw .invalidRequest("a descriptor goes with a line of its own, not with a batch")
         }
         guard call.client.limits.takesDescriptors else {
-            throw .tooManyInFlight(limit: server.limits.descriptorsPerConnection)
+            throw .tooManyInFlight(limit: requests.limits.descriptorsPerConnection)
         }
         let body = try body(of: id, for: call.client)
         // What the daemon has in memory itself is closed where it was made.
         var closer: WorkerFile.Closer?
-        if case .file = body { closer = server.worker.access(for: call.client.identity.workerShare).closer }
+        if case .file = body { closer = worker.access(for: call.client.identity.workerShare).closer }
         let open: @Sendable () -> Result<WorkerFile, SystemError> = { [closer] in
             Result { () throws(SystemError) in WorkerFile(try body.open(), closer: closer) }
         }
@@ -72,7 +74,7 @@ struct BodyHandlers {
     private func pass(_ file: WorkerFile, size: Int64, to call: Call) {
         // Others may have been passed since it was asked for.
         guard call.client.limits.takesDescriptors else {
-            return call.fail(.tooManyInFlight(limit: server.limits.descriptorsPerConnection))
+            return call.fail(.tooManyInFlight(limit: requests.limits.descriptorsPerConnection))
         }
         call.passedDescriptor = file
         call.answer { writer in
@@ -91,7 +93,7 @@ struct BodyHandlers {
             }
             return .file(path: path, size: body.count)
         }
-        let entry = try server.entry(id, for: client)
+        let entry = try requests.entry(id, for: client)
         guard entry.request.isFinished else {
             throw .wrongState(request: id, state: entry.request.state.rawValue, expected: "a finished request")
         }
@@ -106,15 +108,15 @@ struct BodyHandlers {
 
     /// The body of a request in the spool, if there is one. A body that no client asked for is no client's to see or to remove.
     private func spooledBody(of id: String, for client: any Client) throws(RPCError) -> SpooledBody? {
-        guard let body = server.spool.body(of: id) else { return nil }
-        guard let owner = body.owner, server.mayRead(owner, client) else { throw .requestNotFound(id) }
+        guard let body = requests.spool.body(of: id) else { return nil }
+        guard let owner = body.owner, requests.mayRead(owner, client) else { throw .requestNotFound(id) }
         return body
     }
 
     private func release(_ call: Call) throws(RPCError) -> Answer {
         let id = call.params["request"]?.string ?? ""
         let changed = try spooledBody(of: id, for: call.client) != nil
-        server.wait(for: { _ = server.spool.release(id, then: $0) }) {
+        requests.wait(for: { _ = requests.spool.release(id, then: $0) }) {
             call.answer { StateChange.write(changed, state: "released", to: &$0) }
         }
         return .pending

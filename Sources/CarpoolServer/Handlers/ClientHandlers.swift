@@ -3,7 +3,11 @@ internal import CarpoolRPC
 
 /// `client.*`: who is connected.
 struct ClientHandlers {
-    unowned let server: Server
+    unowned let connections: ConnectionTable
+    let callbacks: CallbackBroker
+    let publisher: EventPublisher
+    let configuration: LiveConfiguration
+    let identity: DaemonIdentity
 
     /// What a client may rely on beyond protocol 1's core, by name.
     static let capabilities = ["callbacks", "events", "framing-content-length", "framing-json-seq"]
@@ -27,7 +31,7 @@ struct ClientHandlers {
         call.client.profile.introduce(
             name: call.params["name"]?.string, version: call.params["version"]?.string,
             maximumLineBytes: call.params["max_line_bytes"]?.int)
-        if let callbacks { server.callbacks.declare(callbacks, by: call.client.number, uid: call.client.uid) }
+        if let callbacks { self.callbacks.declare(callbacks, by: call.client.number, uid: call.client.uid) }
         let asked = strings(call.params["required"]) + strings(call.params["optional"])
         return .result { write(call.client, asked: asked, to: &$0) }
     }
@@ -49,7 +53,7 @@ struct ClientHandlers {
         writer.beginObject()
         writer.member("protocol", 1)
         writer.key("server")
-        server.writeIdentity(to: &writer)
+        identity.write(to: &writer)
         writer.member("client", "c-\(client.number)")
         writer.key("peer")
         writer.beginObject()
@@ -67,8 +71,8 @@ struct ClientHandlers {
         }
         writer.endObject()
         writer.key("limits")
-        server.limits.write(to: &writer)
-        writer.member("cursor", server.publisher.cursor)
+        configuration.limits.write(to: &writer)
+        writer.member("cursor", publisher.cursor)
         writer.endObject()
     }
 
@@ -77,7 +81,7 @@ struct ClientHandlers {
         let (uid, isAdmin) = (call.client.uid, call.client.role == .admin)
         let after = try ListPage.place(of: call, radix: 10)
         let page = ListPage(call)
-        let shown = server.connections.values.filter { $0.number > after && (isAdmin || $0.uid == uid) }
+        let shown = connections.values.filter { $0.number > after && (isAdmin || $0.uid == uid) }
             .sorted { $0.number < $1.number }
         return .result { writer in
             writer.beginObject()
@@ -99,7 +103,7 @@ struct ClientHandlers {
         writer.member("messages", connection.callCount)
         writer.member("calls_in_flight", connection.callsUnderWay)
         writer.member("subscriptions", connection.resources.subscriptions.count)
-        writer.member("callbacks", server.callbacks.names(of: connection.number))
+        writer.member("callbacks", self.callbacks.names(of: connection.number))
         writer.member("unread_bytes", connection.unreadBytes)
         writer.endObject()
     }
@@ -107,7 +111,7 @@ struct ClientHandlers {
     /// Shows a client out as soon as this call is answered, so that it may be the caller itself.
     private func disconnect(_ call: Call) throws(RPCError) -> Answer {
         let name = call.params["client"]?.string ?? ""
-        guard name.hasPrefix("c-"), let number = Int(name.dropFirst(2)), let connection = server.connections[number]
+        guard name.hasPrefix("c-"), let number = Int(name.dropFirst(2)), let connection = connections[number]
         else {
             throw .clientNotFound(name)
         }

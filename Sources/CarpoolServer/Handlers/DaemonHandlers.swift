@@ -1,13 +1,12 @@
 internal import CarpoolHTTP
 internal import CarpoolJSON
-public import CarpoolRPC
+internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
-internal import Glibc
 
 /// `daemon.*`: the daemon about itself.
 struct DaemonHandlers {
-    unowned let server: Server
+    let services: Services
 
     var table: [String: Handler] {
         [
@@ -30,19 +29,19 @@ struct DaemonHandlers {
         .result { writer in
             writer.beginObject()
             writer.key("server")
-            server.writeIdentity(to: &writer)
-            writer.member("state", server.lifecycle.state.rawValue)
-            writer.member("started", time: server.started)
-            writer.member("uid", server.access.owner)
-            writer.member("socket", server.options.socketPath)
-            writer.member("configuration", server.options.configurationPath)
-            writer.member("spool", server.spool.directory)
-            writer.member("on_demand", server.options.isStartedOnDemand)
+            services.identity.write(to: &writer)
+            writer.member("state", services.control.stateName)
+            writer.member("started", time: services.identity.started)
+            writer.member("uid", services.configuration.access.owner)
+            writer.member("socket", services.options.socketPath)
+            writer.member("configuration", services.options.configurationPath)
+            writer.member("spool", services.spool.directory)
+            writer.member("on_demand", services.options.isStartedOnDemand)
             writer.key("libcurl")
             writer.beginObject()
             writer.member("version", CurlLibrary.version)
             writer.member("profile", CurlLibrary.profile.rawValue)
-            writer.member("http2", server.configuration.allowsHTTP2 && CurlLibrary.profile == .multiplex)
+            writer.member("http2", services.configuration.current.allowsHTTP2 && CurlLibrary.profile == .multiplex)
             writer.endObject()
             writer.endObject()
         }
@@ -55,30 +54,30 @@ struct DaemonHandlers {
         }
         return .result { writer in
             writer.beginObject()
-            writer.member("uptime_ms", (WallClock.microseconds() - server.started) / 1_000)
+            writer.member("uptime_ms", (WallClock.microseconds() - services.identity.started) / 1_000)
             writer.key("connections")
             writer.beginObject()
-            writer.member("open", server.connections.count)
-            writer.member("accepted", server.statistics.connections)
-            writer.member("refused", server.statistics.refusedConnections)
+            writer.member("open", services.connections.count)
+            writer.member("accepted", services.connections.accepted)
+            writer.member("refused", services.connections.refused)
             writer.endObject()
             writer.key("requests")
             writer.beginObject()
-            writer.member("active", server.requests.active)
-            writer.member("tasks", server.sessions.all.reduce(0) { $0 + $1.session.taskCount })
-            writer.member("known", server.requests.count)
-            writer.member("made", server.statistics.requests)
-            writer.member("failed", server.statistics.failedRequests)
+            writer.member("active", services.requests.registry.active)
+            writer.member("tasks", services.sessions.table.all.reduce(0) { $0 + $1.session.taskCount })
+            writer.member("known", services.requests.registry.count)
+            writer.member("made", services.requests.made)
+            writer.member("failed", services.requests.failed)
             writer.endObject()
             writePool(to: &writer)
             writeRest(to: &writer)
             writer.endObject()
-            if resets { server.loop.resetGauge() }
+            if resets { services.loop.resetGauge() }
         }
     }
 
     private func writePool(to writer: inout JSONWriter) {
-        let (pool, load) = (server.transport.statistics, server.transport.load(of: .all))
+        let (pool, load) = (services.transport.statistics, services.transport.load(of: .all))
         writer.key("transfers")
         writer.beginObject()
         writer.member("active", load.active)
@@ -91,43 +90,43 @@ struct DaemonHandlers {
     private func writeRest(to writer: inout JSONWriter) {
         writer.key("spool")
         writer.beginObject()
-        writer.member("bodies", server.spool.count)
-        writer.member("size_bytes", server.spool.totalBytes)
+        writer.member("bodies", services.spool.count)
+        writer.member("size_bytes", services.spool.totalBytes)
         writer.endObject()
         writer.key("events")
         writer.beginObject()
-        writer.member("subscriptions", server.publisher.subscriptionCount)
-        writer.member("waiting", server.publisher.pollCount)
-        writer.member("built", server.publisher.built)
-        writer.member("dropped", server.publisher.dropped)
-        writer.member("journal_events", server.publisher.journal.count)
-        writer.member("journal_bytes", server.publisher.journal.size)
+        writer.member("subscriptions", services.publisher.subscriptionCount)
+        writer.member("waiting", services.publisher.pollCount)
+        writer.member("built", services.publisher.built)
+        writer.member("dropped", services.publisher.dropped)
+        writer.member("journal_events", services.publisher.journal.count)
+        writer.member("journal_bytes", services.publisher.journal.size)
         writer.endObject()
         writer.key("reachability")
-        server.reachability.writeStatistics(to: &writer)
+        services.reachability.writeStatistics(to: &writer)
         writer.key("loop")
-        write(server.loop.gauge, to: &writer)
+        write(services.loop.gauge, to: &writer)
         writer.key("log")
         writer.beginObject()
-        writer.member("dropped_lines", server.log.dropped)
+        writer.member("dropped_lines", services.log.dropped)
         writer.endObject()
         writer.key("worker")
-        server.worker.statistics.write(to: &writer)
-        let callbacks = server.callbacks.statistics
+        services.worker.statistics.write(to: &writer)
+        let callbacks = services.callbacks.statistics
         writer.key("callbacks")
         writer.beginObject()
-        writer.member("waiting", server.callbacks.count)
+        writer.member("waiting", services.callbacks.count)
         writer.member("asked", callbacks.asked)
         writer.member("answered", callbacks.answered)
         writer.member("failed", callbacks.failed)
         writer.member("ignored", callbacks.ignored)
         writer.endObject()
-        writer.member("sessions", server.sessions.count)
+        writer.member("sessions", services.sessions.table.count)
     }
 
     private func write(_ gauge: TurnGauge, to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("turns", server.loop.turns)
+        writer.member("turns", services.loop.turns)
         writer.member("measured_turns", gauge.count)
         writer.member("longest_turn_us", gauge.longest)
         writer.member("p50_turn_us", gauge.percentile(perMille: 500))
@@ -150,10 +149,10 @@ struct DaemonHandlers {
     private func config(_ call: Call) throws(RPCError) -> Answer {
         let (uid, isAdmin) = (call.client.uid, call.client.role == .admin)
         return .result { writer in
-            let configuration = server.configuration
+            let configuration = services.configuration.current
             writer.beginObject()
-            writer.member("file", server.options.configurationPath)
-            writer.member("log_level", server.log.level.rawValue)
+            writer.member("file", services.options.configurationPath)
+            writer.member("log_level", services.log.level.rawValue)
             writer.member("idle_exit_ms", configuration.idleExitMilliseconds)
             writer.member("drain_ms", configuration.drainMilliseconds)
             writer.member("http2", configuration.allowsHTTP2)
@@ -161,7 +160,8 @@ struct DaemonHandlers {
             writer.beginObject()
             writer.key("uids")
             writer.beginObject()
-            for (listed, role) in server.access.roles.sorted(by: { $0.key < $1.key }) where isAdmin || listed == uid {
+            for (listed, role) in services.configuration.access.roles.sorted(by: { $0.key < $1.key })
+            where isAdmin || listed == uid {
                 writer.key(String(listed))
                 writer.string(role.rawValue)
             }
@@ -177,7 +177,7 @@ struct DaemonHandlers {
     }
 
     private func reload(_ call: Call) throws(RPCError) -> Answer {
-        server.reload { result in
+        services.control.reload { result in
             switch result {
             case .failure(let error): call.fail(.configurationRefused(error.description))
             case .success(let reload):
@@ -192,34 +192,22 @@ struct DaemonHandlers {
     }
 
     private func logLevel(_ call: Call) throws(RPCError) -> Answer {
-        let old = server.log.level
-        if let level = call.params["level"]?.string.flatMap(Log.Level.init(rawValue:)) { server.log.level = level }
-        let new = server.log.level
+        let old = services.log.level
+        if let level = call.params["level"]?.string.flatMap(Log.Level.init(rawValue:)) { services.log.level = level }
+        let new = services.log.level
         return .result { StateChange.write(new != old, state: new.rawValue, to: &$0) }
     }
 
     private func drain(_ call: Call) throws(RPCError) -> Answer {
-        let changed = server.lifecycle.isServing
-        server.drain(milliseconds: call.params["deadline_ms"]?.int)
-        return .result { StateChange.write(changed, state: server.lifecycle.state.rawValue, to: &$0) }
+        let changed = services.control.isServing
+        services.control.drain(milliseconds: call.params["deadline_ms"]?.int)
+        return .result { StateChange.write(changed, state: services.control.stateName, to: &$0) }
     }
 
     private func shutdown(_ call: Call) throws(RPCError) -> Answer {
-        let changed = server.lifecycle.isServing || server.lifecycle.state == .draining
-        server.stop()
-        return .result { StateChange.write(changed, state: server.lifecycle.state.rawValue, to: &$0) }
-    }
-}
-
-extension Server {
-    /// Who this daemon is.
-    func writeIdentity(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("name", static: "carpoold")
-        writer.member("version", ServerVersion.text)
-        writer.member("pid", getpid())
-        writer.member("epoch", epoch)
-        writer.endObject()
+        let changed = services.control.isServing || services.control.isDraining
+        services.control.stop()
+        return .result { StateChange.write(changed, state: services.control.stateName, to: &$0) }
     }
 }
 
@@ -245,20 +233,5 @@ extension WorkerStatistics {
         writer.member("refused", refused)
         writer.member("longest_us", longestMicroseconds)
         writer.endObject()
-    }
-}
-
-/// The version of the daemon and of what it says of itself.
-public enum ServerVersion {
-    /// As in `carpoold --version`.
-    public static let text = Release.version
-    /// The libcurl that it runs with, and the profile that follows from it.
-    public static var library: String { "libcurl \(CurlLibrary.version), profile \(CurlLibrary.profile.rawValue)" }
-
-    /// The OpenRPC document that `rpc.discover` answers with, on one line.
-    public static func openRPC(of catalogue: Catalogue = .carpool) -> String {
-        var writer = JSONWriter()
-        catalogue.openRPC(version: text, to: &writer)
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

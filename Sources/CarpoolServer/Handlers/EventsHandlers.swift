@@ -3,13 +3,14 @@ internal import CarpoolRPC
 
 /// `events.*`: who wants to hear what.
 struct EventsHandlers {
-    unowned let server: Server
+    let publisher: EventPublisher
+    let subscriptions: SubscriptionService
+    let configuration: LiveConfiguration
+    let snapshots: EventSnapshot.Sources
 
     var table: [String: Handler] {
         ["events.subscribe": subscribe, "events.unsubscribe": unsubscribe, "events.next": next]
     }
-
-    private var publisher: EventPublisher { server.publisher }
 
     // MARK: Pushed
 
@@ -17,7 +18,7 @@ struct EventsHandlers {
         let client = call.client
         let filter = try EventFilterReader.filter(call)
         let cursor = try EventFilterReader.cursor(call)
-        let ticket = try server.takeSubscription(for: client)
+        let ticket = try subscriptions.takeShare(for: client)
         publisher.startRecording(filter.types)
         let past = cursor.map { publisher.past(since: $0, for: filter) }
         let last = publisher.journal.last
@@ -29,10 +30,10 @@ struct EventsHandlers {
             lagPolicy: call.params["on_lag"]?.string.flatMap(Subscription.LagPolicy.init(rawValue:)) ?? .drop,
             progressMilliseconds: call.params["progress_interval_ms"]?.int ?? 0)
         subscription.ticket = ticket
-        server.begin(subscription, of: client, announcedBy: call)
+        subscriptions.begin(subscription, of: client, announcedBy: call)
         let isGone = past == .gone
         let wantsSnapshot = call.params["snapshot"]?.bool ?? isGone
-        let snapshot = EventSnapshot(server: server, scope: filter.scope, uid: client.uid, room: client.recordBytes)
+        let snapshot = EventSnapshot(sources: snapshots, scope: filter.scope, uid: client.uid, room: client.recordBytes)
         let start = publisher.cursor(at: position)
         return .result { writer in
             writer.beginObject()
@@ -66,7 +67,7 @@ struct EventsHandlers {
         case .gone:
             publisher.lingerIfNobodyListens()
             let snapshot = EventSnapshot(
-                server: server, scope: filter.scope, uid: call.client.uid, room: call.client.recordBytes)
+                sources: snapshots, scope: filter.scope, uid: call.client.uid, room: call.client.recordBytes)
             let cursor = publisher.cursor
             return .result { writer in
                 writer.beginObject()
@@ -80,37 +81,12 @@ struct EventsHandlers {
                 writer.endObject()
             }
         case .known(let position):
-            let timeout = call.params["timeout_ms"]?.int ?? server.limits.longPollMilliseconds
+            let timeout = call.params["timeout_ms"]?.int ?? configuration.limits.longPollMilliseconds
             let poll = EventPoll(
                 call, filter: filter, after: position, maximum: call.params["max"]?.int ?? 100,
-                timeoutMilliseconds: min(timeout, server.limits.longPollMilliseconds), publisher: publisher)
+                timeoutMilliseconds: min(timeout, configuration.limits.longPollMilliseconds), publisher: publisher)
             poll.begin()
             return .pending
-        }
-    }
-}
-
-extension Server {
-    /// A client's share for one more subscription or watch, if there is room for it.
-    func takeSubscription(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {
-        guard client.resources.subscriptions.count + client.resources.watches.count < limits.subscriptionsPerConnection
-        else {
-            throw .tooManySubscriptions(limit: limits.subscriptionsPerConnection)
-        }
-        do throws(Quota.Refusal) {
-            return try subscriptionQuota.take(for: client.identity, limits.subscriptionBounds)
-        } catch {
-            throw .tooManySubscriptions(error)
-        }
-    }
-
-    /// Begins a subscription; its events come after the answer of the call that names it.
-    func begin(_ subscription: Subscription, of client: any Client, announcedBy call: Call) {
-        client.resources.subscriptions[subscription.id] = subscription
-        publisher.add(subscription)
-        call.onAnswered = { [weak client] in
-            subscription.isAnnounced = true
-            if subscription.queue.hasMore || subscription.isEnding { client?.outlet.eventsAreWaiting() }
         }
     }
 }

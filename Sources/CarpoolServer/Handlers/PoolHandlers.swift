@@ -4,18 +4,19 @@ internal import CarpoolRPC
 
 /// `pool.*`: the connections that everybody shares.
 struct PoolHandlers {
-    unowned let server: Server
+    let transport: CurlTransport
+    let configuration: LiveConfiguration
 
     var table: [String: Handler] { ["pool.stats": stats, "pool.flush": flush] }
 
     /// All origins for an administrator, those of the caller's own user for others.
     private func stats(_ call: Call) throws(RPCError) -> Answer {
-        let users = call.client.role == .admin ? .all : server.poolUsers(call.client.uid)
+        let users = call.client.role == .admin ? .all : configuration.access.poolUsers(call.client.uid)
         let after = try ListPage.place(of: call, radix: 10)
         let page = ListPage(call)
         // One more, which tells whether there is another page.
-        let origins = server.transport.origins(of: users, after: after, atMost: page.limit + 1)
-        let (pool, total) = (server.transport.statistics, server.transport.load(of: users))
+        let origins = transport.origins(of: users, after: after, atMost: page.limit + 1)
+        let (pool, total) = (transport.statistics, transport.load(of: users))
         return .result { writer in
             writer.beginObject()
             page.write("origins", origins, to: &writer, name: { String($0.number) }, write)
@@ -45,7 +46,7 @@ struct PoolHandlers {
     }
 
     private func flush(_ call: Call) throws(RPCError) -> Answer {
-        let closed = server.transport.closeIdleConnections()
+        let closed = transport.closeIdleConnections()
         return .result { writer in
             writer.beginObject()
             writer.member("changed", closed > 0)
@@ -56,9 +57,9 @@ struct PoolHandlers {
     }
 }
 
-extension Server {
+extension AccessPolicy {
     /// The part of the pool that is a user's.
-    func poolUsers(_ uid: UInt32) -> PoolUsers { .user(uid == access.owner ? nil : uid) }
+    func poolUsers(_ uid: UInt32) -> PoolUsers { .user(uid == owner ? nil : uid) }
 }
 
 extension PoolLoad {

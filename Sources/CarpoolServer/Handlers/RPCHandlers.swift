@@ -3,12 +3,13 @@ internal import CarpoolRPC
 
 /// `rpc.*`: the protocol about itself.
 struct RPCHandlers {
-    unowned let server: Server
+    /// The OpenRPC document.
+    let document: () -> [UInt8]
 
     var table: [String: Handler] { ["rpc.discover": discover, "rpc.cancel": cancel] }
 
     private func discover(_ call: Call) throws(RPCError) -> Answer {
-        .result { $0.raw(server.description) }
+        .result { $0.raw(document()) }
     }
 
     /// Ends a call of the same connection; one that is not there any more is no error, since answers cross on the way.

@@ -5,7 +5,11 @@ internal import CarpoolSession
 
 /// `stream.*`: bytes over TCP or TLS, without HTTP.
 struct RawStreamHandlers {
-    unowned let server: Server
+    let requests: RequestService
+    let sessions: SessionService
+    let streams: StreamService
+    let callFiles: CallFileService
+    let configuration: LiveConfiguration
 
     var table: [String: Handler] {
         [
@@ -15,23 +19,23 @@ struct RawStreamHandlers {
     }
 
     private func open(_ call: Call) throws(RPCError) -> Answer {
-        try server.withFiles(of: call) { files throws(RPCError) in try open(call, files) }
+        try callFiles.withFiles(of: call) { files throws(RPCError) in try open(call, files) }
     }
 
     private func open(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
-        guard server.lifecycle.isServing else { throw .draining }
+        guard requests.isServing() else { throw .draining }
         let client = call.client
-        try server.checkNetwork(of: client)
-        let configuration = try server.session(call.params["session"], of: client).configuration
-        let trust = try trust(call, files) ?? configuration.trust
-        guard client.resources.rawStreams.count < server.limits.rawStreamsPerConnection else {
-            throw .tooManyInFlight(limit: server.limits.rawStreamsPerConnection)
+        try configuration.checkNetwork(of: client)
+        let session = try sessions.session(call.params["session"], of: client).configuration
+        let trust = try trust(call, files) ?? session.trust
+        guard client.resources.rawStreams.count < configuration.limits.rawStreamsPerConnection else {
+            throw .tooManyInFlight(limit: configuration.limits.rawStreamsPerConnection)
         }
         let (host, port) = (call.params["host"]?.string ?? "", call.params["port"]?.int ?? 0)
         let isTLS = call.params["tls"]?.bool ?? true
         let url = try RawStreamHandlers.url(host, port, isTLS: isTLS)
-        let name = "raw_\(server.nextFeed())"
-        let entry = RawStreamEntry(name: name, loop: server.loop) { writer in
+        let name = "raw_\(streams.nextNumber())"
+        let entry = RawStreamEntry(name: name, loop: requests.loop) { writer in
             writer.beginObject()
             writer.member("stream", name)
             writer.member("host", host)
@@ -42,13 +46,13 @@ struct RawStreamHandlers {
             entry.close()
             client?.resources.rawStreams[entry.name] = nil
         }
-        let timeout = call.params["timeout_ms"]?.int ?? configuration.connectTimeoutMilliseconds
+        let timeout = call.params["timeout_ms"]?.int ?? session.connectTimeoutMilliseconds
         // A notification could never name what it has opened.
         guard call.id != nil else { return .pending }
         entry.ticket = try ticket(for: client)
         guard
-            let stream = server.rawStreamPool.open(url, trust: trust, timeoutMilliseconds: timeout, delegate: entry)
-        else { throw .tooManyInFlight(limit: server.rawStreamPool.count) }
+            let stream = streams.rawStreamPool.open(url, trust: trust, timeoutMilliseconds: timeout, delegate: entry)
+        else { throw .tooManyInFlight(limit: streams.rawStreamPool.count) }
         client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
         return .pending
@@ -56,12 +60,12 @@ struct RawStreamHandlers {
 
     private func trust(_ call: Call, _ files: CallFiles) throws(RPCError) -> ConnectionPartition.Trust? {
         guard let own = call.params["trust"] else { return nil }
-        return try server.decoder(for: call.client, files: files).trust(own, path: "params.trust")
+        return try requests.decoder(for: call.client, files: files).trust(own, path: "params.trust")
     }
 
     private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {
         do throws(Quota.Refusal) {
-            return try server.rawStreamQuota.take(for: client.identity, server.limits.rawStreamBounds)
+            return try streams.rawStreamQuota.take(for: client.identity, configuration.limits.rawStreamBounds)
         } catch {
             throw .tooManyRawStreams(error)
         }
@@ -97,7 +101,7 @@ struct RawStreamHandlers {
         // What is read would be lost with the answer.
         guard call.id != nil else { return .pending }
         let most = max(1, call.client.inlineBodyBytes / 4 * 3)
-        let limit = server.limits.longPollMilliseconds
+        let limit = configuration.limits.longPollMilliseconds
         try entry.read(
             atMost: min(call.params["max_bytes"]?.int ?? 32_768, most),
             milliseconds: min(call.params["timeout_ms"]?.int ?? limit, limit), call)

@@ -5,13 +5,14 @@ internal import CarpoolSystem
 
 /// `reachability.*`: whether packets can leave this machine.
 struct ReachabilityHandlers {
-    unowned let server: Server
+    let service: ReachabilityService
+    let publisher: EventPublisher
+    let subscriptions: SubscriptionService
+    let configuration: LiveConfiguration
 
     var table: [String: Handler] {
         ["reachability.get": get, "reachability.watch": watch, "reachability.unwatch": unwatch]
     }
-
-    private var service: ReachabilityService { server.reachability }
 
     // MARK: Asking
 
@@ -28,7 +29,7 @@ struct ReachabilityHandlers {
         guard call.params["resolve"]?.bool ?? true else {
             return .result { ReachabilityHandlers.write(reading, HostView(name: name), writer, to: &$0) }
         }
-        try server.checkNetwork(of: call.client)
+        try configuration.checkNetwork(of: call.client)
         resolve(name, call)
         return .pending
     }
@@ -63,8 +64,8 @@ struct ReachabilityHandlers {
 
     private func watch(_ call: Call) throws(RPCError) -> Answer {
         let client = call.client
-        if call.params["hosts"] != nil { try server.checkNetwork(of: client) }
-        let ticket = try server.takeSubscription(for: client)
+        if call.params["hosts"] != nil { try configuration.checkNetwork(of: client) }
+        let ticket = try subscriptions.takeShare(for: client)
         var settings = service.settings.listener
         if let value = call.params["lost_after_ms"]?.int { settings.lostAfterMilliseconds = value }
         if let value = call.params["back_after_ms"]?.int { settings.backAfterMilliseconds = value }
@@ -72,9 +73,9 @@ struct ReachabilityHandlers {
         if call.params["level"]?.string == "minor" { settings.level = .minor }
         let hosts = call.params["hosts"].map { list in (0..<list.count).compactMap { list[index: $0]?.string } } ?? []
         let watch = ReachabilityWatch(
-            id: "s\(server.publisher.nextSubscription())", service, sink: client.outlet, uid: client.uid,
+            id: "s\(publisher.nextSubscription())", service, sink: client.outlet, uid: client.uid,
             settings: settings,
-            hosts: hosts, cursor: { [unowned server] in server.publisher.cursor })
+            hosts: hosts, cursor: { [unowned publisher] in publisher.cursor })
         watch.ticket = ticket
         client.resources.watches[watch.id] = watch
         service.watchDidBegin()

@@ -7,22 +7,22 @@ internal import CarpoolSystem
 // A request that is there: looked at, waited for, held up, let go, ended.
 extension RequestHandlers {
     func get(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
+        let entry = try requests.entry(of: call)
         if entry.request.isFinished { entry.isRead = true }
         answer(call, with: entry)
         return .pending
     }
 
     func wait(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
+        let entry = try requests.entry(of: call)
         guard !entry.request.isFinished else { return try get(call) }
         return waitForEnd(of: entry, call) { answer(call, with: $0) }
     }
 
     /// The whole record, whose values are made anew where the call says how.
     func response(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
-        let serializers = try server.decoder(for: call.client, files: server.noFiles).serializers(
+        let entry = try requests.entry(of: call)
+        let serializers = try requests.decoder(for: call.client, files: callFiles.noFiles).serializers(
             call.params["serialize"])
         return waitForEnd(of: entry, call) { entry in
             guard !serializers.isEmpty else { return answer(call, with: entry, isFull: true) }
@@ -30,9 +30,9 @@ extension RequestHandlers {
             call.client.answer(
                 call, about: entry,
                 .computed { done in
-                    server.delayedAnswers += 1
+                    requests.owed.delayed += 1
                     entry.request.serialize(by: serializers) {
-                        server.delayedAnswers -= 1
+                        requests.owed.delayed -= 1
                         answer(call, with: entry, results: $0, then: done)
                     }
                 })
@@ -42,20 +42,20 @@ extension RequestHandlers {
     /// Answers with the record of a request, as soon as the client has room for it.
     func answer(_ call: Call, with entry: RequestEntry, isFull: Bool = false, subscription: String? = nil) {
         let write = {
-            server.lease(entry)
+            requests.lease(entry)
             call.client.answer(
                 call, about: entry,
                 .written {
-                    server.lease(entry)
+                    requests.lease(entry)
                     if entry.request.isFinished { entry.isRead = true }
                     call.answer { writer in
-                        server.writeRecord(of: entry, for: call.client, isFull: isFull, to: &writer)
+                        requests.writeRecord(of: entry, for: call.client, isFull: isFull, to: &writer)
                         RequestHandlers.add(subscription, to: &writer)
                     }
                 })
         }
-        guard server.mustSpill(entry, for: call.client, isFull: isFull) else { return write() }
-        server.spill(entry, then: write)
+        guard requests.mustSpill(entry, for: call.client, isFull: isFull) else { return write() }
+        requests.spill(entry, then: write)
     }
 
     /// Answers with the whole record and what serializers have made of it for this call.
@@ -64,14 +64,14 @@ extension RequestHandlers {
     ) {
         let write = {
             defer { done() }
-            server.lease(entry)
+            requests.lease(entry)
             guard call.isWanted else { return }
             entry.isRead = true
-            let (record, limit) = (server.record(of: entry, for: call.client), call.client.recordBytes)
+            let (record, limit) = (requests.record(of: entry, for: call.client), call.client.recordBytes)
             call.answer { record.write(entry.request, results: results, isFull: true, atMost: limit, to: &$0) }
         }
-        guard server.mustSpill(entry, for: call.client, results: results, isFull: true) else { return write() }
-        server.spill(entry, then: write)
+        guard requests.mustSpill(entry, for: call.client, results: results, isFull: true) else { return write() }
+        requests.spill(entry, then: write)
     }
 
     /// Carries out the body when the request is over; if that takes too long, the call is answered with what there is.
@@ -82,18 +82,18 @@ extension RequestHandlers {
             body(entry)
             return .pending
         }
-        let limit = server.limits.longPollMilliseconds
+        let limit = requests.limits.longPollMilliseconds
         let milliseconds = min(call.params["timeout_ms"]?.int ?? limit, limit)
         // A notification is not answered, so that it waits for nothing, and no number of them makes the daemon remember anything.
         guard call.id != nil else { return .pending }
-        let loop = server.loop
+        let loop = requests.loop
         var forget = {}
         let timer = Timer {
             forget()
             // One of a crowd that is being answered gets what it asked for.
             if entry.request.isFinished { body(entry) } else { answer(call, with: entry) }
         }
-        forget = entry.wait(on: server) {
+        forget = requests.wait(for: entry) {
             loop.cancel(timer)
             body(entry)
         }
@@ -106,26 +106,26 @@ extension RequestHandlers {
     }
 
     func resume(_ call: Call) throws(RPCError) -> Answer {
-        let request = try server.entry(of: call).request
+        let request = try requests.entry(of: call).request
         return change(request, request.resume())
     }
 
     func suspend(_ call: Call) throws(RPCError) -> Answer {
-        let request = try server.entry(of: call).request
+        let request = try requests.entry(of: call).request
         return change(request, request.suspend())
     }
 
     func setPriority(_ call: Call) throws(RPCError) -> Answer {
-        let request = try server.entry(of: call).request
+        let request = try requests.entry(of: call).request
         let priority = call.params["priority"]?.string.flatMap(TransferPriority.init(rawValue:)) ?? .normal
         return change(request, request.setPriority(priority))
     }
 
     func cancel(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entryToEnd(of: call)
+        let entry = try requests.entryToEnd(of: call)
         let request = entry.request
         // The token names a file of the request's own user.
-        let wantsResumeData = call.params["resume_data"]?.bool == true && server.mayRead(entry.client, call.client)
+        let wantsResumeData = call.params["resume_data"]?.bool == true && requests.mayRead(entry.client, call.client)
         let cause = call.params["error"].map { SessionError.clientRefused($0["message"]?.string ?? "") }
         let changed =
             cause.map { request.cancel(because: $0) } ?? request.cancel(producingResumeData: wantsResumeData)
@@ -143,7 +143,7 @@ extension RequestHandlers {
     }
 
     func curl(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
+        let entry = try requests.entry(of: call)
         let request = entry.request
         let redirect = request.parameters.options.redirect.value
         let limit = call.client.recordBytes

@@ -10,11 +10,11 @@ struct InlineEvents {
     let ticket: QuotaLedger.Ticket
 
     /// Reads it, before anything has happened; `nil` if the call wants to hear nothing.
-    init?(_ call: Call, server: Server) throws(RPCError) {
+    init?(_ call: Call, _ subscriptions: SubscriptionService) throws(RPCError) {
         guard let events = call.params["events"] else { return nil }
         patterns = try EventFilterReader.patterns(events["types"], path: "params.events.types")
         progressMilliseconds = events["progress_interval_ms"]?.int ?? 0
-        ticket = try server.takeSubscription(for: call.client)
+        ticket = try subscriptions.takeShare(for: call.client)
     }
 }
 
@@ -24,7 +24,7 @@ extension RequestHandlers {
     func follow(_ entry: RequestEntry, _ events: InlineEvents?, _ call: Call, waitsForAnswer: Bool) -> String? {
         guard let events, let subject = entry.request.context as? EventSubject else { return nil }
         let filter = EventFilter(patterns: events.patterns, scope: .request(subject))
-        let publisher = server.publisher
+        let publisher = subscriptions.publisher
         publisher.startRecording(filter.types)
         let last = publisher.journal.last
         let subscription = Subscription(
@@ -32,7 +32,7 @@ extension RequestHandlers {
             reader: call.client.identity, queue: EventQueue(position: last, last: last),
             progressMilliseconds: events.progressMilliseconds)
         subscription.ticket = events.ticket
-        server.begin(subscription, of: call.client, announcedBy: call)
+        subscriptions.begin(subscription, of: call.client, announcedBy: call)
         if !waitsForAnswer { subscription.isAnnounced = true }
         entry.request.whenFinished { [weak client = call.client] _ in
             subscription.isEnding = true

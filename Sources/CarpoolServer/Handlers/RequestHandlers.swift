@@ -6,7 +6,9 @@ internal import CarpoolSystem
 
 /// `request.*`: made, watched, waited for, ended.
 struct RequestHandlers {
-    unowned let server: Server
+    let requests: RequestService
+    let callFiles: CallFileService
+    let subscriptions: SubscriptionService
 
     var table: [String: Handler] {
         [
@@ -25,17 +27,17 @@ struct RequestHandlers {
     private func withFiles(
         of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
-        if call.params["key"] != nil, try entry(forKeyOf: call) != nil { return try carryOut(server.noFiles) }
-        return try server.withFiles(of: call, carryOut)
+        if call.params["key"] != nil, try entry(forKeyOf: call) != nil { return try carryOut(callFiles.noFiles) }
+        return try callFiles.withFiles(of: call, carryOut)
     }
 
     private func submit(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
-        let events = try InlineEvents(call, server: server)
+        let events = try InlineEvents(call, subscriptions)
         if let known = try entry(forKeyOf: call) {
             let subscription = follow(known, events, call, waitsForAnswer: true)
             return .result { write(submitted: known, subscription, deduplicated: true, to: &$0) }
         }
-        let entry = try server.makeRequest(call, files, isKept: true, isDetached: true)
+        let entry = try requests.make(call, files, isKept: true, isDetached: true)
         let subscription = follow(entry, events, call, waitsForAnswer: true)
         start(entry.request, call)
         return .result { write(submitted: entry, subscription, deduplicated: false, to: &$0) }
@@ -47,7 +49,7 @@ struct RequestHandlers {
         writer.beginObject()
         writer.member("request", entry.request.id)
         writer.member("state", entry.request.state.rawValue)
-        writer.member("cursor", server.publisher.cursor)
+        writer.member("cursor", subscriptions.publisher.cursor)
         writer.member("sub", subscription)
         if deduplicated { writer.member("deduplicated", true) }
         writer.endObject()
@@ -58,14 +60,14 @@ struct RequestHandlers {
     }
 
     private func perform(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
-        let events = try InlineEvents(call, server: server)
+        let events = try InlineEvents(call, subscriptions)
         if let known = try entry(forKeyOf: call) {
             let subscription = follow(known, events, call, waitsForAnswer: false)
             return waitForEnd(ofKeyed: known, call, subscription)
         }
         let holds = call.params["hold_for_headers"]?.bool == true
         let hasKey = call.params["key"] != nil
-        let entry = try server.makeRequest(call, files, isKept: holds || hasKey, isDetached: hasKey)
+        let entry = try requests.make(call, files, isKept: holds || hasKey, isDetached: hasKey)
         let subscription = follow(entry, events, call, waitsForAnswer: false)
         if holds {
             answer(call, whenHeaded: entry, subscription)
@@ -89,9 +91,9 @@ struct RequestHandlers {
     /// Answers with the head: the rest is asked for with `request.wait`.
     private func answer(_ call: Call, whenHeaded entry: RequestEntry, _ subscription: String?) {
         entry.request.whenHeaded { request in
-            server.lease(entry)
+            requests.lease(entry)
             call.answer { writer in
-                server.record.write(request, atMost: call.client.recordBytes, to: &writer)
+                requests.record.write(request, atMost: call.client.recordBytes, to: &writer)
                 RequestHandlers.add(subscription, to: &writer)
             }
         }
@@ -108,12 +110,11 @@ struct RequestHandlers {
     private func answer(
         _ call: Call, whenFinished entry: RequestEntry, _ subscription: String?, dismissing: Bool
     ) {
-        let server = server
         let completion = entry.request.whenFinished { _ in
-            guard server.mustSpill(entry, for: call.client) else {
+            guard requests.mustSpill(entry, for: call.client) else {
                 return answer(call, entry, subscription, dismissing)
             }
-            server.spill(entry) {
+            requests.spill(entry) {
                 // A call that was given up meanwhile has the record kept: it is neither read nor dismissed.
                 guard call.isWanted else { return }
                 answer(call, entry, subscription, dismissing)
@@ -122,14 +123,14 @@ struct RequestHandlers {
         call.onCancel = {
             entry.request.forget(completion: completion)
             // The call is given up, the request goes on: its record is there for whoever asks for it.
-            server.keep(entry)
+            requests.keep(entry)
         }
     }
 
     /// Answers with the record of a request that another call has made under the same key.
     private func waitForEnd(ofKeyed entry: RequestEntry, _ call: Call, _ subscription: String?) -> Answer {
         guard entry.request.isFinished else {
-            call.onCancel = entry.wait(on: server) { answer(call, with: entry, subscription: subscription) }
+            call.onCancel = requests.wait(for: entry) { answer(call, with: entry, subscription: subscription) }
             return .pending
         }
         answer(call, with: entry, subscription: subscription)
@@ -137,21 +138,21 @@ struct RequestHandlers {
     }
 
     private func answer(_ call: Call, _ entry: RequestEntry, _ subscription: String?, _ dismissing: Bool) {
-        server.lease(entry)
+        requests.lease(entry)
         entry.isRead = true
-        let record = server.record
+        let record = requests.record
         let limit = call.client.recordBytes
         call.answer { writer in
             record.write(entry.request, atMost: limit, to: &writer)
             RequestHandlers.add(subscription, to: &writer)
         }
-        if dismissing { server.dismiss(entry, keepingBody: true) }
+        if dismissing { requests.dismiss(entry, keepingBody: true) }
     }
 
     /// The request that an idempotency key stands for, if it was used before, for the same parameters.
     private func entry(forKeyOf call: Call) throws(RPCError) -> RequestEntry? {
         guard let key = call.params["key"]?.string,
-            let known = server.requests.entry(of: call.client.identity, key: key)
+            let known = requests.registry.entry(of: call.client.identity, key: key)
         else { return nil }
         guard known.fingerprint == Fingerprint.ofKeyed(call) else {
             throw .keyConflict(key: key, request: known.request.id)
@@ -165,7 +166,7 @@ struct RequestHandlers {
         let (state, session) = (call.params["state"]?.string, call.params["session"]?.string)
         let after = try ListPage.place(of: call, radix: 36)
         let limit = call.params["limit"]?.int ?? 100
-        let page = server.requests.page(of: all ? nil : identity, after: after, limit: limit) { entry in
+        let page = requests.registry.page(of: all ? nil : identity, after: after, limit: limit) { entry in
             (!all || isAdmin || entry.client.uid == identity.uid)
                 && (state == nil || entry.request.state.rawValue == state)
                 && (session == nil || entry.request.session.name == session)
@@ -232,36 +233,10 @@ struct RequestHandlers {
     }
 
     private func dismiss(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
-        server.wait(for: { server.abandon(entry, keepingPartialFile: false, then: $0) }) {
+        let entry = try requests.entry(of: call)
+        requests.wait(for: { requests.abandon(entry, keepingPartialFile: false, then: $0) }) {
             call.answer { StateChange.write(true, state: "dismissed", to: &$0) }
         }
         return .pending
-    }
-}
-
-/// The answer of every call that changes a state.
-enum StateChange {
-    static func write(_ changed: Bool, state: String, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("changed", changed)
-        writer.member("state", state)
-        writer.endObject()
-    }
-}
-
-/// A short stand-in for parameters, to tell whether two calls ask for the same.
-enum Fingerprint {
-    /// That of a call that has a key; 0 for others.
-    static func ofKeyed(_ call: Call) -> UInt64 {
-        guard call.params["key"] != nil else { return 0 }
-        return call.parts?.fingerprint ?? of(call.params)
-    }
-
-    /// Over the parameters' JSON: it guards against mistakes of one client, not against attacks.
-    static func of(_ params: Params) -> UInt64 {
-        var writer = JSONWriter()
-        params.write(to: &writer)
-        return writer.withBytes { StableHash($0).value }
     }
 }

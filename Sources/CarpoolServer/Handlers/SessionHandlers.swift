@@ -6,7 +6,11 @@ internal import CarpoolSystem
 
 /// `session.*`: named configurations.
 struct SessionHandlers {
-    unowned let server: Server
+    let sessions: SessionService
+    let requests: RequestService
+    let callFiles: CallFileService
+    let configuration: LiveConfiguration
+    let loop: EventLoop
 
     var table: [String: Handler] {
         [
@@ -18,11 +22,11 @@ struct SessionHandlers {
 
     private func create(_ call: Call) throws(RPCError) -> Answer {
         let names = CallFileNames(configuration: call.params["configuration"])
-        return try server.withFiles(names, of: call) { files throws(RPCError) in try create(call, files) }
+        return try callFiles.withFiles(names, of: call) { files throws(RPCError) in try create(call, files) }
     }
 
     private func create(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
-        guard server.lifecycle.isServing else { throw .draining }
+        guard requests.isServing() else { throw .draining }
         let name = call.params["name"]?.string ?? ""
         guard SessionHandlers.isName(name) else {
             throw .invalidParams(
@@ -31,13 +35,13 @@ struct SessionHandlers {
         }
         let text = call.params["configuration"]
         let uid = call.client.uid
-        let configuration = try server.decoder(for: call.client, files: files, ofSession: true).configuration(text)
+        let configuration = try requests.decoder(for: call.client, files: files, ofSession: true).configuration(text)
         let isStandard = name == SessionTable.standardName
-        let standard = server.standardSession(of: uid)
+        let standard = sessions.standard(of: uid)
         let known =
             isStandard
             ? SessionTable.Entry(session: standard, configuration: nil, tickets: [])
-            : server.sessions.entry(name, of: uid)
+            : sessions.table.entry(name, of: uid)
         if let known {
             // A file of authorities that has changed is another configuration, though its path is the same.
             guard known.configuration == text, known.session.configuration.trust == configuration.trust else {
@@ -46,9 +50,9 @@ struct SessionHandlers {
             return .result { write(changed: false, known.session, to: &$0) }
         }
         let (tickets, lasting) = try tickets(for: call)
-        let session = server.makeSession(name: name, of: uid, configuration)
+        let session = sessions.make(name: name, of: uid, configuration)
         session.account = lasting
-        server.sessions.insert(SessionTable.Entry(session: session, configuration: text, tickets: tickets), of: uid)
+        sessions.table.insert(SessionTable.Entry(session: session, configuration: text, tickets: tickets), of: uid)
         return .result { write(changed: true, session, to: &$0) }
     }
 
@@ -57,23 +61,23 @@ struct SessionHandlers {
     private func tickets(
         for call: Call
     ) throws(RPCError) -> (ofName: [QuotaLedger.Ticket], lasting: QuotaLedger.Ticket?) {
-        let (client, limits) = (call.client.identity, server.limits)
+        let (client, limits) = (call.client.identity, configuration.limits)
         let longBytes = max(0, call.messageBytes &- RequestParameters.uncountedCallBytes)
         let shortBytes = call.messageBytes &- longBytes
         let ticket: QuotaLedger.Ticket
         do throws(Quota.Refusal) {
-            ticket = try server.sessionQuota.take(for: client, limits.sessionBounds)
+            ticket = try sessions.quota.take(for: client, limits.sessionBounds)
         } catch {
             throw .tooManySessions(error)
         }
         do throws(Quota.Refusal) {
-            let short = try server.sessionMemoryQuota.take(
+            let short = try sessions.memoryQuota.take(
                 SessionHandlers.bareBytes &+ shortBytes &* SessionHandlers.bytesPerByte, for: client,
                 limits.sessionByteBounds)
             guard longBytes > 0 else { return ([ticket, short], nil) }
             return (
                 [ticket, short],
-                try server.sessionMemoryQuota.take(
+                try sessions.memoryQuota.take(
                     longBytes &* SessionHandlers.bytesPerByte, for: client, limits.sessionByteBounds)
             )
         } catch {
@@ -105,20 +109,20 @@ struct SessionHandlers {
     }
 
     private func get(_ call: Call) throws(RPCError) -> Answer {
-        let session = try server.session(call.params["session"], of: call.client)
+        let session = try sessions.session(call.params["session"], of: call.client)
         let room = call.client.recordBytes
         return .result { write(session, room: room, to: &$0) }
     }
 
     private func list(_ call: Call) throws(RPCError) -> Answer {
         let uid = call.client.uid
-        _ = server.standardSession(of: uid)
+        _ = sessions.standard(of: uid)
         let after = call.params["next"]?.string ?? ""
         let page = ListPage(call)
-        let sessions = server.sessions.sessions(of: uid).filter { after.isEmpty || $0.name > after }
+        let shown = sessions.table.sessions(of: uid).filter { after.isEmpty || $0.name > after }
         return .result { writer in
             writer.beginObject()
-            page.write("sessions", sessions, to: &writer, name: \.name) {
+            page.write("sessions", shown, to: &writer, name: \.name) {
                 write($0, room: min(page.room, SessionHandlers.listedBytes), to: &$1)
             }
             writer.endObject()
@@ -145,7 +149,8 @@ struct SessionHandlers {
         } else {
             write("headers", to: &writer, upTo: end, &leftOut) { write(configuration.fields, to: &$0) }
         }
-        let text = server.sessions.entry(session.name, of: session.user ?? server.access.owner)?.configuration
+        let text = sessions.table.entry(session.name, of: session.user ?? self.configuration.access.owner)?
+            .configuration
         for name in SessionHandlers.givenMembers {
             guard let value = text?[name] else { continue }
             write(name, to: &writer, upTo: end, &leftOut) { SecretRedaction.write(value, to: &$0) }
@@ -192,7 +197,7 @@ struct SessionHandlers {
     private static let givenMembers: [StaticString] = ["languages", "trust", "redirect", "interceptor", "validate"]
 
     private func cancelRequests(_ call: Call) throws(RPCError) -> Answer {
-        let session = try server.session(call.params["session"], of: call.client)
+        let session = try sessions.session(call.params["session"], of: call.client)
         var count = 0
         let work = Slices.forEach(of: session.activeRequests) { request in
             if request.cancel() { count += 1 }
@@ -204,12 +209,12 @@ struct SessionHandlers {
             }
         }
         // A few end at once; more go on even if the caller has gone.
-        if work.runSlice() { server.loop.runInSlices(work) }
+        if work.runSlice() { loop.runInSlices(work) }
         return .pending
     }
 
     private func setCredential(_ call: Call) throws(RPCError) -> Answer {
-        let session = try server.session(call.params["session"], of: call.client)
+        let session = try sessions.session(call.params["session"], of: call.client)
         guard let authentication = session.configuration.interceptor?.authentication else {
             throw .wrongState(
                 session: session.name, state: "without oauth2", expected: "a session with an oauth2 interceptor")
@@ -224,12 +229,12 @@ struct SessionHandlers {
     private func invalidate(_ call: Call) throws(RPCError) -> Answer {
         let name = call.params["session"]?.string ?? ""
         guard name != SessionTable.standardName else { throw .defaultSession }
-        let session = try server.session(call.params["session"], of: call.client)
+        let session = try sessions.session(call.params["session"], of: call.client)
         session.invalidate(cancelling: call.params["mode"]?.string == "cancel") { requests, end in
             let work = Slices.forEach(of: requests, end)
-            if work.runSlice() { server.loop.runInSlices(work) }
+            if work.runSlice() { loop.runInSlices(work) }
         }
-        server.sessions.remove(name, of: call.client.uid)
+        sessions.table.remove(name, of: call.client.uid)
         return .result { StateChange.write(true, state: "invalid", to: &$0) }
     }
 }

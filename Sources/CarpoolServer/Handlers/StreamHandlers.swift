@@ -5,7 +5,8 @@ internal import CarpoolSystem
 
 /// `request.read`, `request.attach` and `request.credit`: those who read a body as it comes.
 struct StreamHandlers {
-    unowned let server: Server
+    let requests: RequestService
+    let streams: StreamService
 
     var table: [String: Handler] {
         ["request.read": read, "request.attach": attach, "request.credit": credit]
@@ -35,13 +36,13 @@ struct StreamHandlers {
     private static let usualCredit = 65_536
 
     private func read(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
+        let entry = try requests.entry(of: call)
         let pull = try pull(of: entry, call)
         // A notification has no answer that could carry what is taken.
         guard call.id != nil else { return .pending }
         pull.reader.allow(call.params["credit_bytes"]?.int ?? StreamHandlers.usualCredit)
         if pull.answer(call) { return .pending }
-        let limit = server.limits.longPollMilliseconds
+        let limit = requests.limits.longPollMilliseconds
         pull.wait(call, milliseconds: min(call.params["timeout_ms"]?.int ?? limit, limit))
         return .pending
     }
@@ -51,7 +52,8 @@ struct StreamHandlers {
         let serializer = serializer(call)
         guard let pull = entry.pull else {
             let reader = stream.attach(serializer, messageBytes: messageBytes(for: call.client), isWaitedFor: false)
-            let pull = StreamPull(request: entry.request.id, reader: reader, record: server.record, loop: server.loop)
+            let pull = StreamPull(
+                request: entry.request.id, reader: reader, record: requests.record, loop: requests.loop)
             entry.pull = pull
             return pull
         }
@@ -71,14 +73,14 @@ struct StreamHandlers {
 
     private func attach(_ call: Call) throws(RPCError) -> Answer {
         let client = call.client
-        let entry = try server.entry(of: call)
+        let entry = try requests.entry(of: call)
         let stream = try stream(of: entry)
         let ticket = try ticket(for: client)
         let reader = stream.attach(serializer(call), messageBytes: messageBytes(for: client))
         reader.grant(call.params["credit_bytes"]?.int ?? 0)
         let feed = StreamFeed(
-            name: "d\(server.nextFeed())", request: entry.request.id, reader: reader, record: server.record,
-            sink: client.outlet, budget: server.deliveryBudget, ticket: ticket)
+            name: "d\(streams.nextNumber())", request: entry.request.id, reader: reader, record: requests.record,
+            sink: client.outlet, budget: streams.budget, ticket: ticket)
         client.resources.feeds[feed.name] = feed
         call.answer { writer in
             writer.beginObject()
@@ -93,17 +95,17 @@ struct StreamHandlers {
     }
 
     private func ticket(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {
-        let limit = server.limits.streamReadersPerConnection
+        let limit = requests.limits.streamReadersPerConnection
         guard client.resources.feeds.count < limit else { throw .tooManyStreamReaders(ofConnection: limit) }
         do throws(Quota.Refusal) {
-            return try server.streamReaderQuota.take(for: client.identity, server.limits.streamReaderBounds)
+            return try streams.readerQuota.take(for: client.identity, requests.limits.streamReaderBounds)
         } catch {
             throw .tooManyStreamReaders(error)
         }
     }
 
     private func credit(_ call: Call) throws(RPCError) -> Answer {
-        let entry = try server.entry(of: call)
+        let entry = try requests.entry(of: call)
         let name = call.params["reader"]?.string
         let bytes = call.params["credit_bytes"]?.int ?? 0
         let feeds = call.client.resources.feeds.values.filter { feed in

@@ -23,22 +23,19 @@ enum PreparedInput {
     static let bytes = 262_144
 }
 
-/// What a thread has made of the parameters of a call.
-final class PreparedCall {
-    let params: Result<Params, RPCError>
-    let parts: PreparedParts?
-
-    init(_ request: RPCRequest, _ catalogue: Catalogue) {
+extension PreparedCall {
+    /// Reads the parameters of a call, on any thread.
+    convenience init(_ request: RPCRequest, _ catalogue: Catalogue) {
         // A method that is not known is refused before its parameters are looked at.
         guard let method = catalogue[request.method] else {
-            (params, parts) = (.success(.none), nil)
+            self.init(params: .success(.none), parts: nil)
             return
         }
-        params = Result { () throws(RPCError) in try catalogue.bind(params: request.params, of: method) }
-        guard case .success(let params) = params else {
-            parts = nil
+        let params = Result { () throws(RPCError) in try catalogue.bind(params: request.params, of: method) }
+        guard case .success(let bound) = params, PreparedParts.methods.contains(method.name) else {
+            self.init(params: params, parts: nil)
             return
         }
-        parts = PreparedParts.methods.contains(method.name) ? PreparedParts(params) : nil
+        self.init(params: params, parts: PreparedParts(bound))
     }
 }

@@ -3,10 +3,10 @@
 /// What is taken out leaves a gap. Gaps at the beginning are passed over, and the others go when there are more of them than requests. So finding a
 /// request costs O(log n), taking one out O(log n) on the average, reading as many steps as there are requests and gaps between them, and
 /// adding one that does not come last O(n).
-struct OrderedEntries {
+struct OrderedEntries<Element: AnyObject> {
     private struct Slot {
         let number: Int
-        var entry: RequestEntry?
+        var entry: Element?
     }
 
     private var slots: [Slot] = []
@@ -17,9 +17,9 @@ struct OrderedEntries {
     var isEmpty: Bool { count == 0 }
 
     /// Fewer gaps than this are not worth the copy.
-    private static let keptGaps = 64
+    private static var keptGaps: Int { 64 }
 
-    mutating func insert(_ entry: RequestEntry, at number: Int) {
+    mutating func insert(_ entry: Element, at number: Int) {
         count += 1
         let slot = Slot(number: number, entry: entry)
         if slots.last.map({ $0.number < number }) ?? true {
@@ -58,7 +58,7 @@ struct OrderedEntries {
     }
 
     /// Reads the requests behind a number, in order, until the body gives false.
-    func read(after number: Int, _ body: (Int, RequestEntry) -> Bool) {
+    func read(after number: Int, _ body: (Int, Element) -> Bool) {
         var index = index(after: number)
         while index < slots.count {
             let slot = slots[index]
@@ -76,12 +76,4 @@ struct OrderedEntries {
         }
         return low
     }
-}
-
-/// The requests of one client.
-final class ClientEntries {
-    let client: ClientIdentity
-    var entries = OrderedEntries()
-
-    init(client: ClientIdentity) { self.client = client }
 }

@@ -1,93 +1,5 @@
 internal import CarpoolSession
 
-/// A request as the daemon keeps it: who asked for it, and what becomes of it.
-final class RequestEntry {
-    let request: Request
-    /// Whose it is.
-    let client: ClientIdentity
-    /// What people call the client: its given name, or that of its program.
-    var clientName = ""
-    /// The number of the connection that asked, for `on_disconnect`.
-    let connection: Int
-    /// Its place in the order in which requests were made.
-    let sequence: Int
-    /// Whether it ends with its connection.
-    let cancelsOnDisconnect: Bool
-    /// Whether it is kept for `request.get` when it is over (`submit`), or dismissed with its answer (`perform`). One whose caller has given
-    /// up its call is kept from then on: its answer is still to be had, and it must go some day.
-    var isKept: Bool
-    /// Whether nobody may ask for it any more. One that is under way stays known until it is over, because its events have an owner.
-    fileprivate(set) var isDismissed = false
-    /// The client's idempotency key, and what was asked for under it.
-    let key: String?
-    let fingerprint: UInt64
-    /// The client's free labels, as JSON.
-    let tags: [UInt8]?
-    /// What it takes of the daemon's memory while it is under way, of what came with its call.
-    let heldBytes: Int
-    /// What it has come to take since, besides.
-    fileprivate(set) var grownBytes = 0
-    /// The part of it that stays when the body has been let go of.
-    private let lastingBytes: Int
-    /// What it takes of the memory since its end, if it is kept.
-    fileprivate(set) var retainedBytes = 0
-    /// Microseconds since 1970.
-    let created: Int64
-    var finished: Int64?
-    /// Reads the stream for those who ask for one piece after the other.
-    var pull: StreamPull?
-    /// The calls that wait for its end.
-    private(set) var waits: RequestWaits?
-    /// Answers about it that wait until their clients have read more, and the memory that is counted for them.
-    var dueAnswers = 0
-    var dueBytes = 0
-    /// Whether its record is asked for by several calls at a time.
-    private(set) var isAwaitedByMany = false
-    /// Whether a client has seen the outcome.
-    var isRead = false
-    /// The list of its client's requests, while it is known.
-    fileprivate var siblings: ClientEntries?
-    /// Its place among those that are kept after their end.
-    fileprivate var place: Int?
-
-    init(
-        request: Request, client: ClientIdentity, connection: Int, sequence: Int, cancelsOnDisconnect: Bool,
-        isKept: Bool, key: String?,
-        fingerprint: UInt64, tags: [UInt8]?, created: Int64, callBytes: Int = 0
-    ) {
-        self.request = request
-        let bodyBytes = request.parameters.bodyMemoryBytes
-        heldBytes = request.parameters.memoryBytes(callBytes: callBytes, sessionFields: request.session.fieldCount)
-        lastingBytes = max(0, heldBytes &- bodyBytes)
-        self.client = client
-        self.connection = connection
-        self.sequence = sequence
-        self.cancelsOnDisconnect = cancelsOnDisconnect
-        self.isKept = isKept
-        self.key = key
-        self.fingerprint = fingerprint
-        self.tags = tags
-        self.created = created
-    }
-
-    /// Calls the body, which answers a call, when the request is over. Returns what takes it back.
-    func wait(on server: Server, _ body: @escaping () -> Void) -> () -> Void {
-        let waits = waits ?? RequestWaits(server: server)
-        if self.waits == nil {
-            self.waits = waits
-            request.whenFinished { _ in waits.requestDidFinish() }
-        }
-        let number = waits.add(body)
-        if waits.count > 1 { isAwaitedByMany = true }
-        return { waits.remove(number) }
-    }
-
-    /// What it takes of the memory after its end.
-    var recordBytes: Int { retainedBytes > 0 ? retainedBytes : request.retainedMemoryBytes &+ lastingBytes }
-
-    fileprivate func weigh() { retainedBytes = request.retainedMemoryBytes &+ lastingBytes }
-}
-
 /// Every request that the daemon knows: those under way, and those kept after their end. Bounded by the queue limits and by retention.
 struct RequestRegistry {
     private struct Key: Hashable {
@@ -99,7 +11,7 @@ struct RequestRegistry {
     private var entries: [Int: RequestEntry] = [:]
     private var keys: [Key: RequestEntry] = [:]
     /// The same in order, of all and of each client.
-    private var order = OrderedEntries()
+    private var order = OrderedEntries<RequestEntry>()
     private var byClient: [ClientIdentity: ClientEntries] = [:]
     /// Those that are kept after their end.
     private(set) var retained = RetainedRequests()
@@ -269,7 +181,7 @@ struct RequestRegistry {
     ) -> Page {
         var page = Page()
         var (looked, last) = (0, after)
-        let list = client.map { byClient[$0]?.entries ?? OrderedEntries() } ?? order
+        let list = client.map { byClient[$0]?.entries ?? OrderedEntries<RequestEntry>() } ?? order
         list.read(after: after) { number, entry in
             guard looked < looks else {
                 page.next = last

@@ -3,13 +3,17 @@ internal import CarpoolSystem
 /// The calls that wait for the end of one request. When it is over they are answered in the order in which they came: a few at once, many in
 /// slices, so that a crowd that waits for one request does not hold up the loop.
 final class RequestWaits: SlicedWork {
-    private unowned let server: Server
+    private unowned let loop: EventLoop
+    private let owed: OwedAnswers
     private var queue = NumberedQueue<() -> Void>()
 
     /// So many are answered in the turn in which the request ends.
     private static let answeredAtOnce = 4
 
-    init(server: Server) { self.server = server }
+    init(loop: EventLoop, owed: OwedAnswers) {
+        self.loop = loop
+        self.owed = owed
+    }
 
     /// How many wait.
     var count: Int { queue.count }
@@ -26,8 +30,8 @@ final class RequestWaits: SlicedWork {
             while let body = queue.popFirst() { body() }
             return
         }
-        server.crowds += 1
-        server.loop.runInSlices(self)
+        owed.crowds += 1
+        loop.runInSlices(self)
     }
 
     func runSlice() -> Bool {
@@ -36,7 +40,7 @@ final class RequestWaits: SlicedWork {
             queue.popFirst()?()
             if queue.isEmpty || slice.isOver { break }
         }
-        if queue.isEmpty { server.crowds -= 1 }
+        if queue.isEmpty { owed.crowds -= 1 }
         return !queue.isEmpty
     }
 }

@@ -5,17 +5,9 @@ internal import CarpoolSession
 /// A user has bounds of its own, in requests and in bytes. Where all users together have too many, the user with the most loses some. So no
 /// user's results go because of another's, unless it holds the most itself.
 struct RetainedRequests {
-    /// The most that may be kept.
-    struct Bounds {
-        var requests: Int
-        var requestsOfUser: Int
-        var bytes: Int
-        var bytesOfUser: Int
-    }
-
     /// The kept requests of one user, in the order in which they ended. A class, so that a change copies nothing.
     private final class Share {
-        var entries = OrderedEntries()
+        var entries = OrderedEntries<RequestEntry>()
         var bytes = 0
         /// Whether some of them go in slices.
         var isReduced = false
@@ -121,7 +113,7 @@ struct RetainedRequests {
 
     /// Those that must go when a request of a user has ended: of that user if it has more than its bounds, else of the user who has most if all
     /// have too many. There may be more when these are removed.
-    func surplus(after uid: UInt32, _ bounds: Bounds) -> [RequestEntry] {
+    func surplus(after uid: UInt32, _ bounds: RetentionBounds) -> [RequestEntry] {
         if let share = users[uid] {
             let own = Surplus(share.entries.count, of: bounds.requestsOfUser, share.bytes, of: bounds.bytesOfUser)
             if !own.isNone { return leastWorth(of: share, own) }

@@ -260,7 +260,7 @@ struct CallbackBrokerTests {
             asked.disconnect()
             entry.request.cancel()
             stage.endTurn()
-            stage.server.dismiss(entry, keepingBody: false)
+            stage.server.requests.dismiss(entry, keepingBody: false)
         }
         stage.run { connection == nil && request == nil || stage.loop.turns > 100 }
         let isLeft = (connection: connection != nil, request: request != nil)

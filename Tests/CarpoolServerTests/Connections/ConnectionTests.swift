@@ -47,7 +47,7 @@ struct ConnectionTests {
         #expect(peer.connection.callsUnderWay == 1, "the first one is still there")
         peer.shutdownWriting()
         #expect(!peer.connection.isClosed, "a client that has said all waits for its answers")
-        try stage.finish(try #require(server.requests.underWay.first))
+        try stage.finish(try #require(server.requests.registry.underWay.first))
         var answers = try peer.answers()
         if isBatch { answers = (0..<answers[0].count).compactMap { answers[0][index: $0] } }
         #expect(answers.contains { $0["result"]?["outcome"]?["ok"]?.bool == true })
@@ -63,7 +63,7 @@ struct ConnectionTests {
         #expect(batch.count == 2)
         #expect(batch[index: 0]?["error"]?["code"]?.int == -32_800)
         #expect(batch[index: 1]?["result"]?["changed"]?.bool == true)
-        #expect(server.requests.active == 1)
+        #expect(server.requests.registry.active == 1)
     }
 
     // MARK: The end of a connection
@@ -74,16 +74,16 @@ struct ConnectionTests {
         peer.write(
             Self.perform(1) + "\n" + Self.perform(2, #","on_disconnect":"detach""#) + "\n" + Self.submit(3) + "\n")
         peer.write(Self.call(4, "request.submit", #","on_disconnect":"cancel""#) + "\n")
-        let entries = server.requests.underWay.sorted { $0.sequence < $1.sequence }
+        let entries = server.requests.registry.underWay.sorted { $0.sequence < $1.sequence }
         #expect(entries.count == 4)
         peer.disconnect()
         #expect(peer.connection.isClosed)
         stage.endTurn()
         #expect(entries.map { $0.request.state } == [.cancelled, .resumed, .resumed, .cancelled])
-        #expect(entries.map { server.requests[$0.request.id] != nil } == [false, true, true, true])
+        #expect(entries.map { server.requests.registry[$0.request.id] != nil } == [false, true, true, true])
         for entry in entries[1...2] { try stage.finish(entry) }
-        #expect(server.requests.count == 3, "nobody has been answered, so these can be asked for")
-        #expect(server.requests.expired(at: .max, server.limits).count == 3, "and go some day")
+        #expect(server.requests.registry.count == 3, "nobody has been answered, so these can be asked for")
+        #expect(server.requests.registry.expired(at: .max, server.limits).count == 3, "and go some day")
         #expect(server.connections.isEmpty)
     }
 
@@ -92,7 +92,7 @@ struct ConnectionTests {
         let peer = try connect()
         peer.write(Self.submit(1), turn: false)
         peer.disconnect()
-        #expect(server.requests.count == 1)
+        #expect(server.requests.registry.count == 1)
     }
 
     @Test("A connection that is gone is held by nothing")
@@ -109,7 +109,7 @@ struct ConnectionTests {
         }
         stage.run { connection == nil || server.loop.turns > 100 }
         #expect(connection == nil)
-        #expect(server.requests.count == 0)
+        #expect(server.requests.registry.count == 0)
         #expect(server.publisher.subscriptions.count == 0)
     }
 
@@ -134,13 +134,13 @@ struct ConnectionTests {
             peer.becomeReadable()
         }
         peer.connection.closeAfterFlush()
-        #expect(server.requests.underWay.allSatisfy { $0.request.state == .cancelled })
+        #expect(server.requests.registry.underWay.allSatisfy { $0.request.state == .cancelled })
         peer.endTurn()
         #expect(try peer.answers().map { $0["id"]?.string } == ["p"])
         #expect(peer.connection.isClosed)
         #expect(peer.readsEndOfFile())
         stage.endTurn()
-        #expect(server.requests.count == 0)
+        #expect(server.requests.registry.count == 0)
     }
 
     @Test("A client may show itself out from within its own call")

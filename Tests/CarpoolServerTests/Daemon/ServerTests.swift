@@ -157,7 +157,7 @@ struct ServerTests {
         let call = try stage.send(
             client, isKept ? "request.submit" : "request.perform",
             #"{"url":"http://127.0.0.1:1/","response_body":"file"}"#)
-        let entry = try #require(server.requests.underWay.first)
+        let entry = try #require(server.requests.registry.underWay.first)
         try stage.finish(entry, body: [1, 2, 3])
         let record =
             isKept

@@ -8,14 +8,7 @@ struct DispatcherTests {
     func completeness() throws {
         let stage = try Stage()
         let server = stage.server
-        let parts: [[String: Handler]] = [
-            RPCHandlers(server: server).table, ClientHandlers(server: server).table,
-            DaemonHandlers(server: server).table, SessionHandlers(server: server).table,
-            RequestHandlers(server: server).table, BodyHandlers(server: server).table,
-            StreamHandlers(server: server).table, RawStreamHandlers(server: server).table,
-            PoolHandlers(server: server).table,
-            EventsHandlers(server: server).table, ReachabilityHandlers(server: server).table,
-        ]
+        let parts = HandlerTable.parts(server.services)
         let methods = Catalogue.carpool.methods
         #expect(parts.flatMap(\.keys).sorted() == methods.map(\.name).sorted(), "none twice, none too many")
         #expect(server.dispatcher.names == Set(methods.flatMap { [$0.name] + $0.aliases }))

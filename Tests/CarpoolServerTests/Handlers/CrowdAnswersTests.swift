@@ -53,7 +53,7 @@ struct CrowdAnswersTests {
         connection.noteMemory()
         #expect(!connection.isClosed)
         try stage.finish(entry, body: [UInt8](repeating: 0x78, count: 40_000))
-        stage.server.dismiss(entry, keepingBody: true)
+        stage.server.requests.dismiss(entry, keepingBody: true)
         let call = Call(id: try .number(1), params: .none, client: connection, batch: nil)
         connection.resources.calls[try .number(1)] = call
         connection.answer(call, about: entry, .written {})
@@ -61,7 +61,7 @@ struct CrowdAnswersTests {
         #expect(call.isAnswered)
         #expect(connection.due.isEmpty)
         #expect(entry.dueAnswers == 0)
-        #expect(stage.server.delayedAnswers == 0)
+        #expect(stage.server.requests.owed.delayed == 0)
         #expect(stage.server.memory.output.total == 0)
     }
 }

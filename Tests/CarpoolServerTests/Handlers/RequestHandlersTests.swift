@@ -16,8 +16,8 @@ struct RequestHandlersTests {
 
     /// The one request that is under way.
     private func onlyRequest() throws -> RequestEntry {
-        #expect(server.requests.underWay.count == 1)
-        return try #require(server.requests.underWay.first)
+        #expect(server.requests.registry.underWay.count == 1)
+        return try #require(server.requests.registry.underWay.first)
     }
 
     // MARK: perform
@@ -28,7 +28,7 @@ struct RequestHandlersTests {
         #expect(client.answers.isEmpty)
         try stage.finish(try onlyRequest(), body: Array("hi".utf8))
         #expect(try client.answer(call)["result"]?["body"]?["text"]?.string == "hi")
-        #expect(server.requests.count == 0)
+        #expect(server.requests.registry.count == 0)
         #expect(client.resources.dependents.isEmpty)
         #expect(client.resources.calls.isEmpty)
     }
@@ -37,8 +37,8 @@ struct RequestHandlersTests {
     func performAtOnce() throws {
         let record = try stage.call(client, "request.perform", #"{"url":"nowhere"}"#)
         #expect(record["outcome"]?["error"]?["name"]?.string == "invalid_url")
-        #expect(server.requests.count == 0)
-        #expect(server.requests.active == 0)
+        #expect(server.requests.registry.count == 0)
+        #expect(server.requests.registry.active == 0)
     }
 
     @Test("Cancelling the call leaves the request alone, and its record is kept for whoever asks")
@@ -52,7 +52,7 @@ struct RequestHandlersTests {
         let record = try stage.call(client, "request.get", #"{"request":"\#(entry.request.id)"}"#)
         #expect(record["body"]?["text"]?.string == "x")
         _ = try stage.call(client, "request.dismiss", #"{"request":"\#(entry.request.id)"}"#)
-        #expect(server.requests.count == 0)
+        #expect(server.requests.registry.count == 0)
     }
 
     @Test("As a notification it makes the request, and keeps nothing of it")
@@ -60,7 +60,7 @@ struct RequestHandlersTests {
         try stage.send(client, "request.perform", hanging, isCall: false)
         try stage.finish(try onlyRequest())
         #expect(client.answers.isEmpty)
-        #expect(server.requests.count == 0)
+        #expect(server.requests.registry.count == 0)
     }
 
     @Test("Dismissed by somebody else, it still answers, and leaves nothing behind")
@@ -74,7 +74,7 @@ struct RequestHandlersTests {
         let record = try #require(try client.answer(call)["result"])
         #expect(record["state"]?.string == "cancelled")
         #expect(record["body"]?["gone"]?.bool == true)
-        #expect(server.requests.count == 0)
+        #expect(server.requests.registry.count == 0)
         #expect(server.spool.count == 0)
         #expect(stage.folder.names(in: "spool").isEmpty)
     }
@@ -93,7 +93,7 @@ struct RequestHandlersTests {
         let call = try stage.send(client, "request.perform", #"{"url":"http://127.0.0.1:1/","key":"k"}"#)
         try stage.finish(first)
         #expect(try client.answer(call)["result"]?["request"]?.string == first.request.id)
-        #expect(server.requests[first.request.id] === first, "kept for the next repetition")
+        #expect(server.requests.registry[first.request.id] === first, "kept for the next repetition")
     }
 
     // MARK: wait
@@ -235,9 +235,9 @@ struct RequestHandlersTests {
             #expect(try stage.refusal(client, "request.dismiss", params)["name"]?.string == "request.not_found")
         }
         stage.endTurn()
-        #expect(server.requests.count == 0)
-        #expect(server.requests.active == 0)
-        #expect(!server.requests.hasUnreadResults)
+        #expect(server.requests.registry.count == 0)
+        #expect(server.requests.registry.active == 0)
+        #expect(!server.requests.registry.hasUnreadResults)
         #expect(stage.folder.names(in: "spool").isEmpty)
     }
 
@@ -261,7 +261,7 @@ struct RequestHandlersTests {
         ] {
             _ = try stage.refusal(client, "request.submit", params)
         }
-        #expect(server.requests.count == 0)
-        #expect(server.sessions.all.allSatisfy { $0.session.requestCount == 0 })
+        #expect(server.requests.registry.count == 0)
+        #expect(server.sessions.table.all.allSatisfy { $0.session.requestCount == 0 })
     }
 }

@@ -19,7 +19,7 @@ struct SpilledAnswersTests {
 
     private func perform(_ client: FakeClient) throws -> (call: Int, entry: RequestEntry) {
         let call = try stage.send(client, "request.perform", #"{"url":"http://127.0.0.1:1/"}"#)
-        return (call, try #require(server.requests.underWay.first))
+        return (call, try #require(server.requests.registry.underWay.first))
     }
 
     private func params(_ entry: RequestEntry) -> String { #"{"request":"\#(entry.request.id)"}"# }
@@ -37,7 +37,7 @@ struct SpilledAnswersTests {
         _ = try stage.call(client, "request.dismiss", params(entry))
         #expect(server.spool.count == 0)
         #expect(stage.folder.names(in: "spool").isEmpty)
-        #expect(server.delayedAnswers == 0)
+        #expect(server.requests.owed.delayed == 0)
     }
 
     @Test("A wait given up while its body spills has read nothing")
@@ -62,7 +62,7 @@ struct SpilledAnswersTests {
         let wait = try stage.send(waiter, "request.wait", params(entry))
         try stage.finish(entry, body: body)
         #expect(try client.answer(call)["result"]?["body"]?["base64"] != nil)
-        #expect(server.requests.count == 0)
+        #expect(server.requests.registry.count == 0)
         #expect(try waiter.answer(wait)["result"]?["body"]?["file"] != nil)
         #expect(server.spool.body(of: entry.request.id)?.owner == client.identity)
         #expect(try stage.call(waiter, "body.read", params(entry))["size_bytes"]?.int == body.count)
@@ -79,7 +79,7 @@ struct SpilledAnswersTests {
         let wait = try stage.send(client, "request.wait", params(entry))
         work.hold()
         try stage.finish(entry, body: body)
-        server.dismiss(entry, keepingBody: false)
+        server.requests.dismiss(entry, keepingBody: false)
         work.release()
         #expect(try client.answer(wait)["result"]?["body"]?["base64"] != nil)
         #expect(server.spool.count == 0)
@@ -88,7 +88,7 @@ struct SpilledAnswersTests {
 
     @Test("A body that no client asked for is no client's to remove")
     func withoutOwner() throws {
-        let request = server.standardSession(of: 1_000).request(
+        let request = server.sessions.standard(of: 1_000).request(
             RequestParameters(url: "http://127.0.0.1:1/"), id: "r_x_1")
         _ = try server.spool.makeFile(for: request, isHashed: false)
         #expect(

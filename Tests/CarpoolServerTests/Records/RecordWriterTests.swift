@@ -12,13 +12,13 @@ struct RecordWriterTests {
 
     private func record(_ entry: RequestEntry, atMost limit: Int = 63_487) throws -> JSON {
         var writer = JSONWriter()
-        stage.server.record.write(entry.request, atMost: limit, to: &writer)
+        stage.server.requests.record.write(entry.request, atMost: limit, to: &writer)
         return try JSON.parse(writer.bytes)
     }
 
     private func size(_ entry: RequestEntry, atMost limit: Int) -> Int {
         var writer = JSONWriter()
-        stage.server.record.write(entry.request, atMost: limit, to: &writer)
+        stage.server.requests.record.write(entry.request, atMost: limit, to: &writer)
         return writer.count
     }
 
@@ -118,7 +118,9 @@ struct RecordWriterTests {
     func fit(_ limit: Int, _ isFile: Bool) throws {
         let entry = try stage.submit(client)
         try stage.finish(entry, body: Array("1234\"\"".utf8))  // Two quotes around, two escapes.
-        if stage.server.record.mustSpill(entry.request, maximumEncodedBytes: limit) { entry.request.spillBody { _ in } }
+        if stage.server.requests.record.mustSpill(entry.request, maximumEncodedBytes: limit) {
+            entry.request.spillBody { _ in }
+        }
         let body = try #require(try record(entry)["body"])
         #expect((body["file"]?.string == stage.folder("spool/\(entry.request.id)")) == isFile)
         #expect(body["size_bytes"]?.int == 6)
@@ -174,7 +176,7 @@ struct RecordWriterTests {
         let entry = try stage.submit(client)
         try stage.finish(entry, body: [UInt8](repeating: 0x01, count: 40_000))
         var writer = JSONWriter()
-        stage.server.record.write(entry.request, atMost: 63_487, to: &writer)
+        stage.server.requests.record.write(entry.request, atMost: 63_487, to: &writer)
         #expect(writer.count < 63_487)
         #expect(try JSON.parse(writer.bytes)["body"]?["gone"]?.bool == true)
         #expect(stage.server.spool.totalBytes == 0)
@@ -188,7 +190,7 @@ struct RecordWriterTests {
         writer.beginObject()
         writer.member("before", String(repeating: "y", count: 50_000))
         writer.key("record")
-        stage.server.record.write(entry.request, atMost: 60_000, to: &writer)
+        stage.server.requests.record.write(entry.request, atMost: 60_000, to: &writer)
         writer.member("after", 1)
         writer.endObject()
         let text = try JSON.parse(writer.bytes)

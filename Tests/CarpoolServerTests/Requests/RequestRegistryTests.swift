@@ -8,7 +8,7 @@ struct RequestRegistryTests {
 
     init() throws {
         stage = try Stage()
-        session = stage.server.standardSession(of: 1)
+        session = stage.server.sessions.standard(of: 1)
     }
 
     private func entry(
@@ -277,7 +277,7 @@ struct RequestRegistryTests {
 
     @Test("B10: a client's page costs the same however many others there are, and gaps do not stay")
     func order() {
-        var entries = OrderedEntries()
+        var entries = OrderedEntries<RequestEntry>()
         let all = (1...2_000).map { entry($0) }
         for entry in all { entries.insert(entry, at: entry.sequence) }
         for entry in all where !entry.sequence.isMultiple(of: 100) { entries.remove(entry.sequence) }

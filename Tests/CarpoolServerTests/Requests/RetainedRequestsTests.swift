@@ -9,7 +9,7 @@ struct RetainedRequestsTests {
 
     init() throws {
         stage = try Stage()
-        session = stage.server.standardSession(of: 1)
+        session = stage.server.sessions.standard(of: 1)
     }
 
     private func entry(_ sequence: Int, uid: UInt32 = 1, callBytes: Int = 0) -> RequestEntry {
@@ -89,10 +89,10 @@ struct RetainedRequestsTests {
         #expect(entry.recordBytes == registry.retained.bytes)
         let before = stage.server.memory.output.total
         registry.remove(entry)
-        stage.server.hold(entry)
+        stage.server.requests.hold(entry)
         #expect(entry.dueBytes > 290_000)
         #expect(stage.server.memory.output.total - before == entry.dueBytes)
-        stage.server.letGo(of: entry)
+        stage.server.requests.letGo(of: entry)
         #expect(stage.server.memory.output.total == before)
     }
 
@@ -105,7 +105,7 @@ struct RetainedRequestsTests {
 
     @Test("Requests are found and read in order whatever was taken out")
     func ordered() {
-        var list = OrderedEntries()
+        var list = OrderedEntries<RequestEntry>()
         var expected: [Int] = []
         for number in 1...400 {
             list.insert(entry(number), at: number)

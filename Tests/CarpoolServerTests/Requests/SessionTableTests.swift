@@ -8,7 +8,7 @@ struct SessionTableTests {
     init() throws { stage = try Stage() }
 
     private func entry(_ name: String, of uid: UInt32) -> SessionTable.Entry {
-        let session = stage.server.makeSession(name: name, of: uid, SessionConfiguration())
+        let session = stage.server.sessions.make(name: name, of: uid, SessionConfiguration())
         return SessionTable.Entry(session: session, configuration: nil, tickets: [])
     }
 
@@ -45,8 +45,8 @@ struct SessionTableTests {
 
     @Test("A2: the connections of another user than the daemon's are in a partition of their own")
     func partition() {
-        let owner = stage.server.access.owner
-        #expect(stage.server.standardSession(of: owner).user == nil)
-        #expect(stage.server.standardSession(of: owner &+ 1).user == owner &+ 1)
+        let owner = stage.server.configuration.access.owner
+        #expect(stage.server.sessions.standard(of: owner).user == nil)
+        #expect(stage.server.sessions.standard(of: owner &+ 1).user == owner &+ 1)
     }
 }

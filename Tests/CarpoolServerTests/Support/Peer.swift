@@ -22,7 +22,8 @@ final class Peer {
         connection = Connection(
             number: number, fd: FileDescriptor(owning: ends[0]),
             credentials: PeerCredentials(uid: uid, gid: uid, pid: getpid()),
-            identity: ClientIdentity(uid: uid, name: .session(4711)), role: role, ticket: nil, server: stage.server)
+            identity: ClientIdentity(uid: uid, name: .session(4711)), role: role, ticket: nil,
+            services: stage.server.connections.services, owner: stage.server.connections)
         stage.server.connections[number] = connection
     }
 

@@ -38,7 +38,7 @@ final class Stage {
     }
 
     deinit {
-        for entry in server.requests.underWay { entry.request.cancel() }
+        for entry in server.requests.registry.underWay { entry.request.cancel() }
         endTurn()
     }
 
@@ -95,7 +95,7 @@ final class Stage {
     /// Submits a request that stays under way until it is ended.
     func submit(_ client: FakeClient, _ more: String = "", url: String = "http://127.0.0.1:1/") throws -> RequestEntry {
         let name = try call(client, "request.submit", #"{"url":"\#(url)"\#(more)}"#)["request"]?.string
-        return try #require(server.requests[name ?? ""])
+        return try #require(server.requests.registry[name ?? ""])
     }
 
     /// Gives a request its response, and ends it.

@@ -1,5 +1,5 @@
 /// What connections hold of the daemon's memory, by user: messages that have not come whole, and output that is not read.
-struct ConnectionMemory {
+final class ConnectionMemory {
     /// One kind of memory.
     struct Account {
         private(set) var total = 0
@@ -32,4 +32,8 @@ struct ConnectionMemory {
 
     var input = Account()
     var output = Account()
+    /// Called when the input has grown: makes room if there is too much.
+    var inputDidGrow: () -> Void = {}
+    /// Called when the output has grown: makes room if there is too much.
+    var outputDidGrow: () -> Void = {}
 }

@@ -2,7 +2,7 @@ internal import CarpoolSession
 internal import CarpoolSystem
 
 // Bodies that are too large for a client's lines go to the spool before their record is written.
-extension Server {
+extension RequestService {
     /// Whether the body of a request has to be moved to a file before its record can be written for a client.
     func mustSpill(
         _ entry: RequestEntry, for client: any Client, results: [SerializedResponse]? = nil, isFull: Bool = false
@@ -15,9 +15,9 @@ extension Server {
     /// Moves the body of a request to a file. Without room for it, the record says that the body is gone: a line that the client cannot read
     /// would be worse.
     func spill(_ entry: RequestEntry, then: @escaping () -> Void) {
-        delayedAnswers += 1
+        owed.delayed += 1
         entry.request.spillBody { [self] error in
-            delayedAnswers -= 1
+            owed.delayed -= 1
             if let error {
                 log.write(
                     .error, "a body is lost", [("request", entry.request.id), ("error", error.description)])
@@ -44,7 +44,7 @@ extension Server {
         guard !isOver else { return }
         let limit = Timer(end)
         timer = limit
-        loop.arm(limit, afterMilliseconds: Server.removalMilliseconds)
+        loop.arm(limit, afterMilliseconds: RequestService.removalMilliseconds)
     }
 
     /// Starts the lease of a finished request's body, if nothing else keeps it.
@@ -55,4 +55,7 @@ extension Server {
         let end = WallClock.microseconds() + Int64(limits.spoolLeaseMilliseconds) * 1_000
         spool.lease(body, until: end, connection: entry.cancelsOnDisconnect ? entry.connection : nil)
     }
+
+    /// Calls the body, which answers a call, when the request is over. Returns what takes it back.
+    func wait(for entry: RequestEntry, _ body: @escaping () -> Void) -> () -> Void { entry.wait(on: loop, owed, body) }
 }

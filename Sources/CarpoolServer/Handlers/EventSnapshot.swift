@@ -5,7 +5,16 @@ internal import CarpoolSession
 
 /// How things stand, for a subscriber that has missed how they came about.
 struct EventSnapshot {
-    unowned let server: Server
+    /// What it is made from.
+    struct Sources {
+        let requests: RequestService
+        let sessions: SessionService
+        let reachability: ReachabilityService
+        let transport: CurlTransport
+        let configuration: LiveConfiguration
+    }
+
+    let sources: Sources
     let scope: EventFilter.Scope
     /// The subscriber's user.
     let uid: UInt32
@@ -27,8 +36,8 @@ struct EventSnapshot {
         writeSessions(to: &writer)
         writePool(to: &writer)
         writer.key("reachability")
-        ReachabilityWriter(server.reachability, interfaceBytes: EventSnapshot.interfaceBytes)
-            .write(server.reachability.manager.reading, to: &writer)
+        ReachabilityWriter(sources.reachability, interfaceBytes: EventSnapshot.interfaceBytes)
+            .write(sources.reachability.manager.reading, to: &writer)
         writer.endObject()
     }
 
@@ -36,7 +45,8 @@ struct EventSnapshot {
     private func writeRequests(to writer: inout JSONWriter) {
         var client: ClientIdentity?
         if case .mine(let identity) = scope { client = identity }
-        let page = server.requests.page(of: client, after: 0, limit: .max, looks: EventSnapshot.looks) { entry in
+        let page = sources.requests.registry.page(of: client, after: 0, limit: .max, looks: EventSnapshot.looks) {
+            entry in
             entry.finished == nil && includes(entry)
         }
         writer.key("requests")
@@ -79,7 +89,7 @@ struct EventSnapshot {
     }
 
     private func writeSessions(to writer: inout JSONWriter) {
-        let sessions = server.sessions.sessions(of: uid).filter { session in
+        let sessions = sources.sessions.table.sessions(of: uid).filter { session in
             if case .session(let name, _) = scope { return session.name == name }
             return true
         }
@@ -97,7 +107,7 @@ struct EventSnapshot {
     /// The connections of the subscriber's user; those of all users for one who follows all.
     private func writePool(to writer: inout JSONWriter) {
         let isForAll = if case .everyone = scope { true } else { false }
-        let load = server.transport.load(of: isForAll ? .all : server.poolUsers(uid))
+        let load = sources.transport.load(of: isForAll ? .all : sources.configuration.access.poolUsers(uid))
         writer.key("pool")
         writer.beginObject()
         load.writeMembers(to: &writer)

@@ -3,10 +3,20 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-// The two phases of a call that names files: a thread of the worker opens and looks at them, then the call is carried out on the loop.
-extension Server {
-    /// Whether a client may have files opened by their paths: the daemon opens them with its own rights.
-    func mayNameFiles(_ client: any Client) -> Bool { client.pathAccess == .granted }
+/// Carries out calls that name files, in two phases: a thread of the worker opens and inspects the files, then the call is carried out on the
+/// loop.
+final class CallFileService {
+    /// The authorities that requests and sessions trust.
+    private var trustStores = TrustStoreTable()
+    private let worker: Worker
+    private let files: FileStore
+    /// The files of a call that names none.
+    let noFiles = CallFiles.none
+
+    init(worker: Worker, files: FileStore) {
+        self.worker = worker
+        self.files = files
+    }
 
     /// Carries out a request with the files that it names; see ``withFiles(_:of:_:)``.
     func withFiles(
@@ -24,7 +34,7 @@ extension Server {
         let access = worker.access(for: call.client.identity.workerShare)
         let count = call.client.resources.descriptors.count
         var claimed = claim(names.descriptors, from: call.client, access)
-        let mayName = names.namesPaths && mayNameFiles(call.client)
+        let mayName = names.namesPaths && call.client.pathAccess == .granted
         let paths = mayName ? names.paths.filter { AbsolutePath.isOne($0.path) } : []
         let authorities = mayName ? names.authorities.filter { AbsolutePath.isOne($0.path) } : []
         let destination = mayName ? names.destination : nil

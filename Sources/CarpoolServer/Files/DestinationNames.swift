@@ -40,9 +40,9 @@ struct DestinationNames: Sendable {
         switch place {
         case nil: nil
         case .file(let path, let place):
-            Result { () throws(RPCError) in try DestinationReader.file(path, at: place) }
+            Result { () throws(RPCError) in try DestinationPlace.file(path, at: place) }
         case .directory(let path, let place):
-            Result { () throws(RPCError) in try DestinationReader.directory(path, at: place) }
+            Result { () throws(RPCError) in try DestinationPlace.directory(path, at: place) }
         }
     }
 }

@@ -1,16 +1,14 @@
 internal import CarpoolRPC
 internal import CarpoolSession
 
-/// The account of what requests come to take of memory after their call: it counts as what came with the call does.
+/// The account of the memory that requests use after their call: it counts as what came with the call does.
 final class RequestAccounts: RequestMemory {
-    private unowned let server: Server
+    private unowned let requests: RequestService
 
-    init(server: Server) { self.server = server }
+    init(_ requests: RequestService) { self.requests = requests }
 
     func count(_ bytes: Int, for request: Request) throws(SessionError) {
-        guard let entry = server.requests.known(request.id),
-            let refusal = server.requests.grow(entry, to: bytes, server.limits)
-        else { return }
+        guard let refusal = requests.grow(request, to: bytes) else { return }
         throw SessionError(
             "queue_full", RPCError.tooManyRequestBytes(refusal).message,
             hint: "wait until other requests are over, and let adapters and redirects give less", isRetryable: true,

@@ -1,0 +1,110 @@
+internal import CarpoolSystem
+
+/// The open connections, and the peers that are being rejected.
+final class ConnectionTable: ConnectionOwner {
+    let services: ConnectionServices
+    let log: Log
+    let quota = QuotaLedger()
+    private let spool: Spool
+    private var connections: [Int: Connection] = [:]
+    /// How many peers have connected, and how many of them were rejected.
+    var accepted = 0
+    var refused = 0
+    /// Peers that were rejected and have not gone yet.
+    var farewells: [ObjectIdentifier: Farewell] = [:]
+    /// Sockets of rejected peers that a thread closes.
+    var closingRefused = 0
+    /// Called when a connection has come or gone.
+    var didChange: () -> Void = {}
+
+    init(services: ConnectionServices, spool: Spool, log: Log) {
+        self.services = services
+        self.spool = spool
+        self.log = log
+        services.memory.inputDidGrow = { [unowned self] in makeRoomForInput() }
+        services.memory.outputDidGrow = { [unowned self] in makeRoomForOutput() }
+        services.callbacks.peer = { [unowned self] in connections[$0] }
+        services.worker.onClosingChange = { [unowned self] in closingDidChange(of: $0) }
+    }
+
+    subscript(number: Int) -> Connection? {
+        get { connections[number] }
+        set { connections[number] = newValue }
+    }
+
+    var keys: Dictionary<Int, Connection>.Keys { connections.keys }
+    var values: Dictionary<Int, Connection>.Values { connections.values }
+    var count: Int { connections.count }
+    var isEmpty: Bool { connections.isEmpty }
+    var configuration: LiveConfiguration { services.configuration }
+
+    /// Closes the connections of users whose role has changed: they connect again with the new one.
+    func closeThoseWithOldRole() {
+        for connection in connections.values where configuration.access.role(of: connection.uid) != connection.role {
+            connection.closeAfterReply()
+        }
+    }
+
+    /// Releases memory that the connections do not need.
+    func shrink() {
+        for connection in connections.values { connection.shrink() }
+        services.buffers.releaseWriter()
+    }
+
+    /// Has the connections of a user read again, or not any more, when that has to do with descriptors that cannot be closed.
+    func closingDidChange(of uid: UInt32) {
+        for connection in connections.values where connection.uid == uid { connection.settle() }
+    }
+
+    func connectionDidClose(_ connection: Connection) {
+        connections[connection.number] = nil
+        log.write(.debug, "disconnected", [("client", "c-\(connection.number)")])
+        releaseLeases(of: connection)
+        didChange()
+    }
+
+    func connectionDidReleaseResources(_ connection: Connection) { releaseLeases(of: connection) }
+
+    /// Removes bodies on lease whose client has no connection any more. The connection that asked for a body holds it too: a client that takes
+    /// another name keeps what it was given under the first one.
+    private func releaseLeases(of gone: Connection) {
+        let leases = spool.leases(of: gone.identity, connection: gone.number)
+        guard !leases.isEmpty else { return }
+        let present = Set(connections.values.map(\.identity))
+        for body in leases where connections[body.connection] == nil {
+            if let owner = body.owner, present.contains(owner) { continue }
+            spool.remove(body)
+        }
+    }
+
+    // MARK: Memory
+
+    /// Gives up the messages that have waited longest, of the user who holds most, until all fit.
+    func makeRoomForInput() {
+        while let uid = services.memory.input.culprit(services.limits.totalInputBytes) {
+            // What a thread reads is over soon.
+            let oldest = connections.values.filter { $0.uid == uid && $0.hasHalfMessage }
+                .min { $0.inputSince < $1.inputSince }
+            guard let oldest, oldest.discardMessage() else { return }
+            log.write(.warning, "half a message given up", [("client", "c-\(oldest.number)"), ("uid", String(uid))])
+        }
+    }
+
+    /// Closes the connections that have taken nothing for longest, of the user who holds most, when not reading from them is not enough.
+    func makeRoomForOutput() {
+        let limit = services.limits.totalUnreadBytes + services.limits.totalUnreadBytes / 4
+        while services.memory.output.total > limit,
+            let uid = services.memory.output.culprit(services.limits.totalUnreadBytes)
+        {
+            let holders = connections.values.filter { $0.uid == uid && $0.held.output > 0 }
+            // One whose batches wait may well read: it comes last.
+            let unread = holders.filter { $0.output.count > ConnectionMemory.shortOutputBytes }
+            guard let stuck = (unread.isEmpty ? holders : unread).min(by: { $0.outputMoved < $1.outputMoved }) else {
+                return
+            }
+            log.write(
+                .warning, "closed: it does not read", [("client", "c-\(stuck.number)"), ("uid", String(uid))])
+            stuck.close()
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// A request as the daemon keeps it: who asked for it, and what becomes of it.
+final class RequestEntry {
+    let request: Request
+    /// Whose it is.
+    let client: ClientIdentity
+    /// What people call the client: its given name, or that of its program.
+    var clientName = ""
+    /// The number of the connection that asked, for `on_disconnect`.
+    let connection: Int
+    /// Its place in the order in which requests were made.
+    let sequence: Int
+    /// Whether it ends with its connection.
+    let cancelsOnDisconnect: Bool
+    /// Whether it is kept for `request.get` when it is over (`submit`), or dismissed with its answer (`perform`). One whose caller has given
+    /// up its call is kept from then on: its answer is still to be had, and it must go some day.
+    var isKept: Bool
+    /// Whether nobody may ask for it any more. One that is under way stays known until it is over, because its events have an owner.
+    var isDismissed = false
+    /// The client's idempotency key, and what was asked for under it.
+    let key: String?
+    let fingerprint: UInt64
+    /// The client's free labels, as JSON.
+    let tags: [UInt8]?
+    /// What it takes of the daemon's memory while it is under way, of what came with its call.
+    let heldBytes: Int
+    /// What it has come to take since, besides.
+    var grownBytes = 0
+    /// The part of it that stays when the body has been let go of.
+    private let lastingBytes: Int
+    /// What it takes of the memory since its end, if it is kept.
+    var retainedBytes = 0
+    /// Microseconds since 1970.
+    let created: Int64
+    var finished: Int64?
+    /// Reads the stream for those who ask for one piece after the other.
+    var pull: StreamPull?
+    /// The calls that wait for its end.
+    private(set) var waits: RequestWaits?
+    /// Answers about it that wait until their clients have read more, and the memory that is counted for them.
+    var dueAnswers = 0
+    var dueBytes = 0
+    /// Whether its record is asked for by several calls at a time.
+    private(set) var isAwaitedByMany = false
+    /// Whether a client has seen the outcome.
+    var isRead = false
+    /// The list of its client's requests, while it is known.
+    var siblings: ClientEntries?
+    /// Its place among those that are kept after their end.
+    var place: Int?
+
+    init(
+        request: Request, client: ClientIdentity, connection: Int, sequence: Int, cancelsOnDisconnect: Bool,
+        isKept: Bool, key: String?,
+        fingerprint: UInt64, tags: [UInt8]?, created: Int64, callBytes: Int = 0
+    ) {
+        self.request = request
+        let bodyBytes = request.parameters.bodyMemoryBytes
+        heldBytes = request.parameters.memoryBytes(callBytes: callBytes, sessionFields: request.session.fieldCount)
+        lastingBytes = max(0, heldBytes &- bodyBytes)
+        self.client = client
+        self.connection = connection
+        self.sequence = sequence
+        self.cancelsOnDisconnect = cancelsOnDisconnect
+        self.isKept = isKept
+        self.key = key
+        self.fingerprint = fingerprint
+        self.tags = tags
+        self.created = created
+    }
+
+    /// Calls the body, which answers a call, when the request is over. Returns what takes it back.
+    func wait(on loop: EventLoop, _ owed: OwedAnswers, _ body: @escaping () -> Void) -> () -> Void {
+        let waits = waits ?? RequestWaits(loop: loop, owed: owed)
+        if self.waits == nil {
+            self.waits = waits
+            request.whenFinished { _ in waits.requestDidFinish() }
+        }
+        let number = waits.add(body)
+        if waits.count > 1 { isAwaitedByMany = true }
+        return { waits.remove(number) }
+    }
+
+    /// What it takes of the memory after its end.
+    var recordBytes: Int { retainedBytes > 0 ? retainedBytes : request.retainedMemoryBytes &+ lastingBytes }
+
+    func weigh() { retainedBytes = request.retainedMemoryBytes &+ lastingBytes }
+}
+
+/// The requests of one client.
+final class ClientEntries {
+    let client: ClientIdentity
+    var entries = OrderedEntries<RequestEntry>()
+
+    init(client: ClientIdentity) { self.client = client }
+}

@@ -1,0 +1,28 @@
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// Makes the decoders of the parameters of requests and sessions.
+struct ParametersDecoderFactory {
+    let worker: Worker
+    /// The daemon's user.
+    let owner: UInt32
+    let callbacks: CallbackBroker
+    let loop: EventLoop
+    let connectivity: NetworkConnectivity
+    let partials: PartialFileIndex?
+    let files: FileStore
+
+    /// - Parameter isOfSession: whether the parameters are a session's, whose callbacks outlive the connection of the call.
+    func decoder(
+        for client: any Client, files: CallFiles, ofSession isOfSession: Bool, makeRequestID: @escaping () -> String
+    ) -> RequestParametersDecoder {
+        let worker = worker.access(for: client.identity.workerShare)
+        return RequestParametersDecoder(
+            client: client, owner: owner, files: files, worker: worker,
+            callbacks: ClientCallbacks(
+                broker: callbacks, origin: isOfSession ? nil : client.number,
+                client: client.identity, worker: worker),
+            languages: SessionService.languages, scheduler: loop, connectivity: connectivity,
+            makeRequestID: makeRequestID, partials: partials, fileStore: self.files)
+    }
+}

@@ -1,0 +1,41 @@
+internal import CarpoolSystem
+
+// Finished requests that are kept, and those that go because there are too many.
+extension RequestService {
+    /// Keeps a request for `request.get`, when it is over or from now on.
+    func keep(_ entry: RequestEntry) {
+        entry.isKept = true
+        drop(registry.retain(entry, limits), after: entry)
+    }
+
+    /// Dismisses requests that must go because another is kept now, and then as many more as have to, in slices.
+    func drop(_ surplus: [RequestEntry], after entry: RequestEntry) {
+        guard !surplus.isEmpty else { return }
+        for entry in surplus { dismiss(entry, keepingBody: false) }
+        let uid = entry.client.uid
+        guard registry.retained.beginReducing(uid) else { return }
+        loop.runInSlices(
+            Slices { [unowned self] in
+                let rest = registry.surplus(after: uid, limits)
+                for entry in rest { dismiss(entry, keepingBody: false) }
+                if rest.isEmpty { registry.retained.endReducing(uid) }
+                return !rest.isEmpty
+            })
+    }
+
+    /// Dismisses requests whose time is over, in slices.
+    func dismissExpired(at now: Int64) {
+        loop.runInSlices(
+            Slices { [unowned self] in
+                let gone = registry.expired(at: now, limits)
+                for entry in gone { dismiss(entry, keepingBody: false) }
+                return !gone.isEmpty
+            })
+    }
+
+    /// Releases memory that the tables and the cached record use.
+    func shrink() {
+        registry.shrink()
+        recordCache.removeAll()
+    }
+}

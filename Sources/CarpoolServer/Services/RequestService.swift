@@ -1,0 +1,164 @@
+internal import CarpoolHTTP
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// Makes, finds and dismisses requests.
+final class RequestService {
+    var registry = RequestRegistry()
+    /// Answers that wait for a disk, a serializer or their client.
+    let owed = OwedAnswers()
+    let record: RecordWriter
+    let spool: Spool
+    let loop: EventLoop
+    let log: Log
+    /// What the connections hold of the memory; the records of dismissed requests whose answers are due count too.
+    let memory: ConnectionMemory
+    var recordCache = RecordCache()
+    /// How many requests were made, and how many of them have failed.
+    private(set) var made = 0
+    private(set) var failed = 0
+    /// Whether new requests are taken.
+    var isServing: () -> Bool = { true }
+    /// Called when a request is over.
+    var onFinish: () -> Void = {}
+
+    private let sessions: SessionService
+    private let configuration: LiveConfiguration
+    private let callbacks: CallbackBroker
+    private let decoders: ParametersDecoderFactory
+    private let epoch: String
+
+    init(
+        sessions: SessionService, configuration: LiveConfiguration, callbacks: CallbackBroker,
+        decoders: ParametersDecoderFactory, memory: ConnectionMemory, record: RecordWriter, loop: EventLoop, log: Log,
+        epoch: String
+    ) {
+        self.sessions = sessions
+        self.configuration = configuration
+        self.callbacks = callbacks
+        self.decoders = decoders
+        self.memory = memory
+        self.record = record
+        spool = record.spool
+        self.loop = loop
+        self.log = log
+        self.epoch = epoch
+    }
+
+    /// The maxima in force.
+    var limits: Limits { configuration.limits }
+
+    // MARK: Making
+
+    /// Makes the request that a call asks for. Nothing has been sent yet, and nothing has happened if it throws.
+    func make(_ call: Call, _ files: CallFiles, isKept: Bool, isDetached: Bool) throws(RPCError) -> RequestEntry {
+        guard isServing() else { throw .draining }
+        try configuration.checkNetwork(of: call.client)
+        let session = try sessions.session(call.params["session"], of: call.client)
+        let identity = call.client.identity
+        if let refusal = registry.refusal(of: identity, limits) { throw .tooManyRequests(refusal) }
+        let decoder = decoder(for: call.client, files: files)
+        let parameters = try decoder.parameters(call.params, call.parts)
+        let heldBytes = parameters.memoryBytes(callBytes: call.messageBytes, sessionFields: session.fieldCount)
+        if let refusal = registry.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
+        let tags = try decoder.tags(call.params[.tags])
+        let sequence = registry.nextSequence()
+        let request = session.request(parameters, id: id(sequence))
+        request.context = EventSubject(
+            session: session.name, uid: identity.uid, request: request.id, client: identity,
+            connection: call.client.number)
+        let entry = RequestEntry(
+            request: request, client: identity, connection: call.client.number, sequence: sequence,
+            cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
+            isKept: isKept, key: call.params[.key], fingerprint: Fingerprint.ofKeyed(call), tags: tags,
+            created: WallClock.microseconds(), callBytes: call.messageBytes)
+        entry.clientName = call.client.displayName
+        registry.insert(entry)
+        made &+= 1
+        if entry.cancelsOnDisconnect { call.client.resources.dependents[sequence] = entry }
+        // What goes on without its client does not keep it.
+        let client = entry.cancelsOnDisconnect ? call.client : nil
+        request.whenFinished { [unowned self] _ in didFinish(entry, client) }
+        return entry
+    }
+
+    private lazy var makeID = { [unowned self] in id(registry.nextSequence()) }
+    private func id(_ sequence: Int) -> String { "r_\(epoch)_\(String(sequence, radix: 36))" }
+
+    /// Reads the parameters of a request, or of a session, whose callbacks outlive the connection of the call.
+    func decoder(for client: any Client, files: CallFiles, ofSession isOfSession: Bool = false) -> RequestParametersDecoder {
+        decoders.decoder(for: client, files: files, ofSession: isOfSession, makeRequestID: makeID)
+    }
+
+    /// Counts what a request has come to use of memory. Returns why there is no room for it.
+    func grow(_ request: Request, to bytes: Int) -> Quota.Refusal? {
+        registry.known(request.id).flatMap { registry.grow($0, to: bytes, limits) }
+    }
+
+    // MARK: Finding
+
+    /// Whether a client may use and read what another client has made: only one of the same user may, whatever its role.
+    func mayRead(_ owner: ClientIdentity, _ client: any Client) -> Bool { owner.uid == client.uid }
+
+    /// The request that a call names, if the caller may use it.
+    func entry(of call: Call) throws(RPCError) -> RequestEntry {
+        try entry(call.params["request"]?.string ?? "", for: call.client)
+    }
+
+    /// The request that a call wants to end: an administrator may also end another user's.
+    func entryToEnd(of call: Call) throws(RPCError) -> RequestEntry {
+        let id = call.params["request"]?.string ?? ""
+        guard call.client.role == .admin, let entry = registry[id] else { return try entry(id, for: call.client) }
+        return entry
+    }
+
+    func entry(_ id: String, for client: any Client) throws(RPCError) -> RequestEntry {
+        guard let entry = registry[id], mayRead(entry.client, client) else { throw .requestNotFound(id) }
+        return entry
+    }
+
+    // MARK: Ending
+
+    private func didFinish(_ entry: RequestEntry, _ client: (any Client)?) {
+        client?.resources.dependents[entry.sequence] = nil
+        callbacks.requestDidFinish(entry.request.id)
+        drop(registry.finish(entry, at: WallClock.microseconds(), limits), after: entry)
+        if entry.isDismissed { spool.release(entry.request.id) }
+        leaseRest(of: entry.request.stream)
+        if entry.request.error != nil { failed &+= 1 }
+        log.write(.debug, "request finished", RequestService.fields(of: entry))
+        onFinish()
+    }
+
+    /// The unread part of a stream that is over stays as long as a body would.
+    private func leaseRest(of stream: ResponseStream?) {
+        guard let stream, stream.holdsBytes else { return }
+        loop.arm(Timer { [weak stream] in stream?.discard() }, afterMilliseconds: limits.spoolLeaseMilliseconds)
+    }
+
+    private static func fields(of entry: RequestEntry) -> [(StaticString, String)] {
+        [
+            ("request", entry.request.id), ("client", entry.clientName),
+            ("url", Redaction.withoutSecrets(entry.request.parameters.url)),
+            ("status", entry.request.response.map { String($0.status) } ?? "-"),
+            ("error", entry.request.error?.name ?? "-"),
+        ]
+    }
+
+    /// Cancels a request and dismisses it.
+    /// - Parameter keepingPartialFile: whether the partial file of a download stays: its client may have the token, and come back.
+    /// - Parameter then: called when the partial file of a request that is over has been removed, if it is.
+    func abandon(_ entry: RequestEntry, keepingPartialFile: Bool, then: @escaping () -> Void = {}) {
+        entry.request.cancel(producingResumeData: keepingPartialFile)
+        if keepingPartialFile { then() } else { entry.request.discardPartialFile(completion: then) }
+        dismiss(entry, keepingBody: false)
+    }
+
+    /// Removes a request. The body of one that was performed stays for a while, since its answer may name the file.
+    func dismiss(_ entry: RequestEntry, keepingBody: Bool) {
+        registry.remove(entry)
+        if entry.dueAnswers > 0 { noteMemory(of: entry) }
+        if !keepingBody { spool.release(entry.request.id) }
+    }
+}

@@ -1,0 +1,66 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+internal import CarpoolSystem
+
+/// Makes and finds the sessions of all users.
+final class SessionService {
+    var table = SessionTable()
+    /// The sessions that clients hold, and the memory of their configurations.
+    let quota = QuotaLedger()
+    let memoryQuota = QuotaLedger()
+    /// The account of what requests use of memory; set once the requests are there.
+    var memory: (any RequestMemory)?
+    /// Knows the network, for the sessions.
+    let connectivity: NetworkConnectivity
+    let files: FileStore
+    let streamMemory: StreamMemory
+    private let transport: CurlTransport
+    private let loop: EventLoop
+    private let spool: Spool
+    private let publisher: EventPublisher
+
+    /// For `Accept-Language`, where neither session nor request says otherwise: the same for all users.
+    static let languages = ["en"]
+
+    init(
+        transport: CurlTransport, loop: EventLoop, spool: Spool, files: FileStore, publisher: EventPublisher,
+        connectivity: NetworkConnectivity, limits: Limits
+    ) {
+        self.transport = transport
+        self.loop = loop
+        self.spool = spool
+        self.files = files
+        self.publisher = publisher
+        self.connectivity = connectivity
+        streamMemory = StreamMemory(streamBytes: limits.streamBytes, totalBytes: limits.totalStreamBytes)
+    }
+
+    func make(name: String, of uid: UInt32, _ configuration: SessionConfiguration) -> Session {
+        let session = Session(
+            name: name, user: uid == publisher.owner ? nil : uid, configuration: configuration, transport: transport,
+            scheduler: loop, spool: spool, files: files, eventMonitor: publisher, streamMemory: streamMemory,
+            connectivity: connectivity)
+        session.memory = memory
+        return session
+    }
+
+    /// The caller's session of that name, `default` if the call names none. Other users' sessions are as if they did not exist.
+    func session(_ json: JSON?, of client: any Client) throws(RPCError) -> Session {
+        let uid = client.uid
+        guard let json, !json.isString("default") else { return standard(of: uid) }
+        let name = json.string ?? ""
+        guard let entry = table.entry(name, of: uid) else { throw .sessionNotFound(name) }
+        return entry.session
+    }
+
+    /// A user's `default` session.
+    func standard(of uid: UInt32) -> Session {
+        table.standard(of: uid) {
+            var shared = SessionConfiguration()
+            shared.languages = SessionService.languages
+            return make(name: SessionTable.standardName, of: uid, shared)
+        }
+    }
+}
