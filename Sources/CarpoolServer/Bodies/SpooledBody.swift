@@ -103,7 +103,7 @@ final class SpooledBody: SpoolFile {
 
     private static func read(_ path: String, _ count: Int64) -> Result<[UInt8], SystemError> {
         Result { () throws(SystemError) in
-            try KeptBody.file(path: path, size: count).read(at: 0, count: Int(clamping: count))
+            try StoredBody.file(path: path, size: count).read(at: 0, count: Int(clamping: count))
         }
     }
 

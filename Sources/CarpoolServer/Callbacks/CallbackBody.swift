@@ -41,7 +41,7 @@ enum CallbackBody {
         var isWhole = url.utf8.count <= detail.head.urlBytes
         writer.beginObject()
         writer.member("method", request.method.rawValue)
-        writer.member("url", BoundedText.of(url, bytes: detail.head.urlBytes))
+        writer.member("url", TruncatedText.of(url, bytes: detail.head.urlBytes))
         writer.key("headers")
         writer.beginArray()
         let start = writer.count

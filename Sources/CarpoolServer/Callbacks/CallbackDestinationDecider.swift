@@ -5,10 +5,10 @@ internal import CarpoolSession
 
 /// Has a client say where a download goes (DL-04).
 final class CallbackDestinationDecider: DestinationDecider {
-    private let callback: ClientCallback
+    private let callback: CallbackEndpoint
     private let options: DownloadOptions
 
-    init(_ callback: ClientCallback, options: DownloadOptions) {
+    init(_ callback: CallbackEndpoint, options: DownloadOptions) {
         self.callback = callback
         self.options = options
     }

@@ -4,13 +4,13 @@ internal import CarpoolSession
 
 /// Has a client adapt requests, decide about retries, or both (RI-01, RI-02).
 final class CallbackInterceptor: RequestInterceptor {
-    private let callback: ClientCallback
+    private let callback: CallbackEndpoint
     /// A client that is not there cannot say when to stop: what its absence has sent again is bounded, and spaced, as the model's own retry
     /// policy is by default (RT-01 to RT-03).
     private static let blindRetries = 2
     private static let blindDelayMilliseconds = 500
 
-    init(_ callback: ClientCallback) { self.callback = callback }
+    init(_ callback: CallbackEndpoint) { self.callback = callback }
 
     func adapt(
         _ urlRequest: TransportRequest, for request: Request,

@@ -3,9 +3,9 @@ internal import CarpoolSession
 
 /// Has a client change the bytes of a body before a serializer sees them (RS-09).
 final class CallbackPreprocessor: ResponsePreprocessor {
-    private let callback: ClientCallback
+    private let callback: CallbackEndpoint
 
-    init(_ callback: ClientCallback) { self.callback = callback }
+    init(_ callback: CallbackEndpoint) { self.callback = callback }
 
     func preprocess(
         _ body: [UInt8], of request: Request, completion: @escaping (Result<[UInt8], SessionError>) -> Void

@@ -4,9 +4,9 @@ internal import CarpoolSession
 
 /// Has a client decide about redirects (RH-03).
 final class CallbackRedirectDecider: RedirectDecider {
-    private let callback: ClientCallback
+    private let callback: CallbackEndpoint
 
-    init(_ callback: ClientCallback) { self.callback = callback }
+    init(_ callback: CallbackEndpoint) { self.callback = callback }
 
     func redirect(
         _ request: Request, after response: ResponseHead, to proposed: TransportRequest,

@@ -4,9 +4,9 @@ internal import CarpoolSystem
 
 /// Has a client get new credentials (AI-01). A client that does not answer fails the refresh: there is nothing to go on with.
 final class CallbackRefresher: CredentialRefresher {
-    private let callback: ClientCallback
+    private let callback: CallbackEndpoint
 
-    init(_ callback: ClientCallback) { self.callback = callback }
+    init(_ callback: CallbackEndpoint) { self.callback = callback }
 
     func refresh(
         _ credential: OAuth2Credential, for session: Session,

@@ -5,9 +5,9 @@ internal import CarpoolSession
 final class CallbackSerializer: ResponseSerializer {
     let name = "callback"
     let isTyped = true
-    private let callback: ClientCallback
+    private let callback: CallbackEndpoint
 
-    init(_ callback: ClientCallback) { self.callback = callback }
+    init(_ callback: CallbackEndpoint) { self.callback = callback }
 
     func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         let callback = callback

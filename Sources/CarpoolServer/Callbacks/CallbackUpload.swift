@@ -5,7 +5,7 @@ internal import CarpoolSystem
 
 /// Has a client give the body of a request when it is about to be sent, and again whenever it is needed again (UP-05).
 final class CallbackUpload: Uploadable {
-    private let callback: ClientCallback
+    private let callback: CallbackEndpoint
     /// Whether the client may name files: only if it is the daemon's own user.
     private let mayOpenFiles: Bool
     /// Opens them.
@@ -17,7 +17,7 @@ final class CallbackUpload: Uploadable {
         case file(path: String, offset: Int64, length: Int64?)
     }
 
-    init(_ callback: ClientCallback, mayOpenFiles: Bool, worker: WorkerAccess) {
+    init(_ callback: CallbackEndpoint, mayOpenFiles: Bool, worker: WorkerAccess) {
         self.callback = callback
         self.mayOpenFiles = mayOpenFiles
         self.worker = worker

@@ -4,9 +4,9 @@ internal import CarpoolSession
 /// Has a client judge responses (VA-07).
 final class CallbackValidator: ResponseValidator {
     let name = "callback"
-    private let callback: ClientCallback
+    private let callback: CallbackEndpoint
 
-    init(_ callback: ClientCallback) { self.callback = callback }
+    init(_ callback: CallbackEndpoint) { self.callback = callback }
 
     func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         let specification = callback.specification

@@ -10,7 +10,7 @@ extension SessionError {
     static func callbackFailed(
         _ name: String, _ reason: CallbackFailure, message: String? = nil, limit: CallbackTable.ReachedLimit? = nil
     ) -> SessionError {
-        let message = message.map { BoundedText.of($0, bytes: messageBytes) }
+        let message = message.map { TruncatedText.of($0, bytes: messageBytes) }
         var details = [Detail("callback", .string(name)), Detail("reason", .string(reason.rawValue))]
         if let message, reason == .error { details.append(Detail("message", .string(message))) }
         if let limit {
@@ -25,13 +25,14 @@ extension SessionError {
     /// A client has answered that what it was asked about is not to go on.
     static func clientRefused(_ name: String, message: String) -> SessionError {
         SessionError(
-            "client_refused", BoundedText.of(message, bytes: messageBytes), details: [Detail("callback", .string(name))]
+            "client_refused", TruncatedText.of(message, bytes: messageBytes),
+            details: [Detail("callback", .string(name))]
         )
     }
 
     /// A client can do nothing with what it has read of a stream.
     static func clientRefused(_ message: String) -> SessionError {
-        SessionError("client_refused", BoundedText.of(message, bytes: messageBytes))
+        SessionError("client_refused", TruncatedText.of(message, bytes: messageBytes))
     }
 
     private static func description(of reason: CallbackFailure) -> String {

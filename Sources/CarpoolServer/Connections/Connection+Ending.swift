@@ -58,18 +58,18 @@ extension Connection {
     }
 
     /// A client that is shown out and does not read its last answers is waited for this long.
-    private static let farewellMilliseconds = 1_000
+    private static let closingMilliseconds = 1_000
 
     /// Shows the client out once the answers of this turn are queued.
     func closeAfterReply() {
         services.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
-        services.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.farewellMilliseconds)
+        services.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.closingMilliseconds)
     }
 
     /// Sends what is queued and closes, for a client that is shown out.
     func closeAfterFlush() {
         inputHasEnded = true
-        isShownOut = true
+        isClosing = true
         work = []
         for subscription in resources.subscriptions.values {
             services.publisher.close(subscription, .connectionClosing)

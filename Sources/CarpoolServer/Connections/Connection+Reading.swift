@@ -37,7 +37,7 @@ extension Connection {
 
     private func take(_ prepared: PreparedInput, _ bytes: Int, of batch: Batch?) {
         awaitedBytes = 0
-        guard !isClosed, !isShownOut else { return }
+        guard !isClosed, !isClosing else { return }
         switch prepared {
         case .request(let request, let call): handle(request, bytes, prepared: call, batch: batch)
         case .input(let input): handle(input, bytes, of: batch)

@@ -63,7 +63,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private(set) var hasEvents = false
     var isClosed: Bool { !resources.isOpen }
     /// What it still asks is not answered.
-    var isShownOut = false
+    var isClosing = false
     /// Its share of the connections that the daemon has, until it is closed.
     var ticket: QuotaLedger.Ticket?
     var judgement = ViewJudgement()
@@ -158,7 +158,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// calls whose answers are large. Gives whether the slice was over; where the client has to read, ``flush()`` goes on.
     private func handleMessages(since start: MonotonicTime) -> Bool {
         var slice = InputSlice(since: start)
-        while !isClosed, !isShownOut {
+        while !isClosed, !isClosing {
             if writeDueAnswer() {
                 if slice.isOver() { return true }
                 continue
@@ -289,7 +289,7 @@ extension Connection: Client {
 }
 
 extension Connection: CallbackPeer {
-    var canAnswer: Bool { !isClosed && !isShownOut && !inputHasEnded && takesAnswers }
+    var canAnswer: Bool { !isClosed && !isClosing && !inputHasEnded && takesAnswers }
 
     func send(_ question: CallbackQuestion, number: Int, deadlineMilliseconds: Int) {
         services.buffers.withWriter { writer in
@@ -308,7 +308,7 @@ extension Connection: StreamSink {
     private static let unreadStreamBytes = 262_144
 
     var takesStreams: Bool {
-        !isClosed && !isHungUp && !isShownOut && hasRoom(below: Connection.unreadStreamBytes)
+        !isClosed && !isHungUp && !isClosing && hasRoom(below: Connection.unreadStreamBytes)
     }
 
     func send(streamMessage write: (inout JSONWriter) -> Void) {
@@ -325,7 +325,7 @@ extension Connection: StreamSink {
 }
 
 extension Connection: NotificationSink {
-    var isDrained: Bool { !isClosed && !isShownOut && output.isEmpty }
+    var isDrained: Bool { !isClosed && !isClosing && output.isEmpty }
 
     func send(notification write: (inout JSONWriter) -> Void) {
         services.buffers.withWriter { writer in

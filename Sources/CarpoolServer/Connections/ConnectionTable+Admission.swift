@@ -36,7 +36,7 @@ extension ConnectionTable {
     }
 
     /// Peers that are being shown out at a time; more are closed at once, for a crowd of them must not cost the daemon its descriptors.
-    private static let maximumFarewells = 64
+    private static let maximumRejected = 64
 
     /// One line with the reason, whatever the peer was about to ask.
     private func refuse(_ fd: consuming FileDescriptor, _ credentials: PeerCredentials, _ error: RPCError) {
@@ -48,36 +48,36 @@ extension ConnectionTable {
         Reply.write(id: nil, error: error, to: &writer)
         writer.append(verbatim: [UInt8(ascii: "\n")])
         let share = WorkerShare(user: credentials.uid, client: "refused")
-        guard farewells.count < ConnectionTable.maximumFarewells, !services.worker.hasTooManyToClose(credentials.uid)
+        guard rejected.count < ConnectionTable.maximumRejected, !services.worker.hasTooManyToClose(credentials.uid)
         else {
             let raw = fd.raw
             _ = writer.withBytes { Bytes.send(raw, $0) }
             // Nothing can come any more; without descriptors, closing does not block.
             if services.buffers.withReadBuffer({ UnixSocket.shutDown(raw, reading: $0) }) {
-                closeRefused(fd, for: share)
+                closeRejected(fd, for: share)
             }
             return
         }
         let buffer = { [services] (body: (UnsafeMutableRawBufferPointer) -> IOResult) in
             services.buffers.withReadBuffer(body)
         }
-        let farewell = Farewell(
+        let rejection = RejectedConnection(
             fd, line: writer.bytes, worker: services.worker.access(for: share), loop: services.loop, buffer: buffer
-        ) { [unowned self] in farewells[ObjectIdentifier($0)] = nil }
-        farewells[ObjectIdentifier(farewell)] = farewell
+        ) { [unowned self] in rejected[ObjectIdentifier($0)] = nil }
+        rejected[ObjectIdentifier(rejection)] = rejection
     }
 
     /// Closes the socket of a refused peer, and with it the descriptors that the peer has passed, on a thread, since that may block.
-    private func closeRefused(_ fd: consuming FileDescriptor, for share: WorkerShare) {
-        closingRefused += 1
-        services.worker.close([fd.release()], for: share) { [weak self] in self?.closingRefused -= 1 }
+    private func closeRejected(_ fd: consuming FileDescriptor, for share: WorkerShare) {
+        closingRejected += 1
+        services.worker.close([fd.release()], for: share) { [weak self] in self?.closingRejected -= 1 }
     }
 
     /// Whether peers are accepted. While sockets of refused peers that wait to be closed take a quarter of the descriptors that the process may
     /// have, none is: the rest is for open connections and for files.
     var acceptsPeers: Bool {
-        guard closingRefused > 0, closingRefused >= (ResourceLimits.openFiles ?? 1_024) / 4 else { return true }
-        log.write(.warning, "no connection is accepted", [("refused_sockets_to_close", String(closingRefused))])
+        guard closingRejected > 0, closingRejected >= (ResourceLimits.openFiles ?? 1_024) / 4 else { return true }
+        log.write(.warning, "no connection is accepted", [("refused_sockets_to_close", String(closingRejected))])
         return false
     }
 }

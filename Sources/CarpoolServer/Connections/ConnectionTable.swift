@@ -11,9 +11,9 @@ final class ConnectionTable: ConnectionOwner {
     var accepted = 0
     var refused = 0
     /// Peers that were rejected and have not gone yet.
-    var farewells: [ObjectIdentifier: Farewell] = [:]
+    var rejected: [ObjectIdentifier: RejectedConnection] = [:]
     /// Sockets of rejected peers that a thread closes.
-    var closingRefused = 0
+    var closingRejected = 0
     /// Called when a connection has come or gone.
     var didChange: () -> Void = {}
 

@@ -86,11 +86,11 @@ extension Server {
         sessions.connectivity.stop()
         reachability.stop()
         // A disk that does not answer keeps nobody from ending: what it holds is removed by the next daemon.
-        loop.arm(Timer { [unowned self] in tellStopped() }, afterMilliseconds: Server.flushMilliseconds)
-        spool.removeAll { [unowned self] in tellStopped() }
+        loop.arm(Timer { [unowned self] in notifyStopped() }, afterMilliseconds: Server.flushMilliseconds)
+        spool.removeAll { [unowned self] in notifyStopped() }
     }
 
-    private func tellStopped() {
+    private func notifyStopped() {
         let onStopped = onStopped
         self.onStopped = {}
         onStopped()

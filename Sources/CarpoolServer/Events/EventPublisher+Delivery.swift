@@ -15,7 +15,7 @@ extension EventPublisher {
     // MARK: One more event
 
     /// Notes for all who may want the last event that it is there.
-    func tell(_ type: EventType, _ subject: EventSubject?) {
+    func notifyListeners(_ type: EventType, _ subject: EventSubject?) {
         let sequence = journal.last
         for listener in listeners.all where !listener.isBehind && listener.mayWant(type, subject) {
             listener.isBehind = true
@@ -95,7 +95,7 @@ extension EventPublisher {
         if let loss = subscription.queue.takeLoss(upTo: journal.last) {
             // Among the dropped ones may be the ends of what it holds.
             subscription.pace?.forgetAll()
-            tell(.lagged, to: subscription) { writer in
+            send(.lagged, to: subscription) { writer in
                 writer.member("dropped", loss.dropped)
                 writer.member("resume", cursor(at: loss.resume))
             }
@@ -115,7 +115,7 @@ extension EventPublisher {
             if subscription.pace == nil {
                 sink.queue(event: subscription.head, event.rest(for: subscription.reader))
             } else {
-                sendThinned(event, to: subscription)
+                sendThrottled(event, to: subscription)
             }
             subscription.queue.didSend(event.sequence, bytes: event.size)
             return true
@@ -127,7 +127,7 @@ extension EventPublisher {
     // MARK: The protocol's own events
 
     /// Sends one of the protocol's own events, which are in no journal.
-    func tell(
+    func send(
         _ type: EventType, to subscription: Subscription, _ data: (inout JSONWriter) -> Void = { _ in }
     ) {
         var writer = JSONWriter()
@@ -151,7 +151,7 @@ extension EventPublisher {
                 subscription.sink.takesEvents
             else { continue }
             subscription.queue.catchUp(with: journal.last)
-            tell(.bookmark, to: subscription)
+            send(.bookmark, to: subscription)
             subscription.sink.eventsAreWaiting()
         }
     }
@@ -160,7 +160,7 @@ extension EventPublisher {
     func close(
         _ subscription: Subscription, _ reason: Subscription.Ending, _ data: (inout JSONWriter) -> Void = { _ in }
     ) {
-        tell(.subscriptionClosed, to: subscription) { writer in
+        send(.subscriptionClosed, to: subscription) { writer in
             writer.member("reason", reason.rawValue)
             data(&writer)
         }

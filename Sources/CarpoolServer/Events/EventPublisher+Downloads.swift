@@ -43,7 +43,7 @@ extension EventPublisher {
             writer.member("received_bytes", completed)
             writer.member("total_bytes", total)
             // Whoever has it can go on with the download, and read the file.
-            if let token = request.resumeData, disclosure.mayTellSecret() { writer.member("resume_data", token) }
+            if let token = request.resumeData, disclosure.mayShowSecret() { writer.member("resume_data", token) }
         }
     }
 }

@@ -5,7 +5,7 @@ internal import CarpoolSystem
 // Progress for those who want it less often than it is told.
 extension EventPublisher {
     /// Sends an event, unless it is a step of a progress that has to wait. What waits of an attempt goes before the attempt's end.
-    func sendThinned(_ event: borrowing EventJournal.Event, to subscription: Subscription) {
+    func sendThrottled(_ event: borrowing EventJournal.Event, to subscription: Subscription) {
         let type = event.entry.type
         if let subject = event.entry.subject {
             if ProgressTypes.steps.contains(type) {

@@ -15,7 +15,7 @@ extension EventPublisher {
             writer.member("method", challenge.method.rawValue)
             writer.member("host", challenge.host)
             writer.member("port", challenge.port)
-            writer.member("realm", challenge.realm.map { BoundedText.of($0, bytes: record.eventDetail.urlBytes) })
+            writer.member("realm", challenge.realm.map { TruncatedText.of($0, bytes: record.eventDetail.urlBytes) })
             writer.member("previous_failure_count", challenge.previousFailureCount)
         }
     }
@@ -42,7 +42,7 @@ extension EventPublisher {
         publish(.taskWillRedirect, request: request) { writer in
             writer.member("status", request.response?.status)
             writer.member(
-                "from", request.url.map { BoundedText.of(record.shown($0), bytes: record.eventDetail.urlBytes) })
+                "from", request.url.map { TruncatedText.of(record.shown($0), bytes: record.eventDetail.urlBytes) })
             record.write(url: url.description, record.eventDetail, to: &writer)
         }
     }

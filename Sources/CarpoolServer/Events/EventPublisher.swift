@@ -98,7 +98,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     /// Method, URL and status, as much as is known.
     private static func description(of request: Request) -> String {
-        let url = BoundedText.of(
+        let url = TruncatedText.of(
             Redaction.withoutSecrets(request.parameters.url), bytes: EventPublisher.describedURLBytes)
         let status = request.response.map { " (\($0.status))" } ?? ""
         return "\(request.parameters.method.rawValue) \(url)\(status)"
@@ -120,7 +120,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
             disclosure.isForOwner = false
         }
         append(type, subject)
-        tell(type, subject)
+        notifyListeners(type, subject)
         if !bookmarks.isArmed { loop.arm(bookmarks, afterMilliseconds: limits.bookmarkMilliseconds) }
     }
 

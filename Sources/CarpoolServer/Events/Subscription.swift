@@ -36,7 +36,7 @@ final class Subscription {
     /// Its client's share of the subscriptions that there may be, until it is removed.
     var ticket: QuotaLedger.Ticket?
     /// Thins out the progress of requests, if it is to.
-    var pace: ProgressThinner?
+    var pace: ProgressThrottle?
     /// The listener of its connection and its place there, until it is removed.
     var listener: EventListener?
     var place: Int?
@@ -60,7 +60,7 @@ final class Subscription {
         self.lagPolicy = lagPolicy
         var heard = filter.types
         if progressMilliseconds > 0, heard.intersects(ProgressTypes.steps) {
-            pace = ProgressThinner(intervalMilliseconds: progressMilliseconds)
+            pace = ProgressThrottle(intervalMilliseconds: progressMilliseconds)
             heard.formUnion(ProgressTypes.endings)
         }
         self.heard = heard

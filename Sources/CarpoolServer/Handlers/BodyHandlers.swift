@@ -38,7 +38,7 @@ struct BodyHandlers {
 
     /// Runs what reads a body: at once if it is in memory, else on the worker.
     private func run<Value: Sendable>(
-        _ work: @escaping @Sendable () -> Value, of body: KeptBody, for call: Call, then: @escaping (Value) -> Void
+        _ work: @escaping @Sendable () -> Value, of body: StoredBody, for call: Call, then: @escaping (Value) -> Void
     ) {
         guard case .file = body else { return then(work()) }
         files.run(for: Spool.share(of: call.client.identity), work) { result in
@@ -86,7 +86,7 @@ struct BodyHandlers {
     }
 
     /// The body of a request that is over, if the caller may see it.
-    private func body(of id: String, for client: any Client) throws(RPCError) -> KeptBody {
+    private func body(of id: String, for client: any Client) throws(RPCError) -> StoredBody {
         if let body = try spooledBody(of: id, for: client) {
             guard let path = body.path else {
                 throw .wrongState(request: id, state: "resumed", expected: "a finished request")

@@ -220,7 +220,7 @@ struct RequestHandlers {
         writer.member("client", entry.clientName)
         if entry.client.uid != reader.uid { writer.member("uid", entry.client.uid) }
         writer.member("method", request.parameters.method.rawValue)
-        writer.member("url", BoundedText.of(shown, bytes: room))
+        writer.member("url", TruncatedText.of(shown, bytes: room))
         writer.member("status", request.response?.status)
         writer.member("error", request.error?.name)
         writer.member("created", time: entry.created)

@@ -48,7 +48,7 @@ final class Batch {
 
     private func sendIfComplete() {
         guard isClosed, expected == 0 else { return }
-        defer { tellFollowers() }
+        defer { notifyFollowers() }
         // A batch of notifications alone is not answered at all.
         guard !text.isEmpty else { return }
         grow(-text.count)
@@ -57,7 +57,7 @@ final class Batch {
         text = []
     }
 
-    private func tellFollowers() {
+    private func notifyFollowers() {
         let followers = followers
         self.followers = []
         for follower in followers { follower() }

@@ -9,7 +9,7 @@ struct DestinationReader {
     /// The caller: files are written with the daemon's rights only for one that could write the same.
     let client: any Client
     /// Makes what asks the client.
-    let callbacks: any CallbackParts
+    let callbacks: any CallbackFactory
     /// Who remembers partial files.
     let index: PartialFileIndex?
     /// Writes the file.

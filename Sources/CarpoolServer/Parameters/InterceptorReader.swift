@@ -7,7 +7,7 @@ internal import CarpoolSystem
 /// Makes an interceptor of the member `interceptor`, which has passed its schema.
 struct InterceptorReader {
     /// Makes those that ask a client.
-    let callbacks: any CallbackParts
+    let callbacks: any CallbackFactory
     /// Keeps the time of refreshes.
     let scheduler: any Scheduler
     /// Knows when the network is back.

@@ -6,7 +6,7 @@ internal import CarpoolSession
 /// Makes a redirect handler of what a caller wrote under `redirect`, which has passed its schema.
 struct RedirectReader {
     /// Makes the deciders that ask a client.
-    let callbacks: any CallbackParts
+    let callbacks: any CallbackFactory
 
     func redirect(_ json: JSON, path: String) throws(RPCError) -> RedirectHandler {
         if json.string != nil { return json.isString("do_not_follow") ? .doNotFollow : .follow }

@@ -15,7 +15,7 @@ struct RequestParametersDecoder {
     /// Opens and reads files for the client while a request is under way.
     let worker: WorkerAccess
     /// Makes what asks the client.
-    let callbacks: any CallbackParts
+    let callbacks: any CallbackFactory
     /// For sessions that name none of their own.
     let languages: [String]
     /// Keeps the time of refreshes.

@@ -5,7 +5,7 @@ internal import CarpoolSession
 
 /// Makes serializers of the member `serialize`, which has passed its schema.
 struct SerializerReader {
-    let callbacks: any CallbackParts
+    let callbacks: any CallbackFactory
     /// The longest record that the caller reads: a longer value is not kept.
     var maximumTextBytes: Int?
 

@@ -4,7 +4,7 @@ internal import CarpoolSession
 
 /// Makes validators of the member `validate`, which has passed its schema.
 struct ValidationReader {
-    let callbacks: any CallbackParts
+    let callbacks: any CallbackFactory
 
     /// Gives the validators in order; none for `false` or an empty list.
     func validators(_ json: JSON, path: String) throws(RPCError) -> [any ResponseValidator] {

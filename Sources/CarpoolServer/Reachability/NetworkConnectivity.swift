@@ -15,9 +15,9 @@ final class NetworkConnectivity: Connectivity {
     private var observation: NetworkReachabilityManager.Observation?
     private var observers = ConnectivityObservers()
     /// Whether the observers do not know yet of a change.
-    private var hasNews = false
+    private var hasChanges = false
     /// How many of the kernel's messages there were when they were last told.
-    private var messagesTold = 0
+    private var notifiedMessages = 0
     /// What was answered since the last look: thousands of requests may ask for a few hosts.
     private var answers: [String: NetworkPath] = [:]
     private var lastRefresh: MonotonicTime?
@@ -37,7 +37,7 @@ final class NetworkConnectivity: Connectivity {
     func start() {
         observation = manager.observe(
             { [unowned self] in networkDidChange($0) }, onLook: { [unowned self] in didLook() })
-        tellTransport(manager.snapshot)
+        notifyTransport(manager.snapshot)
     }
 
     /// Hears of nothing any more.
@@ -83,9 +83,9 @@ final class NetworkConnectivity: Connectivity {
         let old = change.previous.snapshot
         let new = change.current.snapshot
         changes &+= 1
-        hasNews = true
+        hasChanges = true
         if change.isLoss || change.removedAddresses.contains(where: { !$0.isLinkLocal }) { losses &+= 1 }
-        tellTransport(new)
+        notifyTransport(new)
         if old.networkID != new.networkID || old.nameServers.map(\.address) != new.nameServers.map(\.address) {
             transport.expireDNSCache()
         }
@@ -96,13 +96,13 @@ final class NetworkConnectivity: Connectivity {
         answers = [:]
         // Not after a look that nothing has caused: whoever goes in vain has the network looked at, and would send the others after him.
         let messages = manager.statistics.datagrams &+ manager.statistics.resyncs
-        guard hasNews || messages != messagesTold else { return }
-        hasNews = false
-        messagesTold = messages
+        guard hasChanges || messages != notifiedMessages else { return }
+        hasChanges = false
+        notifiedMessages = messages
         loop.forEach(of: observers.numbers) { [weak self] in self?.observers[$0]?() }
     }
 
-    private func tellTransport(_ snapshot: ReachabilitySnapshot) {
+    private func notifyTransport(_ snapshot: ReachabilitySnapshot) {
         isOffline = !snapshot.canTry
         // Whoever cannot see the interfaces has not seen them go either.
         if !snapshot.interfaces.isEmpty {

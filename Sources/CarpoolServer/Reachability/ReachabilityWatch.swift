@@ -16,9 +16,9 @@ final class ReachabilityWatch {
     private var observation: NetworkReachabilityManager.Observation?
     private var hosts: [HostWatch] = []
     /// The hosts as the client knows them.
-    private var toldHosts: [[HostReachability]] = []
+    private var sentHosts: [[HostReachability]] = []
     /// A host that is lost is told of when that has lasted.
-    private lazy var hostTimer = Timer { [weak self] in self?.tellHosts() }
+    private lazy var hostTimer = Timer { [weak self] in self?.hostsDidChange() }
     /// The last reading that was sent.
     private var sent: ReachabilityReading
     /// What is to be sent.
@@ -47,9 +47,9 @@ final class ReachabilityWatch {
         ) { [weak self] in self?.take($0) }
         guard !hosts.isEmpty else { return }
         self.hosts = hosts.map { name in
-            HostWatch(name, for: uid, service) { [weak self] in self?.tellHosts() }
+            HostWatch(name, for: uid, service) { [weak self] in self?.hostsDidChange() }
         }
-        toldHosts = self.hosts.map(\.view.addresses)
+        sentHosts = self.hosts.map(\.view.addresses)
         observation = service.manager.observe(isSliced: true, { _ in }, onLook: { [weak self] in self?.refreshHosts() })
     }
 
@@ -91,17 +91,17 @@ final class ReachabilityWatch {
 
     private func refreshHosts() {
         for host in hosts { host.refresh() }
-        let isLoss = zip(hosts, toldHosts).contains { host, told in
+        let isLoss = zip(hosts, sentHosts).contains { host, told in
             told.contains(where: \.canTry) && !host.view.addresses.contains(where: \.canTry)
         }
         if !isLoss {
-            tellHosts()
+            hostsDidChange()
         } else if !hostTimer.isArmed {
             service.loop.arm(hostTimer, afterMilliseconds: settings.lostAfterMilliseconds)
         }
     }
 
-    private func tellHosts() {
+    private func hostsDidChange() {
         guard !isEnded else { return }
         if noteHosts() { passedOver &+= 1 }
         send()
@@ -111,8 +111,8 @@ final class ReachabilityWatch {
     @discardableResult private func noteHosts() -> Bool {
         service.loop.cancel(hostTimer)
         let current = hosts.map(\.view.addresses)
-        guard current != toldHosts else { return false }
-        toldHosts = current
+        guard current != sentHosts else { return false }
+        sentHosts = current
         defer { isHostPending = true }
         return isHostPending
     }

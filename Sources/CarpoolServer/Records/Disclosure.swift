@@ -13,7 +13,7 @@ final class Disclosure {
     private static let maximumNameBytes = 64
 
     /// Whether a secret may be written; notes that there is one.
-    func mayTellSecret() -> Bool {
+    func mayShowSecret() -> Bool {
         foundSecret = true
         return isForOwner
     }
@@ -22,13 +22,13 @@ final class Disclosure {
     func shown(_ text: String) -> String {
         let open = Redaction.withoutSecrets(text)
         // Only texts with a "=" or "@" differ, and those rarely.
-        return open == text || mayTellSecret() ? text : open
+        return open == text || mayShowSecret() ? text : open
     }
 
     /// The value of a field.
     func shown(_ value: String, of name: String) -> String {
         guard isSecret(name) else { return shown(value) }
-        return mayTellSecret() ? value : Redaction.mark
+        return mayShowSecret() ? value : Redaction.mark
     }
 
     private func isSecret(_ name: String) -> Bool {

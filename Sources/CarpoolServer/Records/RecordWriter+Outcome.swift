@@ -60,7 +60,7 @@ extension RecordWriter {
             switch detail.value {
             case .boolean(let value): writer.bool(value)
             case .facts(let facts): write(facts, to: &writer)
-            case .string(let text): writer.string(BoundedText.of(shown(text), bytes: RecordWriter.detailBytes))
+            case .string(let text): writer.string(TruncatedText.of(shown(text), bytes: RecordWriter.detailBytes))
             case .integer(let number): writer.integer(number)
             case .strings(let texts):
                 writer.beginArray()

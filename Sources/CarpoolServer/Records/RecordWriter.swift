@@ -196,7 +196,7 @@ struct RecordWriter {
 
     /// A URL, or its beginning.
     func write(url: String, _ detail: Detail, to writer: inout JSONWriter) {
-        writer.member("url", BoundedText.of(shown(url), bytes: detail.urlBytes))
+        writer.member("url", TruncatedText.of(shown(url), bytes: detail.urlBytes))
     }
 
     private func writeBody(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
@@ -232,7 +232,7 @@ struct RecordWriter {
     private func writeDownload(_ request: Request, to writer: inout JSONWriter) {
         guard let download = request.download else { return }
         // Whoever has the token can go on with the download, and read the file.
-        if let token = request.resumeData, disclosure?.mayTellSecret() ?? true { writer.member("resume_data", token) }
+        if let token = request.resumeData, disclosure?.mayShowSecret() ?? true { writer.member("resume_data", token) }
         writer.member("resumed_at_bytes", download.resumedAt)
         if let reason = download.restarted { writer.member("restarted", reason.rawValue) }
     }

@@ -19,7 +19,7 @@ struct ParametersDecoderFactory {
         let worker = worker.access(for: client.identity.workerShare)
         return RequestParametersDecoder(
             client: client, owner: owner, files: files, worker: worker,
-            callbacks: ClientCallbacks(
+            callbacks: ClientCallbackFactory(
                 broker: callbacks, origin: isOfSession ? nil : client.number,
                 client: client.identity, worker: worker),
             languages: SessionService.languages, scheduler: loop, connectivity: connectivity,

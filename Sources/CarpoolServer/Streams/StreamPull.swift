@@ -58,7 +58,7 @@ final class StreamPull: SlicedWork {
 
     /// Has a call wait for the next message.
     func wait(_ call: any Responder, milliseconds: Int) {
-        guard !reader.isOver else { return tellPlace(to: call) }
+        guard !reader.isOver else { return answerWithPlace(to: call) }
         let timer = Timer { [weak self] in
             guard let self else { return }
             if isScheduled { lastPlace = reader.streamEnd } else { endWait(call) }
@@ -79,11 +79,11 @@ final class StreamPull: SlicedWork {
 
     private func endWait(_ call: any Responder) {
         stopWaiting()
-        tellPlace(to: call)
+        answerWithPlace(to: call)
     }
 
     /// Answers that there is nothing.
-    private func tellPlace(to call: any Responder) {
+    private func answerWithPlace(to call: any Responder) {
         let place = StreamPlace(sequence: reader.lastSequence, attempt: attempt, sizeBytes: 0)
         let (record, request, serializer) = (record, request, reader.serializer)
         call.answer { writer in

@@ -60,7 +60,7 @@ struct SpoolTests {
         let stage = try Stage()
         let body = try Self.body(stage, FakeClient(), "hello")
         try Self.complete(body)
-        let kept = KeptBody.file(path: try #require(body.path), size: body.count)
+        let kept = StoredBody.file(path: try #require(body.path), size: body.count)
         #expect(String(decoding: try kept.read(at: offset, count: count), as: UTF8.self) == expected)
     }
 

@@ -82,7 +82,7 @@ struct CallbackBrokerTests {
         let ping = #"{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}"#
         framed.write("Content-Length: \(ping.utf8.count)\r\n\r\n\(ping)")
         let third = Verdict()
-        try ClientCallbacks(
+        try ClientCallbackFactory(
             broker: broker, origin: framed.connection.number, client: FakeClient().identity,
             worker: stage.server.worker.access(for: .process)
         )
@@ -251,7 +251,7 @@ struct CallbackBrokerTests {
         do {
             let asked = try Peer(stage)
             let entry = try stage.submit(FakeClient(98))
-            try ClientCallbacks(
+            try ClientCallbackFactory(
                 broker: broker, origin: asked.connection.number, client: FakeClient().identity,
                 worker: stage.server.worker.access(for: .process)
             )

@@ -22,8 +22,8 @@ final class CallbackStage {
     var broker: CallbackBroker { stage.server.callbacks }
 
     /// The handlers of a call of the peer's, or of its session.
-    func parts(ofSession: Bool = false) -> ClientCallbacks {
-        ClientCallbacks(
+    func parts(ofSession: Bool = false) -> ClientCallbackFactory {
+        ClientCallbackFactory(
             broker: broker, origin: ofSession ? nil : peer.connection.number, client: FakeClient().identity,
             worker: stage.server.worker.access(for: .process))
     }

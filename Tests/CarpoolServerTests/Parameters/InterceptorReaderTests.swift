@@ -8,7 +8,7 @@ import Testing
 
 struct InterceptorReaderTests {
     /// Notes what it is asked for.
-    private final class Callbacks: CallbackParts {
+    private final class Callbacks: CallbackFactory {
         final class Part: RequestInterceptor, CredentialRefresher {
             func refresh(
                 _ credential: OAuth2Credential, for session: Session,

@@ -7,7 +7,7 @@ import Testing
 
 struct RedirectReaderTests {
     /// Notes which clients are to be asked.
-    private final class Callbacks: CallbackParts {
+    private final class Callbacks: CallbackFactory {
         final class Decider: RedirectDecider {
             func redirect(
                 _ request: Request, after response: ResponseHead, to proposed: TransportRequest,

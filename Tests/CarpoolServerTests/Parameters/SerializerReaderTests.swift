@@ -7,7 +7,7 @@ import Testing
 
 struct SerializerReaderTests {
     private static func read(
-        _ text: String, _ parts: RecordingParts = RecordingParts()
+        _ text: String, _ parts: RecordingFactory = RecordingFactory()
     ) throws -> (serializers: [any ResponseSerializer], isList: Bool) {
         let json = try JSON.parse(Array(text.utf8))
         do throws(JSONError) {
@@ -42,7 +42,7 @@ struct SerializerReaderTests {
 
     @Test("A list gives several values, in order, and one of one is a list too")
     func list() throws {
-        let parts = RecordingParts()
+        let parts = RecordingFactory()
         let text = #"["json",{"as":"string","encoding":"auto"},{"callback":{"name":"mine"}},"json"]"#
         let (serializers, isList) = try Self.read(text, parts)
         #expect(serializers.map(\.name) == ["json", "string", "callback", "json"])
@@ -87,7 +87,7 @@ struct SerializerReaderTests {
         } else {
             Issue.record("no JSON")
         }
-        let parts = RecordingParts()
+        let parts = RecordingFactory()
         _ = try Self.read(#"[{"as":"data","preprocess":{"callback":{"name":"clean"}}}]"#, parts)
         #expect(parts.asked == ["preprocess clean params.serialize[0].preprocess.callback"])
     }

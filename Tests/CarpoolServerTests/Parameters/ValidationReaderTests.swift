@@ -6,7 +6,7 @@ import Testing
 
 struct ValidationReaderTests {
     private static func read(
-        _ text: String, _ parts: RecordingParts = RecordingParts()
+        _ text: String, _ parts: RecordingFactory = RecordingFactory()
     ) throws -> [any ResponseValidator] {
         let json = try JSON.parse(Array(text.utf8))
         do throws(JSONError) {
@@ -41,7 +41,7 @@ struct ValidationReaderTests {
 
     @Test("A list keeps its order; types are taken as they are (VA-04)")
     func list() throws {
-        let parts = RecordingParts()
+        let parts = RecordingFactory()
         let validators = try Self.read(
             """
             [{"content_type":["text/*","json"]},{"status":[200]},{"callback":{"name":"judge","on_failure":"pass"}},\

@@ -16,7 +16,7 @@ extension RequestParametersDecoder {
         found.destination = names.destination?.look()
         return RequestParametersDecoder(
             client: client, owner: 1_000, files: CallFiles(found, descriptorCount: 0), worker: worker,
-            callbacks: RecordingParts(), languages: [], scheduler: loop,
+            callbacks: RecordingFactory(), languages: [], scheduler: loop,
             connectivity: UnknownConnectivity(), makeRequestID: { "r_test" },
             fileStore: FileStore(work: InlineWork(), scheduler: loop))
     }

@@ -3,7 +3,7 @@ internal import CarpoolJSON
 internal import CarpoolSession
 
 /// What the handlers that ask a client have in common: whom they ask, and how.
-struct ClientCallback {
+struct CallbackEndpoint {
     let broker: CallbackBroker
     let specification: CallbackSpecification
     /// The connection that made the call, unless a session asks.

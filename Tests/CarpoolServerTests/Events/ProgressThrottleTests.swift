@@ -3,7 +3,7 @@ import CarpoolRPC
 import CarpoolSystem
 import Testing
 
-struct ProgressThinnerTests {
+struct ProgressThrottleTests {
     private let first = EventSubject(session: "s", uid: 1, request: "a")
     private let second = EventSubject(session: "s", uid: 1, request: "b")
 
@@ -16,7 +16,7 @@ struct ProgressThinnerTests {
 
     @Test("Of the steps that come too early the newest is told when its time has come")
     func newest() {
-        var thinner = ProgressThinner(intervalMilliseconds: 100)
+        var thinner = ProgressThrottle(intervalMilliseconds: 100)
         expect(thinner.admits(1, .requestProgress, of: first, at: at(0)), true)
         #expect(thinner.next == nil)
         expect(thinner.admits(2, .requestProgress, of: first, at: at(10)), false)
@@ -32,7 +32,7 @@ struct ProgressThinnerTests {
 
     @Test("Requests and types do not hold each other up")
     func apart() {
-        var thinner = ProgressThinner(intervalMilliseconds: 100)
+        var thinner = ProgressThrottle(intervalMilliseconds: 100)
         expect(thinner.admits(1, .requestProgress, of: first, at: at(0)), true)
         expect(thinner.admits(2, .requestProgress, of: second, at: at(1)), true)
         expect(thinner.admits(3, .requestUploadProgress, of: first, at: at(2)), true)
@@ -43,7 +43,7 @@ struct ProgressThinnerTests {
 
     @Test("What waits when the attempt ends is its last step, and nothing of it is remembered")
     func ending() {
-        var thinner = ProgressThinner(intervalMilliseconds: 100)
+        var thinner = ProgressThrottle(intervalMilliseconds: 100)
         _ = thinner.admits(1, .requestProgress, of: first, at: at(0))
         _ = thinner.admits(2, .requestProgress, of: first, at: at(1))
         expect(thinner.finish(first, types: [.requestProgress, .requestUploadProgress]), [2])

@@ -1,5 +1,5 @@
 /// Texts of others' making, cut to a size. By bytes: one character of Unicode may be as long as a message.
-enum BoundedText {
+enum TruncatedText {
     /// The text, or as many whole scalars of its beginning as have so many bytes, and three dots.
     static func of(_ text: String, bytes: Int) -> String {
         guard text.utf8.count > bytes else { return text }

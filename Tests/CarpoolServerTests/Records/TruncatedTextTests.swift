@@ -1,7 +1,7 @@
 @testable import CarpoolServer
 import Testing
 
-struct BoundedTextTests {
+struct TruncatedTextTests {
     @Test(
         arguments: [
             ("", 0, ""), ("abc", 3, "abc"), ("abcd", 3, "abc..."), ("aéb", 2, "a..."), ("aéb", 3, "aé..."),
@@ -9,6 +9,6 @@ struct BoundedTextTests {
             ("😀😀", 7, "😀..."), ("e\u{301}\u{301}\u{301}", 3, "e\u{301}..."),
         ])
     func cut(_ text: String, _ bytes: Int, _ expected: String) {
-        #expect(Array(BoundedText.of(text, bytes: bytes).utf8) == Array(expected.utf8))
+        #expect(Array(TruncatedText.of(text, bytes: bytes).utf8) == Array(expected.utf8))
     }
 }

@@ -4,7 +4,7 @@ import CarpoolRPC
 import CarpoolSession
 
 /// Notes which clients are to be asked, and where the caller said so.
-final class RecordingParts: CallbackParts {
+final class RecordingFactory: CallbackFactory {
     /// `kind name path` of each, in order.
     private(set) var asked: [String] = []
 

@@ -3,7 +3,7 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// The whole body of a response, wherever it is kept. Reading it may block, unless it is in memory.
-enum KeptBody: Sendable {
+enum StoredBody: Sendable {
     /// In memory.
     case memory([UInt8])
     /// In a file: the spool's, or that of a download.
@@ -26,7 +26,7 @@ enum KeptBody: Sendable {
         case .file(let path, let size):
             // The kernel refuses an offset whose end is beyond what it can count.
             guard offset >= 0, offset < size else { return [] }
-            let file = try KeptBody.open(path)
+            let file = try StoredBody.open(path)
             return try FilePiece.read(file.raw, at: Int64(offset), count: count)
         }
     }
@@ -36,7 +36,7 @@ enum KeptBody: Sendable {
         switch self {
         case .memory(let bytes):
             try FileDescriptor.sealed(bytes)
-        case .file(let path, _): try KeptBody.open(path)
+        case .file(let path, _): try StoredBody.open(path)
         }
     }
 

@@ -6,9 +6,9 @@ import CarpoolRPC
 import CarpoolSystem
 import Testing
 
-struct ClientCallbacksTests {
+struct ClientCallbackFactoryTests {
     private let scene: CallbackStage
-    private var parts: ClientCallbacks { scene.parts() }
+    private var parts: ClientCallbackFactory { scene.parts() }
 
     init() throws { scene = try CallbackStage() }
 

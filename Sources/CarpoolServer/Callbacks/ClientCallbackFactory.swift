@@ -5,7 +5,7 @@ internal import CarpoolSystem
 
 /// Makes the handlers that ask a client, for one call: what it makes for a request asks the connection of the call first, what it makes for a
 /// session asks whoever has declared the name.
-struct ClientCallbacks: CallbackParts {
+struct ClientCallbackFactory: CallbackFactory {
     let broker: CallbackBroker
     /// The connection of the call; `nil` for a session's callbacks, which outlive it.
     let origin: Int?
@@ -50,8 +50,8 @@ struct ClientCallbacks: CallbackParts {
 
     private func callback(
         _ json: JSON, _ standard: CallbackSpecification.Fallback, _ path: String
-    ) throws(RPCError) -> ClientCallback {
+    ) throws(RPCError) -> CallbackEndpoint {
         let specification = try CallbackSpecification(json, standard: standard, path: path)
-        return ClientCallback(broker: broker, specification: specification, origin: origin, client: client)
+        return CallbackEndpoint(broker: broker, specification: specification, origin: origin, client: client)
     }
 }

@@ -3,11 +3,11 @@ internal import CarpoolSystem
 
 /// Decides which steps of the requests' progress a subscriber is told that wants them less often: of those that come too early the newest
 /// waits, and is told when its time has come or its attempt is over.
-struct ProgressThinner {
+struct ProgressThrottle {
     /// The least time between two steps of one request.
     let intervalMilliseconds: Int
     private struct State {
-        var toldAt: MonotonicTime
+        var sentAt: MonotonicTime
         /// The event that waits.
         var held: Int?
     }
@@ -25,11 +25,11 @@ struct ProgressThinner {
     /// Whether a step is to be told now; else it waits in place of the one before it.
     mutating func admits(_ sequence: Int, _ type: EventType, of subject: EventSubject, at now: MonotonicTime) -> Bool {
         let key = Key(subject: ObjectIdentifier(subject), type: type)
-        if let state = states[key], now < state.toldAt.advanced(milliseconds: intervalMilliseconds) {
+        if let state = states[key], now < state.sentAt.advanced(milliseconds: intervalMilliseconds) {
             states[key]?.held = sequence
             return false
         }
-        states[key] = State(toldAt: now, held: nil)
+        states[key] = State(sentAt: now, held: nil)
         return true
     }
 
@@ -37,11 +37,11 @@ struct ProgressThinner {
     mutating func due(at now: MonotonicTime) -> [Int] {
         var due: [Int] = []
         for (key, state) in states {
-            guard let held = state.held, now >= state.toldAt.advanced(milliseconds: intervalMilliseconds) else {
+            guard let held = state.held, now >= state.sentAt.advanced(milliseconds: intervalMilliseconds) else {
                 continue
             }
             due.append(held)
-            states[key] = State(toldAt: now, held: nil)
+            states[key] = State(sentAt: now, held: nil)
         }
         return due.sorted()
     }
@@ -57,7 +57,7 @@ struct ProgressThinner {
 
     /// When the next one that waits may be told.
     var next: MonotonicTime? {
-        states.values.filter { $0.held != nil }.map { $0.toldAt.advanced(milliseconds: intervalMilliseconds) }
+        states.values.filter { $0.held != nil }.map { $0.sentAt.advanced(milliseconds: intervalMilliseconds) }
             .min { $0 < $1 }
     }
 }

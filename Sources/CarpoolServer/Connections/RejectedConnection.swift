@@ -2,13 +2,13 @@ internal import CarpoolSystem
 
 /// A peer that is shown out: it has its one line, and what it still writes is read and dropped until it closes or a second is over. Closing at
 /// once would let its write fail before it has read the line.
-final class Farewell: ReadinessHandler {
+final class RejectedConnection: ReadinessHandler {
     /// Closed by the worker, as is what the peer passes: it may block.
     private let file: WorkerFile
     private let worker: WorkerAccess
     private let loop: EventLoop
     private let buffer: (_ body: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult
-    private let onEnd: (Farewell) -> Void
+    private let onEnd: (RejectedConnection) -> Void
     private lazy var deadline = Timer { [unowned self] in end() }
 
     private static let milliseconds = 1_000
@@ -21,7 +21,7 @@ final class Farewell: ReadinessHandler {
     init(
         _ fd: consuming FileDescriptor, line: [UInt8], worker: WorkerAccess, loop: EventLoop,
         buffer: @escaping (_ body: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult,
-        onEnd: @escaping (Farewell) -> Void
+        onEnd: @escaping (RejectedConnection) -> Void
     ) {
         file = WorkerFile(fd, closer: worker.closerOfPassed)
         self.worker = worker
@@ -31,7 +31,7 @@ final class Farewell: ReadinessHandler {
         _ = line.withUnsafeBytes { Bytes.send(file.raw, $0) }
         UnixSocket.shutdownWriting(file.raw)
         loop.setInterest(.readable, for: file.raw, handler: self)
-        loop.arm(deadline, afterMilliseconds: Farewell.milliseconds)
+        loop.arm(deadline, afterMilliseconds: RejectedConnection.milliseconds)
     }
 
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
