@@ -63,7 +63,7 @@ def test_a_session_s_callbacks_are_answered_by_who_declared_the_name(daemon: Dae
         old.reply(old.question("validate"), valid=True)
         assert user.result(call)["outcome"]["ok"]
         hello(old)
-        assert reason(user.call("request.perform", url=url, session="judged")) == "nobody"
+        assert reason(user.call("request.perform", url=url, session="judged")) == "no_responder"
 
 
 def test_client_list_tells_who_answers_what(wire: Wire) -> None:
@@ -176,7 +176,7 @@ def test_answers_that_nobody_waits_for_are_counted_and_change_nothing(daemon: Da
 def test_a_late_answer_is_ignored(wire: Wire, daemon: Daemon, url: str) -> None:
     call = wire.request("request.perform", url=url, validate=[{"callback": {"name": "c", "deadline_ms": 20}}])
     question = wire.question()
-    assert reason(wire.result(call)) == "late"
+    assert reason(wire.result(call)) == "timed_out"
     wire.reply(question, valid=True)
     wire.call("daemon.ping")
     stats = daemon.stats()["callbacks"]
@@ -262,13 +262,13 @@ def test_a_refresh_outlives_the_request_that_began_it(wire: Wire, url: str) -> N
     assert wire.call("request.wait", request=second)["outcome"]["ok"]
 
 
-@pytest.mark.parametrize("way", ["late", "error", "rubbish", "refusal", "nobody"])
+@pytest.mark.parametrize("way", ["timed_out", "error", "invalid_answer", "refusal", "no_responder"])
 def test_a_refresh_without_an_answer_fails_who_waits_for_it(
     wire: Wire, origin: ScriptedOrigin, url: str, way: str
 ) -> None:
-    callback = {"callback": {"name": "c", "deadline_ms": 20 if way == "late" else 10_000}}
+    callback = {"callback": {"name": "c", "deadline_ms": 20 if way == "timed_out" else 10_000}}
     wire.call("session.create", name="api", configuration={"interceptor": [{"oauth2": callback}]})
-    if way != "nobody":
+    if way != "no_responder":
         hello(wire, "c")
     wire.call(
         "session.set_credential",
@@ -276,11 +276,11 @@ def test_a_refresh_without_an_answer_fails_who_waits_for_it(
         credential={"access_token": "s3cret", "refresh_token": "r", "expires_in_ms": 0},
     )
     request = wire.call("request.submit", url=url, session="api")["request"]
-    if way != "nobody":
+    if way != "no_responder":
         question = wire.question("refresh")
         if way == "error":
             wire.send({"jsonrpc": "2.0", "id": question["id"], "error": {"code": 1, "message": "no"}})
-        elif way == "rubbish":
+        elif way == "invalid_answer":
             wire.reply(question, credential={"access_token": ""})
         elif way == "refusal":
             wire.reply(question, fail={"message": "logged out"})

@@ -210,7 +210,7 @@ def test_f_22_a_client_s_redirect_leaks_nothing_that_it_did_not_set(wire: Wire, 
 # No answer that counts
 
 
-def late(wire: Wire, question: dict[str, Any]) -> None:
+def timed_out(wire: Wire, question: dict[str, Any]) -> None:
     """Say nothing: the deadline is short."""
 
 
@@ -218,7 +218,7 @@ def error(wire: Wire, question: dict[str, Any]) -> None:
     wire.send({"jsonrpc": "2.0", "id": question["id"], "error": {"code": -32000, "message": "broken here"}})
 
 
-def rubbish(wire: Wire, question: dict[str, Any]) -> None:
+def invalid_answer(wire: Wire, question: dict[str, Any]) -> None:
     wire.send({"jsonrpc": "2.0", "id": question["id"], "result": {"what": 7}})
 
 
@@ -226,7 +226,7 @@ def disconnected(wire: Wire, question: dict[str, Any]) -> None:
     wire.close()
 
 
-WAYS: list[Callable[[Wire, dict[str, Any]], None]] = [late, error, rubbish, disconnected]
+WAYS: list[Callable[[Wire, dict[str, Any]], None]] = [timed_out, error, invalid_answer, disconnected]
 
 # kind, on_failure (None: the default), what the request ends with, its status and its value.
 ENDS = [
@@ -263,7 +263,7 @@ def test_a_question_that_is_not_answered(
 ) -> None:
     kind, on_failure, *_ = end
     options = {"on_failure": on_failure} if on_failure else {}
-    if way is late:
+    if way is timed_out:
         options["deadline_ms"] = 20
     with daemon.wire() as asked, daemon.wire() as other:
         request = asked.call("request.submit", **asking(kind, place, **options))["request"]
@@ -280,7 +280,7 @@ def test_a_question_to_nobody(daemon: Daemon, place: ScriptedOrigin, end: tuple[
         gone.finish()
         assert gone.rest() == []
         other.call("request.resume", request=request)
-        check_end(other.call("request.wait", request=request), end, "nobody")
+        check_end(other.call("request.wait", request=request), end, "no_responder")
 
 
 def test_a_client_that_is_half_closed_gets_its_answer_and_no_question(daemon: Daemon, place: ScriptedOrigin) -> None:
@@ -294,7 +294,7 @@ def test_a_client_that_is_half_closed_gets_its_answer_and_no_question(daemon: Da
         gate.set()
         (answer,) = wire.rest()
         assert answer["id"] == call
-        assert underlying(answer["result"])["details"]["reason"] == "nobody"
+        assert underlying(answer["result"])["details"]["reason"] == "no_responder"
 
 
 def test_what_the_client_says_of_its_error_is_in_the_failure(wire: Wire, place: ScriptedOrigin) -> None:
@@ -349,7 +349,7 @@ def test_an_adapter_that_is_away_is_asked_again(wire: Wire, place: ScriptedOrigi
 def test_answers_that_are_none(wire: Wire, place: ScriptedOrigin, kind: str, answer: Any) -> None:
     call = wire.request("request.perform", asking(kind, place))
     wire.send({"jsonrpc": "2.0", "id": wire.question()["id"], "result": answer})
-    assert underlying(wire.result(call))["details"]["reason"] == "rubbish"
+    assert underlying(wire.result(call))["details"]["reason"] == "invalid_answer"
     assert [request for request in place.requests if kind == "adapt"] == []
 
 

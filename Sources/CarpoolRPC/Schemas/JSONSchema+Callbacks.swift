@@ -21,7 +21,8 @@ extension JSONSchema {
                 .optional("deadline_ms", callbackDeadline, "How long the client may take.", default: "10000"),
                 .optional(
                     "on_failure", .choice(onFailure),
-                    "What happens when nobody is there, or the answer is late, an error or rubbish.\(standard)"),
+                    "What happens when no client can answer, or the answer is too late, an error or invalid.\(standard)"
+                ),
             ] + extra)
     }
 

@@ -136,7 +136,7 @@ final class CallbackBroker {
                 try answered.accept(result)
                 statistics.answered &+= 1
             } catch {
-                fail(answered, .rubbish, error.description)
+                fail(answered, .invalidAnswer, error.description)
             }
         }
     }
@@ -149,7 +149,7 @@ final class CallbackBroker {
 
     private func expire(_ number: Int) {
         guard table.close(number), let late = take(number) else { return }
-        fail(late, .late, nil)
+        fail(late, .timedOut, nil)
     }
 
     private func carryOut(_ action: CallbackTable.Action) {

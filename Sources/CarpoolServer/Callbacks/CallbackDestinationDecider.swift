@@ -57,7 +57,7 @@ final class CallbackDestinationDecider: DestinationDecider {
             case .success(let place): completion(.success(.file(place, options)))
             case .failure where specification.fallback == .spool: completion(.success(.spool))
             case .failure(let error):
-                completion(.failure(.callbackFailed(specification.name, .rubbish, message: error.message)))
+                completion(.failure(.callbackFailed(specification.name, .invalidAnswer, message: error.message)))
             }
         }
     }

@@ -1,15 +1,15 @@
 /// Why a callback has no answer.
 enum CallbackFailure: String, CaseIterable {
-    /// No connection is there that could answer.
-    case nobody
+    /// No connection can answer.
+    case noResponder = "no_responder"
     /// The deadline has passed.
-    case late
-    /// The client has gone, and no other could take its place.
+    case timedOut = "timed_out"
+    /// The client has disconnected, and no other can answer.
     case disconnected
     /// The client answered with an error of JSON-RPC.
     case error
-    /// The client's answer is none to this question.
-    case rubbish
+    /// The client's answer does not match the question's schema.
+    case invalidAnswer = "invalid_answer"
     /// As many questions are open as there may be.
     case tooMany = "too_many"
 }

@@ -123,7 +123,7 @@ struct CallbackTable {
         if let origin = audience.origin, hasRoom(origin) { return .success(origin) }
         let others = listeners[Declaration(uid: audience.client.uid, name: audience.name)] ?? []
         if let other = others.last(where: hasRoom) { return .success(other) }
-        return .failure(isAnyoneThere ? .tooMany : .nobody)
+        return .failure(isAnyoneThere ? .tooMany : .noResponder)
     }
 
     /// Closes a question because a connection has answered it. False if it was not asked that, or is not any more.

@@ -109,6 +109,6 @@ final class CallbackUpload: Uploadable {
     }
 
     private func failure(_ message: String) -> SessionError {
-        .callbackFailed(callback.specification.name, .rubbish, message: message)
+        .callbackFailed(callback.specification.name, .invalidAnswer, message: message)
     }
 }

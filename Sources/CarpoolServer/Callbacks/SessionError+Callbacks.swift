@@ -37,21 +37,22 @@ extension SessionError {
 
     private static func description(of reason: CallbackFailure) -> String {
         switch reason {
-        case .nobody: "has nobody to answer it"
-        case .late: "was not answered in time"
+        case .noResponder: "has no client to answer it"
+        case .timedOut: "was not answered in time"
         case .disconnected: "lost the client that was asked"
-        case .error: "was answered with an error"
-        case .rubbish: "was answered with something else"
-        case .tooMany: "is one question too many"
+        case .error: "got an error as its answer"
+        case .invalidAnswer: "got an answer that does not match its schema"
+        case .tooMany: "exceeds the limit of open questions"
         }
     }
 
     private static func hint(for reason: CallbackFailure, _ limit: CallbackTable.ReachedLimit?) -> String? {
         switch reason {
-        case .nobody: "keep the calling connection open both ways, or give the name to client.hello on one that stays"
-        case .late: "raise deadline_ms, or answer sooner"
+        case .noResponder:
+            "keep the calling connection open both ways, or give the name to client.hello on one that stays"
+        case .timedOut: "raise deadline_ms, or answer sooner"
         case .disconnected, .error: nil
-        case .rubbish: "see the page of this callback for the answers that it may have"
+        case .invalidAnswer: "see the page of this callback for the answers that it may have"
         case .tooMany:
             "answer sooner, have fewer requests under way, or raise limits.\(limit?.name ?? "callbacks_per_connection")"
         }

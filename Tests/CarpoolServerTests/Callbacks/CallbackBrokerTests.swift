@@ -112,7 +112,7 @@ struct CallbackBrokerTests {
     func late() throws {
         let verdict = try validate(#","deadline_ms":1"#)
         stage.run { !verdict.errors.isEmpty }
-        #expect(verdict.reason == "late")
+        #expect(verdict.reason == "timed_out")
         #expect(verdict.errors[0]?.name == "callback_failed")
         scene.answer(1, #"{"valid":true}"#)
         #expect(verdict.errors.count == 1)
@@ -139,7 +139,7 @@ struct CallbackBrokerTests {
     func rubbish(_ answer: String, _ words: String) throws {
         let verdict = try validate()
         scene.answer(1, answer)
-        #expect(verdict.reason == "rubbish")
+        #expect(verdict.reason == "invalid_answer")
         #expect(verdict.errors[0]?.message.contains(words) == true)
         #expect(broker.statistics.failed == 1 && broker.statistics.answered == 0)
     }
@@ -171,7 +171,7 @@ struct CallbackBrokerTests {
 
     @Test("A session's callback is answered by the newest client that has declared it, and by nobody else")
     func session() throws {
-        #expect(try validate(ofSession: true).reason == "nobody", "its maker has not declared it")
+        #expect(try validate(ofSession: true).reason == "no_responder", "its maker has not declared it")
         let (old, new, foreign) = (try Peer(stage), try Peer(stage), try Peer(stage, uid: 7))
         for client in [old, new, foreign] {
             hello(client, #"["sign","other"]"#)
@@ -193,7 +193,7 @@ struct CallbackBrokerTests {
         peer.shutdownWriting()
         #expect(!peer.connection.isClosed)
         #expect(before.reason == "disconnected")
-        #expect(try validate().reason == "nobody")
+        #expect(try validate().reason == "no_responder")
     }
 
     @Test("An answer that is a client's last word counts, with or without a line end")
@@ -216,7 +216,7 @@ struct CallbackBrokerTests {
         #expect(scene.peer.connection.unreadBytes > 65_536)
         var error: SessionError?
         try scene.parts().validator(CallbackStage.callback(), path: "v").validate(scene.request) { error = $0 }
-        #expect(error?.text("reason") == "nobody")
+        #expect(error?.text("reason") == "no_responder")
     }
 
     @Test("The number of open questions is bounded, for a client and in all")

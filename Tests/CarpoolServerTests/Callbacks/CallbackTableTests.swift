@@ -44,7 +44,7 @@ final class CallbackTableTests {
             live.remove(expected)
         }
         let (question, action) = ask()
-        #expect(action == .fail(question, .nobody))
+        #expect(action == .fail(question, .noResponder))
         #expect(table.count == 0)
     }
 
@@ -52,7 +52,7 @@ final class CallbackTableTests {
     func otherUsers() {
         table.declare(["sign"], by: 1, uid: 0)
         table.declare(["sign"], by: 2, uid: 7)
-        #expect(ask().action == .fail(1, .nobody))
+        #expect(ask().action == .fail(1, .noResponder))
         #expect(ask(uid: 7).action == .send(2, to: 2))
     }
 
@@ -62,7 +62,7 @@ final class CallbackTableTests {
         #expect(table.names(of: 1) == ["a", "b"])
         table.declare(["c"], by: 1, uid: 1_000)
         #expect(table.names(of: 1) == ["c"])
-        #expect(ask("a").action == .fail(1, .nobody))
+        #expect(ask("a").action == .fail(1, .noResponder))
         #expect(lose(1) == [])
         #expect(table.names(of: 1) == [])
     }

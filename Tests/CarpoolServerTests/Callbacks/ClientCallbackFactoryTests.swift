@@ -116,7 +116,7 @@ struct ClientCallbackFactoryTests {
         ])
     func impossibleChanges(_ answer: String, _ words: String) throws {
         let error = try #require(try adapt(nil, answer)?.failure)
-        #expect(error.name == "callback_failed" && error.text("reason") == "rubbish")
+        #expect(error.name == "callback_failed" && error.text("reason") == "invalid_answer")
         #expect(error.message.contains(words))
     }
 
@@ -265,7 +265,7 @@ struct ClientCallbackFactoryTests {
         #expect(String(decoding: null.bytes, as: UTF8.self) == "null")
         #expect(results[2].failure?.name == "response_serialization_failed.custom_serialization_failed")
         #expect(results[2].failure?.cause("underlying")?.message == "bad")
-        #expect(results[3].failure?.text("reason") == "rubbish")
+        #expect(results[3].failure?.text("reason") == "invalid_answer")
         try parts.serializer(CallbackStage.callback(#","on_failure":"none""#), path: "s").serialize(scene.request) {
             results.append($0)
         }
@@ -284,7 +284,7 @@ struct ClientCallbackFactoryTests {
             scene.answer(index + 1, answer)
         }
         #expect(results.map(\.value) == [Array("é".utf8), [0xFF], nil, nil])
-        #expect(results[2].failure?.text("reason") == "rubbish")
+        #expect(results[2].failure?.text("reason") == "invalid_answer")
         #expect(results[3].failure?.cause("underlying")?.name == "client_refused")
         try parts.preprocessor(CallbackStage.callback(#","on_failure":"none""#), path: "p").preprocess(
             [1], of: scene.request
@@ -315,7 +315,7 @@ struct ClientCallbackFactoryTests {
         try ask(2, #"{"credential":{"access_token":"c","refresh_token":"s"}}"#)
         #expect(results[1].value == OAuth2Credential(accessToken: "c", refreshToken: "s"))
         try ask(3, #"{"credential":{"access_token":""}}"#)
-        #expect(results[2].failure?.text("reason") == "rubbish")
+        #expect(results[2].failure?.text("reason") == "invalid_answer")
         try ask(4, #"{"fail":{"message":"signed out"}}"#)
         #expect(results[3].failure?.name == "client_refused")
     }
