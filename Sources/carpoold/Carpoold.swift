@@ -23,7 +23,7 @@ struct Carpoold {
         }
     }
 
-    /// Serves until the end; gives the exit status.
+    /// Serves until the end. Returns the exit status.
     private nonisolated static func serve(_ arguments: Options) -> Int32 {
         let isSpawned = getenv(LaunchStatus.variable) != nil
         let status = LaunchStatus.takeFromEnvironment()

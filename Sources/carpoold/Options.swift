@@ -17,7 +17,8 @@ struct Options {
     var configuration: String?
     var idleExitMilliseconds: Int?
     var logLevel: Log.Level?
-    /// Registers the methods of the JSON-RPC specification's examples instead of the daemon's own; for the tests of the protocol.
+    /// Registers the methods of the JSON-RPC specification's examples instead of the daemon's own; for the tests of the
+    /// protocol.
     var servesTestCatalogue = false
     /// Leaves the process open to debuggers, and to core dumps.
     var isDumpable = false

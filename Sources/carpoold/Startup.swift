@@ -66,7 +66,7 @@ struct Startup: ~Copyable {
         String(StableHash(path.utf8).value, radix: 16)
     }
 
-    /// Removes the socket after the last client has gone.
+    /// Removes the socket after the last client has disconnected.
     borrowing func removeSocket() {
         guard ownsSocket else { return }
         // The listener is closed by now, so that the socket is as stale as one that a killed daemon leaves.

@@ -3,8 +3,9 @@ internal import CarpoolSession
 internal import CarpoolSystem
 internal import Glibc
 
-/// The folder of bodies that are too large for a line: each is a file of mode 0600, without a name until it is whole, and gone when it is
-/// released, dismissed or its lease is over. The daemon that holds the lock owns the folder, so what it finds there at its start is an orphan.
+/// The directory of bodies that are too large for a line. Each is a file of mode 0600 that has no name until it is
+/// complete, and is removed when it is released, dismissed or its lease has expired. The daemon that holds the lock
+/// owns the directory, so files that it finds there at its start are orphans.
 final class Spool: BodySpool {
     let directory: String
     /// The quotas; those in force now.
@@ -51,7 +52,7 @@ final class Spool: BodySpool {
         owner?.workerShare ?? .process
     }
 
-    /// Removes the body of a request; gives whether there was one. The file is gone when `then` is called.
+    /// Removes the body of a request. Returns whether there was one. `then` is called when the file is removed.
     @discardableResult func release(_ request: String, then: @escaping () -> Void = {}) -> Bool {
         guard let body = bodies[request] else {
             then()
@@ -61,7 +62,7 @@ final class Spool: BodySpool {
         return true
     }
 
-    /// Removes a body, whole or not. Nothing happens if it is gone already.
+    /// Removes a body, complete or not. Does nothing if it has been removed already.
     func remove(_ body: SpooledBody, then: @escaping () -> Void = {}) {
         guard bodies[body.request] === body else { return then() }
         bodies[body.request] = nil
@@ -72,7 +73,8 @@ final class Spool: BodySpool {
     }
 
     /// Keeps a body whose request is not kept any more until a time.
-    /// - Parameter connection: the connection that asked for it, if the body goes with the last connection of its client; else `nil`.
+    /// - Parameter connection: the connection that asked for it, if the body goes with the last connection of its
+    ///   client; else `nil`.
     func lease(_ body: SpooledBody, until time: Int64, connection: Int?) {
         body.expires = time
         guard let connection else { return }
@@ -80,7 +82,7 @@ final class Spool: BodySpool {
         leases.add(body.request, of: body.owner, connection: connection)
     }
 
-    /// Bodies on lease that go with a client that is gone, or with the connection that asked for them.
+    /// Leased bodies of a client that has disconnected, or of the connection that asked for them.
     func leases(of client: ClientIdentity, connection: Int) -> [SpooledBody] {
         leases.requests(of: client, connection: connection).compactMap { bodies[$0] }
     }
@@ -126,7 +128,7 @@ final class Spool: BodySpool {
 
     /// Takes room for bytes that are about to be written.
     func reserve(_ count: Int64, for owner: ClientIdentity?) throws(SessionError) {
-        // A request that nobody asked for, such as one for a token, counts for all alone.
+        // A request without a client, such as one for a token, counts only in the total.
         if let owner {
             if let refusal = quota.refusal(of: Int(count), for: owner, limits.spoolBounds) {
                 throw Spool.full(refusal.limit, refusal.value)

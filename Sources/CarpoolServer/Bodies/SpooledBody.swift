@@ -62,7 +62,7 @@ final class SpooledBody: SpoolFile {
 
     func discard() { spool.remove(self) }
 
-    /// Lets go of its file. A file that is removed before it is whole never gets a name.
+    /// Removes the file. A file that is removed before it is complete never gets a name.
     func remove(then: @escaping () -> Void) {
         isRemoved = true
         if let writer {

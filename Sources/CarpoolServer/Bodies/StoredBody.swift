@@ -31,7 +31,7 @@ enum StoredBody: Sendable {
         }
     }
 
-    /// A descriptor that the body can be read from, at its beginning, and that nobody can write to.
+    /// A read-only descriptor of the body, positioned at its start.
     func open() throws(SystemError) -> FileDescriptor {
         switch self {
         case .memory(let bytes):
@@ -40,7 +40,7 @@ enum StoredBody: Sendable {
         }
     }
 
-    /// Somebody may have put something else in the place of a download's file since.
+    /// The file of a download may have been replaced since.
     private static func open(_ path: String) throws(SystemError) -> FileDescriptor {
         let file = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         var status = stat()

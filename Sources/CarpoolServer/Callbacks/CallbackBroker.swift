@@ -3,18 +3,19 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// Asks clients, and sees to it that each question ends: with an answer, or with the reason why there is none, at its deadline at the latest.
+/// Sends callback questions to clients, and ends each of them: with an answer, or with the reason for its failure, at
+/// its deadline at the latest.
 ///
-/// The connection that made the call is asked, whether or not it has declared the name; when that one has gone, or the question is a session's,
-/// the newest connection of the same user that has declared it. Never another user's: a client signs with its user's keys, and nobody else
-/// may have it do so.
+/// The connection that made the call is asked, whether or not it has declared the name. If it is closed, or the
+/// question is a session's, the newest connection of the same user that has declared the name is asked. Another user's
+/// connection is never asked: a client signs with its user's keys, and no other user may use them.
 final class CallbackBroker {
-    /// What has come of all questions so far.
+    /// Counters of all questions so far.
     struct Statistics {
         var asked = 0
         var answered = 0
         var failed = 0
-        /// Responses that answer nothing: late, given twice, or to somebody else's question.
+        /// Responses without an open question: too late, sent twice, or to another client's question.
         var ignored = 0
     }
 
@@ -22,13 +23,13 @@ final class CallbackBroker {
         let question: CallbackQuestion
         let timer: Timer
         let deadline: MonotonicTime
-        /// Reads the answer, and hands it to who asks unless it is none.
+        /// Reads the answer and completes the question with it; throws if the answer is invalid.
         let accept: (JSON) throws(JSONError) -> Void
-        /// Tells who asks that there is none.
+        /// Completes the question with an error.
         let fail: (SessionError) -> Void
     }
 
-    /// How records are written, for those who ask.
+    /// Writes the records in questions.
     let record: RecordWriter
     /// Finds a connection by its number; set once the connections are there.
     var peer: (Int) -> (any CallbackPeer)? = { _ in nil }
@@ -40,7 +41,8 @@ final class CallbackBroker {
     /// The open questions about each request.
     private var questions: [String: Set<Int>] = [:]
     private(set) var statistics = Statistics()
-    /// Whether the daemon opens paths for the client whose answer is being read. It need not be the one that made the request.
+    /// Whether the daemon opens paths for the client whose answer is being read. It may be another client than the one
+    /// that made the request.
     private(set) var answererAccess = PathAccess.otherView(.unknown)
 
     init(record: RecordWriter, loop: EventLoop, log: Log, configuration: LiveConfiguration) {
@@ -55,12 +57,12 @@ final class CallbackBroker {
     /// Questions that wait for an answer.
     var count: Int { table.count }
 
-    /// Bodies up to this encoded size stand in a question, whoever is asked.
+    /// Bodies up to this encoded size are sent inside a question, to every client.
     var inlineBodyBytes: Int { limits.inlineBodyBytes }
 
     // MARK: Who answers
 
-    /// Takes over the names that a connection answers to, instead of those it had.
+    /// Sets the names that a connection answers to.
     func declare(_ names: [String], by connection: Int, uid: UInt32) {
         table.declare(names, by: connection, uid: uid)
     }
@@ -79,7 +81,7 @@ final class CallbackBroker {
 
     // MARK: Questions
 
-    /// Asks.
+    /// Sends a question.
     /// - Parameters:
     ///   - origin: the connection that made the call, unless the question is a session's.
     ///   - client: on whose account the question is open; its user's connections may be asked.
@@ -109,7 +111,7 @@ final class CallbackBroker {
         carryOut(action)
     }
 
-    /// Forgets what is asked about a request: nobody wants to know any more.
+    /// Removes the questions about a request that is over.
     func requestDidFinish(_ request: String) {
         // Nearly always: most requests have no callbacks.
         guard !questions.isEmpty, let open = questions[request] else { return }
@@ -141,7 +143,7 @@ final class CallbackBroker {
         }
     }
 
-    /// Only answers that may name a file are worth a look at the client.
+    /// The client is inspected only if its answer may name a file.
     private func access(_ answer: JSON, _ connection: Int) -> PathAccess {
         guard answer["file"] != nil || answer["path"] != nil else { return .otherView(.unknown) }
         return peer(connection)?.pathAccess ?? .otherView(.unknown)

@@ -3,7 +3,7 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-/// Has a client say where a download goes (DL-04).
+/// Asks a client for the destination of a download (DL-04).
 final class CallbackDestinationDecider: DestinationDecider {
     private let callback: CallbackEndpoint
     private let options: DownloadOptions

@@ -2,7 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// What the handlers that ask a client have in common: whom they ask, and how.
+/// Sends the questions of one callback: to which client, and how.
 struct CallbackEndpoint {
     let broker: CallbackBroker
     let specification: CallbackSpecification
@@ -33,14 +33,14 @@ struct CallbackEndpoint {
         broker.ask(question, origin: origin, client: client, read: read, completion: completion)
     }
 
-    /// What the client says when it fails what it was asked about.
+    /// The error that the client has answered with, if it fails the request.
     func refusal(in answer: JSON) -> SessionError? {
         guard let message = answer["fail"]?["message"]?.string else { return nil }
         return .clientRefused(specification.name, message: message)
     }
 
-    /// Asks about the response of a request. A body that no line can hold is moved to a file first; without room in the spool the client is told
-    /// its size alone.
+    /// Asks about the response of a request. A body that is too large for a line is moved to a file first; without room
+    /// in the spool the client gets only its size.
     func askAboutResponse<Value>(
         _ method: StaticString, of request: Request, read: @escaping (JSON) throws(JSONError) -> Value,
         completion: @escaping (Result<Value, SessionError>) -> Void

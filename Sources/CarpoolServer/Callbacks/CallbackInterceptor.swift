@@ -2,11 +2,11 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// Has a client adapt requests, decide about retries, or both (RI-01, RI-02).
+/// Asks a client to adapt requests, to decide about retries, or both (RI-01, RI-02).
 final class CallbackInterceptor: RequestInterceptor {
     private let callback: CallbackEndpoint
-    /// A client that is not there cannot say when to stop: what its absence has sent again is bounded, and spaced, as the model's own retry
-    /// policy is by default (RT-01 to RT-03).
+    /// A client that is not there cannot say when to stop: what its absence has sent again is bounded, and spaced, as
+    /// the model's own retry policy is by default (RT-01 to RT-03).
     private static let blindRetries = 2
     private static let blindDelayMilliseconds = 500
 

@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// Has a client change the bytes of a body before a serializer sees them (RS-09).
+/// Asks a client to change the bytes of a body before a serializer reads them (RS-09).
 final class CallbackPreprocessor: ResponsePreprocessor {
     private let callback: CallbackEndpoint
 

@@ -3,7 +3,7 @@ internal import CarpoolSession
 
 /// One question to a client: `callback.adapt` and its like, as it is put on the wire.
 struct CallbackQuestion {
-    /// How much of what others have chosen the length of is told.
+    /// Truncation limits for fields whose length a peer controls.
     struct Detail {
         /// The most bytes of a body, encoded.
         var bodyBytes: Int
@@ -13,7 +13,7 @@ struct CallbackQuestion {
 
     /// The method's name.
     let method: StaticString
-    /// What the caller has said of it.
+    /// The callback's name, deadline and fallback, as the caller set them.
     let specification: CallbackSpecification
     /// The session, and the request unless it is about the session alone.
     let session: String
@@ -48,7 +48,8 @@ struct CallbackQuestion {
         self.members = members
     }
 
-    /// Writes the call in a form that fits a client's line. What is too long is left out and told to be: the body first, then fields and URLs.
+    /// Writes the question in a form that fits a client's line. What is too long is left out and marked: the body
+    /// first, then fields and URLs.
     /// - Parameter deadlineMilliseconds: what is left of the time for an answer.
     func write(
         number: Int, deadlineMilliseconds: Int, bodyBytes: Int, atMost limit: Int, to writer: inout JSONWriter

@@ -2,7 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// Has a client decide about redirects (RH-03).
+/// Asks a client whether to follow redirects (RH-03).
 final class CallbackRedirectDecider: RedirectDecider {
     private let callback: CallbackEndpoint
 

@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// Has a client get new credentials (AI-01). A client that does not answer fails the refresh: there is nothing to go on with.
+/// Asks a client for new credentials (AI-01). If the client does not answer, the refresh fails: it has no fallback.
 final class CallbackRefresher: CredentialRefresher {
     private let callback: CallbackEndpoint
 

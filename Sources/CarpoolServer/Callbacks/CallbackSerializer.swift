@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// Has a client make the value of a response (RS-10).
+/// Asks a client to serialize a response (RS-10).
 final class CallbackSerializer: ResponseSerializer {
     let name = "callback"
     let isTyped = true

@@ -35,7 +35,7 @@ struct CallbackSpecification: Equatable {
 
     static let standardDeadlineMilliseconds = 10_000
 
-    /// Reads what has passed one of the schemas of callbacks.
+    /// Reads an object that has passed one of the callbacks' schemas.
     /// - Parameters:
     ///   - standard: what happens when no answer comes and the caller does not say.
     ///   - path: the object's place, for refusals.

@@ -1,11 +1,11 @@
-/// The questions that no client has answered yet, and the clients that answer: who is asked what, who else may be when that one goes, and
-/// whose answer counts. It decides; the broker carries out.
+/// The questions that no client has answered yet, and the clients that answer: who is asked what, who else may be when
+/// that one goes, and whose answer counts. It decides; the broker carries out.
 ///
 /// Each question ends exactly once: it is answered, dropped or expires, or an action fails it.
 struct CallbackTable {
     /// Who may be asked.
     struct Audience {
-        /// The connection of the call that wants to know, if a call does. It need not have declared the name.
+        /// The connection of the call that asks, if a call does. It need not have declared the name.
         var origin: Int?
         /// On whose account the question is open. Only its user's connections are asked.
         var client: ClientIdentity
@@ -21,11 +21,11 @@ struct CallbackTable {
         var holder: Quota.Holder?
     }
 
-    /// What the broker has to do.
+    /// What the broker does next.
     enum Action: Equatable {
         /// Send the question to a connection.
         case send(Int, to: Int)
-        /// Tell who asks that there is no answer; the question is over.
+        /// The question has failed and is over.
         case fail(Int, CallbackFailure, ReachedLimit? = nil)
     }
 
@@ -37,7 +37,7 @@ struct CallbackTable {
     private struct Question {
         let audience: Audience
         var connection: Int
-        /// Whether a first client has gone while it was asked. There is no third one.
+        /// Whether the first client disconnected while it was asked. The question is moved at most once.
         var hasMoved = false
     }
 
@@ -57,12 +57,12 @@ struct CallbackTable {
     /// How many of them a connection is asked.
     func count(of connection: Int) -> Int { asked[connection]?.count ?? 0 }
 
-    /// What a connection has declared, in alphabetical order.
+    /// The names that a connection has declared, sorted.
     func names(of connection: Int) -> [String] { (declared[connection] ?? []).map(\.name).sorted() }
 
     // MARK: Who answers
 
-    /// Takes over the names that a connection answers to, instead of those it had.
+    /// Sets the names that a connection answers to.
     mutating func declare(_ names: some Sequence<String>, by connection: Int, uid: UInt32) {
         withdraw(connection)
         let declarations = Set(names.map { Declaration(uid: uid, name: $0) })
@@ -86,7 +86,8 @@ struct CallbackTable {
 
     // MARK: Questions
 
-    /// Opens a question: to its origin if that can be reached, else to the newest connection of the same user that has declared the name.
+    /// Opens a question: to its origin if that can be reached, else to the newest connection of the same user that has
+    /// declared the name.
     mutating func ask(
         _ audience: Audience, perConnection: Int, _ bounds: Quota.Bounds, isReachable: (Int) -> Bool
     ) -> (question: Int, action: Action) {
@@ -132,7 +133,8 @@ struct CallbackTable {
         return close(question)
     }
 
-    /// Closes a question because nobody wants to know any more, or its deadline has passed. False if it was not open.
+    /// Closes a question whose answer is no longer needed, or whose deadline has passed. Returns false if it was not
+    /// open.
     @discardableResult mutating func close(_ question: Int) -> Bool {
         guard let closed = end(question) else { return false }
         asked[closed.connection]?.remove(question)
@@ -146,7 +148,8 @@ struct CallbackTable {
         return ended
     }
 
-    /// A connection can answer no more. What it was asked goes to another one that has declared the name, once.
+    /// Notes that a connection can no longer answer. Its questions are moved once, to another connection that has
+    /// declared the name.
     mutating func lose(_ connection: Int, perConnection: Int, isReachable: (Int) -> Bool) -> [Action] {
         withdraw(connection)
         let orphans = asked.removeValue(forKey: connection) ?? []

@@ -3,7 +3,7 @@ internal import CarpoolJSON
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// Has a client give the body of a request when it is about to be sent, and again whenever it is needed again (UP-05).
+/// Asks a client for the body of a request, each time that the body is sent (UP-05).
 final class CallbackUpload: Uploadable {
     private let callback: CallbackEndpoint
     /// Whether the client may name files: only if it is the daemon's own user.

@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// Has a client judge responses (VA-07).
+/// Asks a client to validate responses (VA-07).
 final class CallbackValidator: ResponseValidator {
     let name = "callback"
     private let callback: CallbackEndpoint

@@ -3,8 +3,8 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// Makes the handlers that ask a client, for one call: what it makes for a request asks the connection of the call first, what it makes for a
-/// session asks whoever has declared the name.
+/// Makes the callback handlers of one call. Those of a request ask the connection of the call first; those of a session
+/// ask any connection of the user that has declared the name.
 struct ClientCallbackFactory: CallbackFactory {
     let broker: CallbackBroker
     /// The connection of the call; `nil` for a session's callbacks, which outlive it.

@@ -2,7 +2,8 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// The changes to a request that a client has answered: `method`, `url`, `headers`, `set_headers`, `remove_headers`, `body`.
+/// The changes to a request that a client has answered: `method`, `url`, `headers`, `set_headers`, `remove_headers`,
+/// `body`.
 struct RequestChange {
     private let json: JSON
 

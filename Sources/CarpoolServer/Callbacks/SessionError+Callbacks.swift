@@ -2,11 +2,11 @@ internal import CarpoolSession
 
 // Failures that clients have a part in.
 extension SessionError {
-    /// A client's own words are kept up to this length: several of them may stand in one record.
+    /// Maximum length of a client's message: a record may contain several.
     private static let messageBytes = 1_024
 
-    /// A client that was asked has not answered. Details: `callback`, `reason`, the client's `message` if it has answered with an error, and
-    /// the limit that was reached if that is why.
+    /// A callback failed. Details: `callback`, `reason`, the client's `message` if it has answered with an error, and
+    /// the limit if one was reached.
     static func callbackFailed(
         _ name: String, _ reason: CallbackFailure, message: String? = nil, limit: CallbackTable.ReachedLimit? = nil
     ) -> SessionError {
@@ -22,7 +22,7 @@ extension SessionError {
         return SessionError("callback_failed", words, hint: hint(for: reason, limit), details: details)
     }
 
-    /// A client has answered that what it was asked about is not to go on.
+    /// A client's answer to a callback fails the request.
     static func clientRefused(_ name: String, message: String) -> SessionError {
         SessionError(
             "client_refused", TruncatedText.of(message, bytes: messageBytes),

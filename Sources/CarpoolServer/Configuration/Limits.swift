@@ -1,10 +1,10 @@
 internal import CarpoolSession
 
-/// Every maximum of the daemon, with its reason. All are told by `daemon.config`, and set under `limits` in the configuration file.
+/// Every maximum of the daemon. `daemon.config` returns them, and the configuration file sets them under `limits`.
 public struct Limits: Equatable, Sendable {
     /// A message from a client; a thread takes up to 0.7 s for the worst one of 1 MiB.
     public var messageBytes = 1_048_576
-    /// A line to a client that has not raised it; asyncio's reader gives up at 65,536.
+    /// Line length for a client that has not raised it; the default of asyncio's reader is 65,536.
     public var lineBytes = 65_535
     /// The encoded form of a body inside a record; the rest of the line is for the head and the metrics.
     public var inlineBodyBytes = 45_056
@@ -40,7 +40,7 @@ public struct Limits: Equatable, Sendable {
     public var queuedRequestsPerUser = 50_000
     /// Requests that are not over, of all users.
     public var queuedRequests = 100_000
-    /// What requests that are not over take of memory, of one client: bodies, and what else came with their calls.
+    /// Memory of the unfinished requests of one client: bodies, and the rest of their calls.
     public var requestBodyBytesPerClient = 268_435_456
     /// The same, of one user.
     public var requestBodyBytesPerUser = 536_870_912
@@ -52,7 +52,7 @@ public struct Limits: Equatable, Sendable {
     public var sessionsPerUser = 500
     /// Sessions at a time that all users have created.
     public var sessions = 1_000
-    /// What the configurations of sessions take of memory, of one client.
+    /// Memory of the session configurations of one client.
     public var sessionBytesPerClient = 33_554_432
     /// The same, of one user.
     public var sessionBytesPerUser = 67_108_864
@@ -62,7 +62,7 @@ public struct Limits: Equatable, Sendable {
     public var retainedRequestsPerUser = 10_000
     /// Finished requests that are kept for `request.get`, of all users.
     public var retainedRequests = 20_000
-    /// What the finished requests that are kept take of memory, of one user.
+    /// Memory of the finished requests that are kept for one user.
     public var retainedBytesPerUser = 268_435_456
     /// The same, of all users.
     public var retainedBytes = 536_870_912
@@ -76,11 +76,11 @@ public struct Limits: Equatable, Sendable {
     public var totalInputBytes = 67_108_864
     /// Events that wait for a subscriber that does not read, before they are dropped.
     public var unreadEventBytes = 8_388_608
-    /// The journal of events, while anybody listens.
+    /// The event journal, while there are subscribers.
     public var journalBytes = 67_108_864
-    /// How long it is kept when nobody listens any more.
+    /// How long the journal is kept after the last subscriber has left.
     public var journalLingerMilliseconds = 600_000
-    /// How long a subscription that hears nothing waits to be told where the stream of events stands.
+    /// Time without events after which a subscription gets a bookmark.
     public var bookmarkMilliseconds = 15_000
     /// Connections to one host, of all clients and of one.
     public var hostConnections = 24
@@ -90,7 +90,7 @@ public struct Limits: Equatable, Sendable {
     public var longHostConnections = 32
     /// Connections of one client to one host for streams and downloads.
     public var longHostConnectionsPerClient = 8
-    /// Transfers held up by their own side, whose connections count in none of these limits.
+    /// Paused transfers, whose connections count in none of these limits.
     public var heldUpTransfers = 1_024
     /// Connections to all hosts.
     public var totalConnections = 256
@@ -112,9 +112,9 @@ public struct Limits: Equatable, Sendable {
     public var streamReadersPerUser = 1_024
     /// Readers of streams of all users.
     public var streamReaders = 2_048
-    /// What is held of one stream for its readers.
+    /// Buffered bytes of one stream.
     public var streamBytes = 1_048_576
-    /// What is held of all streams.
+    /// Buffered bytes of all streams.
     public var totalStreamBytes = 67_108_864
     /// Bodies in the spool, of one client, of one user and of all.
     public var spoolBytesPerClient = 1_073_741_824
@@ -122,11 +122,11 @@ public struct Limits: Equatable, Sendable {
     public var spoolBytesPerUser = 2_147_483_648
     /// Bodies in the spool, of all users.
     public var spoolBytes = 4_294_967_296
-    /// What is held of one file that is written before its transfer waits.
+    /// Buffered bytes of one file that is written, before its transfer is paused.
     public var writeBytesPerFile = 1_048_576
-    /// What is held of all files that are written.
+    /// Buffered bytes of all files that are written.
     public var writeBytes = 67_108_864
-    /// How long the body of a performed request stays in the spool if nobody releases it.
+    /// How long the body of a performed request stays in the spool unless it is released.
     public var spoolLeaseMilliseconds = 600_000
     /// The longest wait of one call.
     public var longPollMilliseconds = 60_000
@@ -142,7 +142,7 @@ public struct Limits: Equatable, Sendable {
         let reason: String
     }
 
-    /// The table that reads, checks and tells them.
+    /// The table by which they are read, checked and written.
     static let fields: [Field] = [
         Field(
             "message_bytes", \.messageBytes, 4_096...16_777_216,

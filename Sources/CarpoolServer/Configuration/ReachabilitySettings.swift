@@ -3,9 +3,9 @@ public import CarpoolReachability
 
 /// The `reachability` section of the configuration.
 public struct ReachabilitySettings: Equatable, Sendable {
-    /// What the manager is told.
+    /// Settings of the manager.
     public var manager = ReachabilityConfiguration()
-    /// How listeners hear of changes that have not said how.
+    /// Default debouncing for listeners.
     public var listener = Debouncer.Settings()
 
     /// The defaults.
@@ -33,7 +33,7 @@ public struct ReachabilitySettings: Equatable, Sendable {
             "Room for the kernel's messages; if it is too small, the state is read again more often."),
     ])
 
-    /// Reads a section that has the schema's form.
+    /// Reads a section that has passed its schema.
     init(checked json: JSON) throws(JSONError) {
         if let sentinels = json["sentinels"] {
             manager.sentinels = []

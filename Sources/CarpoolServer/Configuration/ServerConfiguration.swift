@@ -3,7 +3,7 @@ public import CarpoolRPC
 public import CarpoolSystem
 internal import Glibc
 
-/// What the daemon is configured to do: its file, checked as a whole before any of it counts.
+/// The configuration file, which is checked as a whole before any of it takes effect.
 public struct ServerConfiguration: Equatable, Sendable {
     /// Every maximum.
     public var limits = Limits()
@@ -86,7 +86,7 @@ public struct ServerConfiguration: Equatable, Sendable {
             "\(error.path ?? "configuration"): \(error.message); expected \(error.expected ?? "something else")\(nearest)"
     }
 
-    /// The file's bytes; `nil` if there is none. What the file is, and whose, is checked on the descriptor that is read.
+    /// The file's bytes; `nil` if there is none. Type and owner are checked on the descriptor that is read.
     private static func contents(of path: String) throws(ServerError) -> [UInt8]? {
         let file: RegularFile
         do throws(RegularFile.Failure) {
@@ -106,7 +106,7 @@ public struct ServerConfiguration: Equatable, Sendable {
         }
     }
 
-    /// Whoever can write the file decides who may use the daemon: that must be its own user or root, and no one else.
+    /// The file says who may use the daemon, so only the daemon's user and root may be able to write it.
     private static func checkOwner(of file: borrowing RegularFile, _ path: String) throws(ServerError) {
         let own = geteuid()
         guard file.owner == own || file.owner == 0 else {

@@ -1,4 +1,5 @@
-/// Why the daemon does not start, or a configuration is refused: one line for people that names the place and the remedy.
+/// Why the daemon does not start, or a configuration is refused: one line for people that names the place and the
+/// remedy.
 public struct ServerError: Error, Sendable, CustomStringConvertible {
     /// The line.
     public let description: String

@@ -8,15 +8,17 @@ public struct ServerOptions: Sendable {
     public var configurationPath: String
     /// The folder of large bodies; the daemon's own.
     public var spoolDirectory: String
-    /// Where partial files of downloads are remembered over the daemon's end; without it they go only when somebody goes on with them.
+    /// Where partial files of downloads are remembered over restarts; without it they are removed only when a download
+    /// is resumed.
     public var partialsDirectory: String?
-    /// Whether a client or the service manager started it and will again, so that it may end when nobody needs it.
+    /// Whether a client or the service manager started the daemon and will do so again, so that it may end when it is
+    /// idle.
     public var isStartedOnDemand = false
     /// The time of ``ServerConfiguration/idleExitMilliseconds``, where the command line sets it.
     public var idleExitMilliseconds: Int?
     /// The log's level, where the command line sets it.
     public var logLevel: Log.Level?
-    /// Who is told of the daemon's life.
+    /// The service manager that is notified of the daemon's state.
     public var supervisor: Supervisor
     /// Whether the methods of the JSON-RPC specification's examples are served too; for tests of the protocol.
     public var servesSpecificationExamples = false

@@ -20,8 +20,8 @@ extension TransportConfiguration {
     /// Descriptors that are neither clients' nor origins': the log, the spool, timers, files that are being read.
     private static let ownFiles = 64
 
-    /// How many connections to origins there may be, held up ones apart, where so many files may be open: a third of those that are not the
-    /// daemon's own, so that as many are left for clients.
+    /// Maximum connections to origins, without paused ones, for a limit of open files: a third of those that the daemon
+    /// does not need itself, so that as many are left for clients.
     static func connections(of openFiles: Int?) -> Int {
         openFiles.map { max(1, ($0 - ownFiles) / 3) } ?? .max
     }

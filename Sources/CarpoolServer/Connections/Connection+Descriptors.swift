@@ -1,16 +1,17 @@
 internal import CarpoolSystem
 internal import Glibc
 
-// The descriptors that a client passes. Closing one may block, whatever its mode: a file in FLUSH of its file system, a socket for its linger
-// time. So none of them is closed on the loop.
+// The descriptors that a client passes. Closing one may block, whatever its mode: a file in FLUSH of its file system, a
+// socket for its linger time. So none of them is closed on the loop.
 extension Connection {
-    /// Unclaimed descriptors of so many reads may wait to be closed; beyond that nothing is read from the client. Each read has at most 253.
+    /// Unclaimed descriptors of so many reads may wait to be closed; beyond that nothing is read from the client. Each
+    /// read has at most 253.
     private static let closingAtOnce = 4
 
     /// Whether more descriptors may come.
     var takesDescriptorsIn: Bool { closing < Connection.closingAtOnce && !services.worker.hasTooManyToClose(uid) }
 
-    /// To be called when a line may have been handled: what it came with and no call has claimed is closed.
+    /// Called when a line may have been handled: closes its unclaimed descriptors.
     func endDescriptors() {
         if work.isEmpty, awaitedBytes == 0 { closeInBackground(resources.descriptors.end()) }
     }
@@ -26,7 +27,8 @@ extension Connection {
         }
     }
 
-    /// Closes the socket: on a thread if it may hold input, since descriptors that were passed with that are closed with it.
+    /// Closes the socket: on a thread if it may hold input, since descriptors that were passed with that are closed
+    /// with it.
     func closeSocket() {
         guard let descriptor = descriptor.take(), !hasReadEnd else { return }
         // The peer sees the end at once.

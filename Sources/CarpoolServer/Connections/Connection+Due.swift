@@ -13,11 +13,11 @@ extension Connection {
         put(DueAnswer(entry: entry, write: body), of: call, into: \.due)
     }
 
-    /// Starts the job now, or when other jobs of the connection are over and the client has read what was sent before.
+    /// Starts the job now, or after other jobs of the connection, when the client has read what was sent before.
     private func compute(
         _ call: Call, about entry: RequestEntry, _ body: @escaping (_ done: @escaping () -> Void) -> Void
     ) {
-        // Nothing is computed for a notification, nor for a client that is gone.
+        // A notification has no answer, and a closed connection reads none.
         guard call.isWanted, call.id != nil, !isHungUp else { return }
         let start = { [unowned self] in
             computed.running += 1
@@ -42,8 +42,8 @@ extension Connection {
         services.requests.hold(answer.entry)
     }
 
-    /// Whether one more of them may be written. Output below what is counted is always added to: a client that reads gets on while others do not.
-    /// While events wait for room, no answer takes it.
+    /// Whether another due answer may be written. Output below the counted minimum may always grow, so that a client
+    /// that reads makes progress while others do not. Waiting events come before answers.
     var takesDueAnswers: Bool {
         guard !hasEvents || takesEvents else { return false }
         guard unreadBytes >= ConnectionMemory.uncountedBytes, !output.isEmpty else { return true }

@@ -2,10 +2,10 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-// The end of a connection, and of what was done for its client alone.
+// Closing a connection, and releasing its resources.
 extension Connection {
-    /// Ends the connection at once: its calls are abandoned, its dependent requests cancelled, its subscriptions gone, in slices if there are
-    /// many.
+    /// Closes the connection at once: abandons its calls, cancels its dependent requests and removes its subscriptions,
+    /// in slices if there are many.
     func close() {
         guard !isClosed else { return }
         resources.close()
@@ -22,7 +22,7 @@ extension Connection {
         owner?.connectionDidClose(self)
     }
 
-    /// Lets go of all that was done for this client alone.
+    /// Releases the resources of the connection.
     private func abandonWork() {
         isAbandoning = true
         dropDueAnswers()
@@ -46,7 +46,7 @@ extension Connection {
         }
     }
 
-    /// Lets go of a part of it; gives whether there is more.
+    /// Releases a part of the resources. Returns whether there are more.
     func abandonSlice() -> Bool {
         var slice = InputSlice(since: .read())
         guard !resources.releaseSlice(release, until: { slice.isOver() }) else { return true }
@@ -57,16 +57,16 @@ extension Connection {
         return false
     }
 
-    /// A client that is shown out and does not read its last answers is waited for this long.
+    /// How long a closing connection waits for the client to read its last answers.
     private static let closingMilliseconds = 1_000
 
-    /// Shows the client out once the answers of this turn are queued.
+    /// Closes the connection after the answers of this turn are queued.
     func closeAfterReply() {
         services.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
         services.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.closingMilliseconds)
     }
 
-    /// Sends what is queued and closes, for a client that is shown out.
+    /// Sends what is queued, then closes.
     func closeAfterFlush() {
         inputHasEnded = true
         isClosing = true

@@ -1,9 +1,9 @@
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-// What the connection holds of the daemon's memory.
+// The memory that the connection uses.
 extension Connection {
-    /// What is counted of it.
+    /// The counted bytes.
     struct HeldMemory: Equatable {
         var input = 0
         var output = 0
@@ -12,10 +12,11 @@ extension Connection {
     /// Output that the client has not read, and answers of batches that wait for their last one.
     var unreadBytes: Int { output.count + batchBytes }
 
-    /// Whether more may be answered before the client has read: its own limit, and a smaller one while all connections hold too much.
+    /// Whether more may be answered before the client has read: its own limit, and a smaller one while all connections
+    /// hold too much.
     ///
-    /// Answers of batches do not count, because the client cannot read them: the last one may depend on what it sends, such as the answer to a
-    /// callback or a piece of a body. They have a limit of their own (``batchRefusal``).
+    /// Answers of batches do not count, because the client cannot read them: the last one may depend on what it sends,
+    /// such as the answer to a callback or a piece of a body. They have a limit of their own (``batchRefusal``).
     var takesAnswers: Bool {
         let unread = output.count
         guard unread > ConnectionMemory.shortOutputBytes else { return true }
@@ -23,7 +24,8 @@ extension Connection {
             && !services.memory.output.isOver(services.limits.totalUnreadBytes, for: uid)
     }
 
-    /// Why a further call of a batch is not carried out: the answers that wait take too much, of this connection or of all.
+    /// Why a further call of a batch is not carried out: the answers that wait take too much, of this connection or of
+    /// all.
     var batchRefusal: RPCError? {
         guard batchBytes > ConnectionMemory.shortOutputBytes else { return nil }
         if batchBytes >= services.limits.unreadBytes {
@@ -33,7 +35,8 @@ extension Connection {
         return services.memory.output.isOver(total, for: uid) ? .answersTooLarge(limitBytes: total) : nil
     }
 
-    /// Whether something that can wait elsewhere may be queued: at most so much, and less while all connections hold too much.
+    /// Whether something that can wait elsewhere may be queued: at most so much, and less while all connections hold
+    /// too much.
     func hasRoom(below bytes: Int) -> Bool {
         guard output.count > ConnectionMemory.uncountedBytes else { return true }
         return output.count <= bytes && !services.memory.output.isOver(services.limits.totalUnreadBytes, for: uid)
@@ -56,10 +59,10 @@ extension Connection {
         if new.output > old.output { services.memory.outputDidGrow() }
     }
 
-    /// Whether it holds a message that has not come whole: not one that a thread reads, nor whole ones that wait for their turn.
+    /// Whether it holds an incomplete message: not one that a thread reads, nor complete ones that wait for their turn.
     var hasHalfMessage: Bool { held.input > awaitedBytes && framer.canDiscard }
 
-    /// Gives up the message that has not come whole, and says so. Returns whether there was one.
+    /// Discards the incomplete message and sends an error. Returns whether there was one.
     func discardMessage() -> Bool {
         guard framer.discard() else { return false }
         closeInBackground(resources.descriptors.takeAll())
@@ -68,7 +71,7 @@ extension Connection {
         return true
     }
 
-    /// Gives back memory that it does not need.
+    /// Releases memory that it does not need.
     func shrink() {
         framer.shrink()
         output.shrink()

@@ -3,8 +3,8 @@ internal import CarpoolSystem
 
 // Messages: read, on the loop or by a thread, and carried out.
 extension Connection {
-    /// Reads a message, or one of a batch, and carries it out: at once if it is small, else when a thread has read it. Nothing else of the
-    /// connection is handled before, so that its calls keep their order.
+    /// Reads a message, or one of a batch, and carries it out: at once if it is small, else when a thread has read it.
+    /// Nothing else of the connection is handled before, so that its calls keep their order.
     func read(_ text: MessageText, of batch: Batch?) {
         let isInBatch = batch != nil
         guard text.bytes.count > PreparedInput.structureBytes else {

@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 
 extension Connection {
-    /// Asked anew in each turn, since the process may have gone into a sandbox since. It may also have ended: then the connection has lost what
-    /// it could do with paths, whoever has the socket now.
+    /// Determined in each turn, since the process may have entered a sandbox. It may also have ended: then the
+    /// connection loses its access to paths, since another process may have the socket now.
     var pathAccess: PathAccess {
         if let known = judgement.access, known.turn == services.loop.turns { return known.verdict }
         guard !isClosed else { return .otherView(.unknown) }

@@ -12,20 +12,22 @@ protocol ConnectionOwner: AnyObject {
     func connectionDidReleaseResources(_ connection: Connection)
 }
 
-/// One client's connection: bytes in, messages to the dispatcher, replies and events out. The only place that writes to the socket.
+/// One client's connection: bytes in, messages to the dispatcher, replies and events out. The only place that writes to
+/// the socket.
 ///
-/// It handles its messages in slices, one connection after the other, so that what one client asks for does not hold up the rest. What does not
-/// fit a slice waits in the framer, and nothing more is read from the socket until it is handled.
+/// It handles its messages in slices, one connection after the other, so that what one client asks for does not hold up
+/// the rest. What does not fit a slice waits in the framer, and nothing more is read from the socket until it is
+/// handled.
 final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     let profile: ClientProfile
     let role: Role
     let resources = ClientResources()
-    /// When it came, in microseconds since 1970.
+    /// When the client connected, in microseconds since 1970.
     let connected = WallClock.microseconds()
     private(set) var callCount = 0
 
     let fd: Int32
-    /// Open until the connection is closed, whoever still holds the connection then.
+    /// The socket, open until ``close()``, even if the connection is still referenced then.
     var descriptor: FileDescriptor?
     let services: ConnectionServices
     private(set) weak var owner: (any ConnectionOwner)?
@@ -38,13 +40,13 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var inputHasEnded = false
     /// Whether its last byte was read, so that its socket holds no descriptors.
     private(set) var hasReadEnd = false
-    /// Both halves of the socket are gone: what the client wrote before is still handled, and nothing is sent any more.
+    /// Both directions of the socket are closed: remaining input is still handled, and nothing is sent any more.
     private(set) var isHungUp = false
     /// Long work of its messages, the innermost last. No further message is handled before it is done.
     var work: [any SlicedWork] = []
-    /// Whether the loop has it among the work that is done in slices.
+    /// Whether it is scheduled on the loop, to run in slices.
     var isScheduled = false
-    /// Whether what was done for this client alone is being let go of.
+    /// Whether the resources are being released.
     var isAbandoning = false
     private var isFlushDue = false
     /// Answers that wait until the client has read more.
@@ -55,7 +57,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private var isAwaiting: Bool { awaitedBytes > 0 }
     /// Answers of batches that wait for their last one.
     var batchBytes = 0
-    /// What the server has counted of its memory.
+    /// The memory that is counted for it.
     var held = HeldMemory()
     var inputSince = MonotonicTime(nanoseconds: 0)  // of a large message of which a part is held
     /// When it last took something of what waits for it.
@@ -98,7 +100,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         if readiness.contains(.writable) { flush() }
     }
 
-    /// Both halves are gone. What the client wrote before is handled first: a submitted request survives its connection.
+    /// Both directions are closed. Remaining input is handled first: a submitted request survives its connection.
     private func hangUp() {
         guard !isHungUp, !isClosed else { return }
         isHungUp = true
@@ -109,7 +111,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         if !isScheduled, handleLastInput() { schedule() }
     }
 
-    /// Handles what is left of the input of a client that is gone, then closes. Gives whether more is left for another slice.
+    /// Handles the remaining input of a disconnected client, then closes. Returns whether more is left for another
+    /// slice.
     private func handleLastInput() -> Bool {
         repeat {
             if handleMessages(since: .read()) { return true }
@@ -119,12 +122,13 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         return false
     }
 
-    /// Whether the next bytes are wanted: not before those that came are handled, nor while the client has to read first.
+    /// Whether to read more input: not before the previous input is handled, nor while the client has to read first.
     private var takesInput: Bool {
         !inputHasEnded && !isScheduled && !isAwaiting && takesDescriptorsIn && takesAnswers
     }
 
-    /// Reads once; gives whether something came. One read a turn, so that a client that writes much does not hold up the others.
+    /// Reads once per turn, so that a client that writes much does not block the others. Returns whether there was
+    /// input.
     private func readInput() -> Bool {
         guard !inputHasEnded else { return false }
         var surplus: [Int32] = []
@@ -154,8 +158,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         return false
     }
 
-    /// Handles what has arrived, up to the point at which the slice is over or the client has to read first: one read may hold a thousand
-    /// calls whose answers are large. Gives whether the slice was over; where the client has to read, ``flush()`` goes on.
+    /// Handles received messages until the slice is over or the client has to read first: one read may hold a thousand
+    /// calls with large answers. Returns whether the slice was over; if the client has to read, ``flush()`` continues.
     private func handleMessages(since start: MonotonicTime) -> Bool {
         var slice = InputSlice(since: start)
         while !isClosed, !isClosing {
@@ -173,7 +177,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
                 return false
             }
             endDescriptors()
-            // A message that came alone, as most do, costs no look at the clock.
+            // Most messages come alone; for them the clock is not read.
             if work.isEmpty, framer.bufferedBytes == 0 { return false }
             if slice.isOver() { return true }
         }
@@ -182,7 +186,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
 
     func run(_ item: any SlicedWork) { work.append(item) }
 
-    /// Has the loop go on with what does not fit this turn.
+    /// Schedules the rest for later turns.
     private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
@@ -205,7 +209,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         }
     }
 
-    /// Goes on with what has arrived when a thread has read a large message.
+    /// Continues with received messages after a thread has read a large one.
     func resumeInput() {
         if isHungUp {
             if !isScheduled, handleLastInput() { schedule() }
@@ -227,7 +231,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// The one line that queues what a client gets, and a descriptor with it if there is one.
     func send(message: UnsafeRawBufferPointer, passing passed: WorkerFile? = nil) {
         guard !isClosed, !isHungUp else { return }
-        // What has happened before it is told before it: no answer, question or piece overtakes an event.
+        // Earlier events go first: no answer, question or stream message overtakes an event.
         takeEvents()
         if let passed { output.attach(passed) }
         output.append { framer.frame(message, into: &$0) }
@@ -257,7 +261,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         settle()
     }
 
-    /// Brings the interest in line with what is left to do, and closes when nothing is.
+    /// Updates the interest in the socket, and closes the connection when nothing is left to do.
     func settle() {
         guard !isClosed, !isHungUp else { return }
         if inputHasEnded, !isScheduled, !isAwaiting, resources.isIdle, output.isEmpty { return close() }
@@ -274,7 +278,7 @@ extension Connection: Client {
 
     func send(_ result: CallResult, of call: Call) {
         guard let id = call.id else { return }
-        // A call that was refused because its id is in use is not the one that uses it.
+        // A call that was refused as a duplicate is not the one that uses the id.
         if resources.calls[id] === call { resources.calls[id] = nil }
         if let batch = call.batch {
             batch.complete { Reply.write(id: id, result, to: &$0) }

@@ -2,9 +2,9 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-// Who comes in, and who goes.
+// Accepting and rejecting peers.
 extension ConnectionTable {
-    /// Takes a peer in, or shows it out with the reason: by the credentials that the kernel vouches for.
+    /// Accepts a peer, or rejects it with a reason, by the credentials from the kernel.
     func admit(_ fd: consuming FileDescriptor) {
         let credentials: PeerCredentials
         do throws(SystemError) { credentials = try PeerCredentials(of: fd.raw) } catch { return }
@@ -35,10 +35,10 @@ extension ConnectionTable {
         didChange()
     }
 
-    /// Peers that are being shown out at a time; more are closed at once, for a crowd of them must not cost the daemon its descriptors.
+    /// Maximum number of peers that are being rejected at a time; more are closed at once, to save descriptors.
     private static let maximumRejected = 64
 
-    /// One line with the reason, whatever the peer was about to ask.
+    /// Sends one line with the reason.
     private func refuse(_ fd: consuming FileDescriptor, _ credentials: PeerCredentials, _ error: RPCError) {
         refused &+= 1
         log.write(
@@ -67,14 +67,15 @@ extension ConnectionTable {
         rejected[ObjectIdentifier(rejection)] = rejection
     }
 
-    /// Closes the socket of a refused peer, and with it the descriptors that the peer has passed, on a thread, since that may block.
+    /// Closes the socket of a refused peer, and with it the descriptors that the peer has passed, on a thread, since
+    /// that may block.
     private func closeRejected(_ fd: consuming FileDescriptor, for share: WorkerShare) {
         closingRejected += 1
         services.worker.close([fd.release()], for: share) { [weak self] in self?.closingRejected -= 1 }
     }
 
-    /// Whether peers are accepted. While sockets of refused peers that wait to be closed take a quarter of the descriptors that the process may
-    /// have, none is: the rest is for open connections and for files.
+    /// Whether peers are accepted. While sockets of refused peers that wait to be closed take a quarter of the
+    /// descriptors that the process may have, none is: the rest is for open connections and for files.
     var acceptsPeers: Bool {
         guard closingRejected > 0, closingRejected >= (ResourceLimits.openFiles ?? 1_024) / 4 else { return true }
         log.write(.warning, "no connection is accepted", [("refused_sockets_to_close", String(closingRejected))])

@@ -10,11 +10,11 @@ final class ConnectionTable: ConnectionOwner {
     /// How many peers have connected, and how many of them were rejected.
     var accepted = 0
     var refused = 0
-    /// Peers that were rejected and have not gone yet.
+    /// Rejected peers that have not disconnected yet.
     var rejected: [ObjectIdentifier: RejectedConnection] = [:]
     /// Sockets of rejected peers that a thread closes.
     var closingRejected = 0
-    /// Called when a connection has come or gone.
+    /// Called when a connection was opened or closed.
     var didChange: () -> Void = {}
 
     init(services: ConnectionServices, spool: Spool, log: Log) {
@@ -51,7 +51,8 @@ final class ConnectionTable: ConnectionOwner {
         services.buffers.releaseWriter()
     }
 
-    /// Has the connections of a user read again, or not any more, when that has to do with descriptors that cannot be closed.
+    /// Updates the connections of a user, which are not read from while too many descriptors of the user wait to be
+    /// closed.
     func closingDidChange(of uid: UInt32) {
         for connection in connections.values where connection.uid == uid { connection.settle() }
     }
@@ -65,8 +66,8 @@ final class ConnectionTable: ConnectionOwner {
 
     func connectionDidReleaseResources(_ connection: Connection) { releaseLeases(of: connection) }
 
-    /// Removes bodies on lease whose client has no connection any more. The connection that asked for a body holds it too: a client that takes
-    /// another name keeps what it was given under the first one.
+    /// Removes bodies on lease whose client has no connection any more. The connection that asked for a body holds it
+    /// too: a client that takes another name keeps what it was given under the first one.
     private func releaseLeases(of gone: Connection) {
         let leases = spool.leases(of: gone.identity, connection: gone.number)
         guard !leases.isEmpty else { return }
@@ -79,10 +80,10 @@ final class ConnectionTable: ConnectionOwner {
 
     // MARK: Memory
 
-    /// Gives up the messages that have waited longest, of the user who holds most, until all fit.
+    /// Discards the oldest incomplete messages of the user who holds most, until all fit.
     func makeRoomForInput() {
         while let uid = services.memory.input.culprit(services.limits.totalInputBytes) {
-            // What a thread reads is over soon.
+            // Messages that a thread reads are not discarded: they are done soon.
             let oldest = connections.values.filter { $0.uid == uid && $0.hasHalfMessage }
                 .min { $0.inputSince < $1.inputSince }
             guard let oldest, oldest.discardMessage() else { return }
@@ -90,14 +91,15 @@ final class ConnectionTable: ConnectionOwner {
         }
     }
 
-    /// Closes the connections that have taken nothing for longest, of the user who holds most, when not reading from them is not enough.
+    /// Closes the connections that have not read for longest, of the user who holds most, when pausing their input is
+    /// not enough.
     func makeRoomForOutput() {
         let limit = services.limits.totalUnreadBytes + services.limits.totalUnreadBytes / 4
         while services.memory.output.total > limit,
             let uid = services.memory.output.culprit(services.limits.totalUnreadBytes)
         {
             let holders = connections.values.filter { $0.uid == uid && $0.held.output > 0 }
-            // One whose batches wait may well read: it comes last.
+            // A connection whose batches wait may still read: it is closed last.
             let unread = holders.filter { $0.output.count > ConnectionMemory.shortOutputBytes }
             guard let stuck = (unread.isEmpty ? holders : unread).min(by: { $0.outputMoved < $1.outputMoved }) else {
                 return

@@ -4,7 +4,8 @@ struct DueAnswer {
     let write: () -> Void
 }
 
-/// Calls whose answers jobs compute: few at a time, so that the others wait as calls and not as text for a client that does not read.
+/// Calls whose answers jobs compute: few at a time, so that the others wait as calls and not as text for a client that
+/// does not read.
 struct ComputedAnswers {
     /// Those that wait for their turn.
     var waiting = NumberedQueue<DueAnswer>()

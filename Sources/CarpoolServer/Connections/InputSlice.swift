@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 
-/// What one connection may do before the others have their turn: at most 64 calls or half a millisecond, and a single call in a turn of the loop
-/// that is long already. The clock is first read behind the first call.
+/// What one connection may do before the others have their turn: at most 64 calls or half a millisecond, and a single
+/// call in a turn of the loop that is long already. The clock is first read behind the first call.
 struct InputSlice {
     private let turn: MonotonicTime
     private var slice: TimeSlice?
@@ -15,7 +15,7 @@ struct InputSlice {
     /// A slice in a turn that began then.
     init(since turn: MonotonicTime) { self.turn = turn }
 
-    /// One more call has been handled: whether the rest has to wait.
+    /// Notes one more handled call. Returns whether the slice is over.
     mutating func isOver() -> Bool {
         calls += 1
         if let slice { return calls >= InputSlice.maximumCalls || slice.isOver }

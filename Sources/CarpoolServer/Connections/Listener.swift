@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// The listening socket: takes peers in and tells who they are.
+/// The listening socket: accepts peers.
 final class Listener: ReadinessHandler {
     private let fd: FileDescriptor
     private let loop: EventLoop
@@ -12,7 +12,7 @@ final class Listener: ReadinessHandler {
     var accepts: () -> Bool = { true }
     private lazy var pause = Timer { [unowned self] in listen() }
 
-    /// Peers taken in one turn, so that a crowd does not hold up those who are inside.
+    /// Peers accepted per turn, so that many of them do not block open connections.
     private static let peersPerTurn = 64
     /// How long it waits before it tries again to accept peers.
     private static let pauseMilliseconds = 100
@@ -39,7 +39,8 @@ final class Listener: ReadinessHandler {
             case .accepted(let peer): accept(peer)
             case .wouldBlock: return
             case .failed(let code):
-                // A peer that has gone again is nothing; without descriptors the backlog waits until some are closed.
+                // A peer that has disconnected already is ignored; without descriptors the backlog waits until some are
+                // closed.
                 guard code == EMFILE || code == ENFILE || code == ENOMEM else { continue }
                 onExhausted()
                 return rest()

@@ -1,8 +1,9 @@
 internal import CarpoolSystem
 
-/// What a client has not taken yet: bytes in order, sent as the socket takes them.
+/// Output that a client has not read yet, sent as the socket accepts it.
 ///
-/// They lie in pieces, so that a long queue is never copied as it grows, and each piece is given back once it is sent.
+/// The bytes are kept in pieces, so that a long queue is never copied as it grows; each piece is released after it is
+/// sent.
 struct OutputQueue {
     private var pieces: [[UInt8]] = []
     private var last: [UInt8] = []
@@ -12,7 +13,8 @@ struct OutputQueue {
     private(set) var count = 0
     /// How many bytes were ever sent.
     private var total = 0
-    /// Descriptors, each before the byte that it goes with, counted from the beginning of all; few, because each is an open file.
+    /// Descriptors, each before the byte that it goes with, counted from the beginning of all; few, because each is an
+    /// open file.
     private var passed: [(before: Int, descriptor: WorkerFile)] = []
 
     var isEmpty: Bool { count == 0 }
@@ -23,7 +25,7 @@ struct OutputQueue {
     /// How many descriptors wait.
     var descriptorCount: Int { passed.count }
 
-    /// Has a descriptor go with the next message.
+    /// Attaches a descriptor to the next message.
     mutating func attach(_ descriptor: WorkerFile) { passed.append((total + count, descriptor)) }
 
     /// Lets the caller append a message; the body must only append.
@@ -36,10 +38,10 @@ struct OutputQueue {
         last = []
     }
 
-    /// Gives back memory that it keeps for the next messages.
+    /// Releases memory that is kept for the next messages.
     mutating func shrink() { if last.isEmpty { last = [] } }
 
-    /// What is sent at a time at most, to a client that reads as fast as it is sent to.
+    /// Maximum sent per turn to a client that reads as fast as it is sent to.
     private static let bytesAtOnce = 1_048_576
 
     /// Sends until nothing is left, the socket is full, or enough is sent for one turn.

@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 
-/// A peer that is shown out: it has its one line, and what it still writes is read and dropped until it closes or a second is over. Closing at
-/// once would let its write fail before it has read the line.
+/// A peer that is rejected: it gets one line with the reason, and its input is read and dropped until it closes or a
+/// second has passed. If the socket were closed at once, the peer's write could fail before it has read the line.
 final class RejectedConnection: ReadinessHandler {
     /// Closed by the worker, as is what the peer passes: it may block.
     private let file: WorkerFile
@@ -13,7 +13,7 @@ final class RejectedConnection: ReadinessHandler {
 
     private static let milliseconds = 1_000
 
-    /// Takes the descriptor over, sends the line and waits for the peer to go.
+    /// Takes ownership of the descriptor, sends the line and waits for the peer to close.
     /// - Parameters:
     ///   - line: fits the socket's empty buffer.
     ///   - buffer: lends memory to read into.

@@ -1,9 +1,10 @@
 internal import CarpoolHTTP
 public import CarpoolSystem
 
-/// The daemon: it owns everything, and runs on the one loop, which is its executor. What it owns is not `Sendable` and cannot leave.
+/// The daemon: it owns everything, and runs on the one loop, which is its executor. What it owns is not `Sendable` and
+/// cannot leave.
 public actor Daemon {
-    /// The loop that it runs on. Whoever makes the daemon runs the loop, on the thread that made it.
+    /// The loop that the daemon runs on. The creator of the daemon runs the loop, on the thread that made it.
     public nonisolated let loop: EventLoop
 
     /// The loop, so that nothing of the daemon ever runs on another thread.
@@ -19,7 +20,8 @@ public actor Daemon {
     /// Begins to serve a listening socket; everything else happens when the loop runs.
     /// - Parameters:
     ///   - fd: a listening Unix socket that does not block; it is taken over.
-    ///   - onStopped: called once, on the loop, when all is written out and the daemon has ended: on a signal, a call or idleness.
+    ///   - onStopped: called once, on the loop, when all is written out and the daemon has ended: on a signal, a call
+    ///     or idleness.
     /// - Throws: ``ServerError`` if it cannot begin; then nothing has been served.
     public func start(
         _ options: ServerOptions, configuration: ServerConfiguration, listener fd: Int32,
@@ -36,7 +38,7 @@ public actor Daemon {
         let listener = Listener(fd: FileDescriptor(owning: fd), loop: loop) { [unowned server] in
             server.connections.admit($0)
         }
-        // Connections that nobody uses are worth less than a client.
+        // Idle connections to origins are closed in favour of a client.
         listener.accepts = { [unowned server] in server.connections.acceptsPeers }
         listener.onExhausted = { [unowned server] in _ = server.transport.closeIdleConnections() }
         self.listener = listener
@@ -49,9 +51,9 @@ public actor Daemon {
         log.write(.info, "serving", [("socket", options.socketPath), ("version", ServerVersion.text)])
     }
 
-    /// Lets go of everything, so that the socket is closed before it is removed.
-    /// - Returns: whether work on files has not come back, such as a read from a disk that does not answer. It runs on: the process must end
-    ///   without destroying what it may use (_exit(2)).
+    /// Releases everything, so that the socket is closed before it is removed.
+    /// - Returns: whether work on files has not come back, such as a read from a disk that does not answer. It runs on:
+    ///   the process must end without destroying what it may use (_exit(2)).
     public func close() -> Bool {
         let hasJobs = server?.worker.isIdle == false
         listener?.close()

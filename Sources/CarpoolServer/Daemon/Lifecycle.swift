@@ -1,13 +1,13 @@
-/// Where the daemon is in its life, and what is to be done next: a value that is told what happened and says what follows.
+/// The daemon's lifecycle: a state machine that takes events and returns the next action.
 struct Lifecycle {
     enum State: String {
         /// New requests are taken.
         case serving
         /// Those under way may end; new ones are refused.
         case draining
-        /// What was under way is cancelled, and its callers are told.
+        /// Requests are cancelled, and their callers get answers.
         case stopping
-        /// Nothing is under way any more; what is queued is written out.
+        /// No request is active; queued output is sent.
         case closing
     }
 
@@ -15,9 +15,9 @@ struct Lifecycle {
         case none
         /// Wait for the requests under way, at most so long.
         case drain(milliseconds: Int)
-        /// Cancel what is under way.
+        /// Cancel active requests.
         case cancel
-        /// Write out what is queued, and go.
+        /// Send queued output, and end.
         case close
     }
 
@@ -25,14 +25,14 @@ struct Lifecycle {
 
     var isServing: Bool { state == .serving }
 
-    /// Somebody wants the daemon to end when its work is done. A second wish means: now.
+    /// Ends the daemon when its active requests are over. A second call ends it now.
     mutating func drain(milliseconds: Int, active: Int) -> Action {
         guard state == .serving, active > 0 else { return stop(active: active) }
         state = .draining
         return .drain(milliseconds: milliseconds)
     }
 
-    /// The drain's time is over, or somebody wants the end now.
+    /// Ends the daemon now: on a call, or when the drain's time is over.
     mutating func stop(active: Int) -> Action {
         switch state {
         case .serving, .draining:

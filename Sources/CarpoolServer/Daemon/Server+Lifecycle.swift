@@ -9,12 +9,12 @@ extension Server: DaemonControl {
     var stateName: String { lifecycle.state.rawValue }
 }
 
-// How the daemon ends: on a signal, on a call, or because nobody has needed it for a while.
+// How the daemon ends: on a signal, on a call, or because it is idle.
 extension Server {
-    /// Written-out answers are waited for this long; a client that reads none keeps nobody from ending.
+    /// How long queued output is sent before connections are closed; a client that does not read cannot delay the end.
     private static let flushMilliseconds = 1_000
-    /// Answers that wait for a disk, a serializer or their client are waited for this long: with the drain, less than callers wait for the next
-    /// daemon.
+    /// Answers that wait for a disk, a serializer or their client are waited for this long: with the drain, less than
+    /// callers wait for the next daemon.
     private static let delayedMilliseconds = 2_000
     /// The one tick of an idle daemon.
     private static let tickMilliseconds = 30_000
@@ -27,10 +27,10 @@ extension Server {
         )
     }
 
-    /// Ends at once: what is under way is cancelled, and its callers are told.
+    /// Ends at once: active requests are cancelled, and their callers get answers.
     func stop() { carryOut(lifecycle.stop(active: requests.registry.active)) }
 
-    /// To be called when a request has ended.
+    /// Called when a request is over.
     func requestsDidChange() {
         carryOut(lifecycle.requestsDidChange(active: requests.registry.active))
         armIdleExit()
@@ -57,8 +57,9 @@ extension Server {
         }
     }
 
-    /// Closes the connections in a later turn, so that the answers of this one are queued before, and those of a crowd that is being answered.
-    /// Answers that wait for a disk, a serializer or their client are waited for up to the limit.
+    /// Closes the connections in a later turn, so that the answers of this one are queued before, and those of a crowd
+    /// that is being answered. Answers that wait for a disk, a serializer or their client are waited for up to the
+    /// limit.
     private func closeWhenAnswered(limit: MonotonicTime) {
         let timer = Timer { [unowned self] in
             let waits = requests.owed.crowds > 0 || requests.owed.delayed > 0 && .read() < limit
@@ -74,7 +75,7 @@ extension Server {
             Timer { [unowned self] in end() }, afterMilliseconds: connections.isEmpty ? 0 : Server.flushMilliseconds)
     }
 
-    /// To be called when a connection has gone.
+    /// Called when a connection is closed.
     func endIfStopped() {
         if lifecycle.state == .closing, connections.isEmpty { end() }
     }
@@ -85,7 +86,7 @@ extension Server {
         for connection in Array(connections.values) { connection.close() }
         sessions.connectivity.stop()
         reachability.stop()
-        // A disk that does not answer keeps nobody from ending: what it holds is removed by the next daemon.
+        // A disk that does not answer must not delay the end: the next daemon removes what is left.
         loop.arm(Timer { [unowned self] in notifyStopped() }, afterMilliseconds: Server.flushMilliseconds)
         spool.removeAll { [unowned self] in notifyStopped() }
     }
@@ -106,7 +107,7 @@ extension Server {
         }
         removeOldPartialFiles()
         armIdleExit()
-        // After the first turn: whoever waits for the daemon to come up need not wait for this too.
+        // After the first turn, so that clients that wait for the daemon to start do not wait for this.
         let lookAtNetwork = Timer { [unowned self] in
             reachability.start()
             sessions.connectivity.start()
@@ -114,12 +115,13 @@ extension Server {
         loop.arm(lookAtNetwork, afterMilliseconds: 0)
     }
 
-    /// How often old partial files are looked for, in milliseconds: they stay for days.
+    /// Interval of the search for old partial files, in milliseconds: they are kept for days.
     private static let partialsMilliseconds = 3_600_000
 
     private func removeOldPartialFiles() {
         guard let partials else { return }
-        // The next time is counted from its end: on a disk that does not answer it holds one thread, not one more each hour.
+        // The next time is counted from its end: on a disk that does not answer it holds one thread, not one more each
+        // hour.
         files.runAlways(for: .housekeeping, { partials.removeOld() }) { [unowned self] in
             loop.arm(
                 Timer { [unowned self] in removeOldPartialFiles() }, afterMilliseconds: Server.partialsMilliseconds)
@@ -136,7 +138,8 @@ extension Server {
         loop.arm(Timer { [unowned self] in tick() }, afterMilliseconds: Server.tickMilliseconds)
     }
 
-    /// Returns the memory of a burst to the system: at each tick while the burst goes on, and once more when it is over.
+    /// Returns the memory of a burst to the system: at each tick while the burst goes on, and once more when it is
+    /// over.
     private func giveMemoryBack() {
         let isBurst = loop.turns &- lastTrim.turns >= Server.turnsOfABurst
         guard isBurst || lastTrim.wasBurst else { return }
@@ -156,12 +159,12 @@ extension Server {
 
     // MARK: Idle exit
 
-    /// Whether nobody needs the daemon: no connection, no work, no body on lease, no result that nobody has read.
+    /// Whether the daemon is idle: no connection, no active request, no leased body, no unread result.
     private var isIdle: Bool {
         connections.isEmpty && requests.registry.active == 0 && spool.count == 0 && !requests.registry.hasUnreadResults
     }
 
-    /// Starts the time after which an idle daemon ends, if it was started on demand and will be again.
+    /// Starts the idle timeout, if the daemon was started on demand.
     func armIdleExit() {
         let milliseconds = options.idleExitMilliseconds ?? configuration.current.idleExitMilliseconds
         guard options.isStartedOnDemand, milliseconds > 0, lifecycle.isServing else { return }

@@ -4,7 +4,8 @@ internal import CarpoolSystem
 
 // The configuration is read again: on SIGHUP or on a call.
 extension Server {
-    /// Reads the configuration again, on the worker. A file that is refused changes nothing. Reloads take effect in the order of the calls.
+    /// Reads the configuration again, on the worker. A file that is refused changes nothing. Reloads take effect in the
+    /// order of the calls.
     func reload(then: @escaping (Result<ConfigurationReload, ServerError>) -> Void) {
         let path = options.configurationPath
         let reading = { @Sendable () -> Result<ServerConfiguration, ServerError> in

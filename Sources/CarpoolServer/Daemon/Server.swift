@@ -11,7 +11,7 @@ final class Server {
     let loop: EventLoop
     /// Calls on files and other work that may block.
     let worker: Worker
-    /// What is written to files.
+    /// Writes files in the background.
     let files: FileStore
     let log: Log
     let options: ServerOptions
@@ -25,12 +25,12 @@ final class Server {
     let reachability: ReachabilityService
     /// Remembers the partial files of downloads.
     let partials: PartialFileIndex?
-    /// What is asked of clients.
+    /// Sends callback questions to clients.
     let callbacks: CallbackBroker
     let sessions: SessionService
     let requests: RequestService
     let streams: StreamService
-    /// What the connections hold of the memory.
+    /// The memory that connections use.
     let memory = ConnectionMemory()
     let connections: ConnectionTable
     private let connectionServices: ConnectionServices

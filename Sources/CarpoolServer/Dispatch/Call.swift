@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-/// What a handler gives back.
+/// The result of a handler.
 enum Answer {
     /// The result, written when the reply is.
     case result((inout JSONWriter) -> Void)
@@ -16,24 +16,24 @@ enum Answer {
 final class Call: Responder {
     /// As received; `nil` for a notification, which is never answered.
     let id: RPCID?
-    /// The checked parameters; none once they have been let go of.
+    /// The checked parameters; none after ``releaseParameters()``.
     private(set) var params: Params
-    /// What a thread has made of the parameters of a large call.
+    /// The parts of a large call that a thread has read.
     var parts: PreparedParts?
-    /// Who calls.
+    /// The client that calls.
     let client: any Client
-    /// Carried out if the call is cancelled, or its connection lost, before it is answered.
+    /// Called if the call is cancelled, or its connection closed, before it is answered.
     var onCancel: () -> Void = {}
-    /// Carried out when its answer is on its way, or at once where nobody gets one.
+    /// Called when the answer is queued, or at once if there is none.
     var onAnswered: () -> Void = {}
     private(set) var isAnswered = false
-    /// Whether carrying it out is still of use: nobody has answered it, and its caller is there.
+    /// Whether the call still needs an answer: it has none, and its client is connected.
     var isWanted: Bool { !isAnswered && client.isConnected }
-    /// What goes with the line of its answer.
+    /// The descriptor that is sent with the answer.
     var passedDescriptor: WorkerFile?
-    /// The batch that its answer belongs to.
+    /// The batch that contains the call.
     let batch: Batch?
-    /// How long the message was that it came in.
+    /// The length of the message that contained the call.
     let messageBytes: Int
 
     init(id: RPCID?, params: Params, client: any Client, batch: Batch?, messageBytes: Int = 0) {
@@ -44,8 +44,8 @@ final class Call: Responder {
         self.batch = batch
     }
 
-    /// Lets go of the parameters, and so of the message that they came in: a call that waits for an answer from the network keeps
-    /// only what was made of them.
+    /// Releases the parameters, and so the message that contained them: a call that waits for the network keeps only
+    /// what was made of them.
     func releaseParameters() {
         params = .none
         parts = nil
@@ -57,7 +57,7 @@ final class Call: Responder {
     /// Answers with an error. Only the first answer counts.
     func fail(_ error: RPCError) { finish(.failure(error)) }
 
-    /// Ends the call without an answer, because nobody is there to read it.
+    /// Ends the call without an answer, because the connection is closed.
     func abandon() {
         guard !isAnswered else { return }
         isAnswered = true
@@ -65,7 +65,7 @@ final class Call: Responder {
         onCancel = {}
     }
 
-    /// Ends the call on its caller's wish; what it waits for goes on.
+    /// Cancels the call; what it waits for continues.
     func cancel() {
         guard !isAnswered else { return }
         onCancel()
@@ -75,7 +75,7 @@ final class Call: Responder {
     private func finish(_ result: CallResult) {
         guard !isAnswered else { return }
         isAnswered = true
-        // It holds what the call waited for, which holds the call: a ring that nobody would ever let go of.
+        // It references what the call waits for, which references the call: a retain cycle.
         onCancel = {}
         client.send(result, of: self)
         let onAnswered = onAnswered

@@ -14,7 +14,7 @@ protocol Client: AnyObject {
     var pathAccess: PathAccess { get }
     /// The part of the daemon's view of the machine that the client lacks; `nil` if it lacks none.
     var enclosure: ProcessView.Part? { get }
-    /// What the daemon holds for the connection.
+    /// The resources of the connection.
     var resources: ClientResources { get }
     /// Sends events, notifications and the messages of streams.
     var outlet: any ClientOutlet { get }

@@ -2,7 +2,8 @@ internal import CarpoolHTTP
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// Who the client of one connection is: what the kernel says of the peer, and what the client says of itself in `client.hello`.
+/// Who the client of one connection is: what the kernel says of the peer, and what the client says of itself in
+/// `client.hello`.
 final class ClientProfile {
     /// The number of the connection.
     let number: Int
@@ -30,7 +31,7 @@ final class ClientProfile {
     /// The name for people: the one that the client gave, or that of its program.
     var displayName: String { name ?? programName }
 
-    /// Takes over what the client says of itself.
+    /// Sets what the client says of itself.
     func introduce(name: String?, version: String?, maximumLineBytes: Int?) {
         if let name {
             self.name = name

@@ -1,6 +1,7 @@
 internal import CarpoolRPC
 
-/// Everything that the daemon holds for one connection. It is made with the connection, and released in slices when the connection closes.
+/// Everything that the daemon holds for one connection. It is made with the connection, and released in slices when the
+/// connection closes.
 final class ClientResources {
     /// Whether the connection is open.
     private(set) var isOpen = true

@@ -13,7 +13,7 @@ struct Dispatcher {
 
     let catalogue: Catalogue
     private var entries: [String: Entry] = [:]
-    /// Methods that go on working when a connection has too many calls under way: they are how it gets fewer.
+    /// Methods that are served even if the connection has too many calls in flight: they reduce that number.
     private static let alwaysServed: Set<String> = ["rpc.cancel", "$/cancelRequest", "request.credit"]
 
     /// Joins a catalogue with its handlers; methods without a handler answer that they are not there.
@@ -30,7 +30,7 @@ struct Dispatcher {
     /// Names that have a handler, aliases included.
     var names: Set<String> { Set(entries.keys) }
 
-    /// Carries out one request. The call that it gives back may be answered already.
+    /// Dispatches one request. The returned call may have been answered already.
     func dispatch(
         _ request: RPCRequest, prepared: PreparedCall? = nil, messageBytes: Int = 0, from client: any Client,
         batch: Batch?, underWay: Int, limit: Int, isDuplicate: Bool

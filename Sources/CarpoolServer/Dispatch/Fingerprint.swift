@@ -2,9 +2,9 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-/// A short stand-in for parameters, to tell whether two calls ask for the same.
+/// A hash of a call's parameters, to detect an idempotency key that is used for different requests.
 enum Fingerprint {
-    /// That of a call that has a key; 0 for others.
+    /// The hash of a call with a key; 0 for others.
     static func ofKeyed(_ call: Call) -> UInt64 {
         guard call.params["key"] != nil else { return 0 }
         return call.parts?.fingerprint ?? of(call.params)

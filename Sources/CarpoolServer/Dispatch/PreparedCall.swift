@@ -1,6 +1,6 @@
 internal import CarpoolRPC
 
-/// What a thread has made of the parameters of a call.
+/// The parameters of a call, read by a thread.
 final class PreparedCall {
     let params: Result<Params, RPCError>
     let parts: PreparedParts?

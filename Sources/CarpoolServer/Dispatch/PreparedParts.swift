@@ -1,7 +1,7 @@
 internal import CarpoolRPC
 internal import CarpoolSession
 
-/// What a thread has made of the parts of a large call that are costly to read: its body, its parameters, its fingerprint.
+/// The costly parts of a large call, read by a thread: its body, its parameters, its fingerprint.
 final class PreparedParts: Sendable {
     /// The bytes of `body.text`, `body.json` or `body.base64`; `nil` if there are none of these.
     let body: Result<[UInt8]?, RPCError>

@@ -1,8 +1,8 @@
-/// Descriptors that came with a line (SCM_RIGHTS, unix(7)), until that line has been handled. What no call has claimed by then is for the
-/// caller to close, on a thread: what a client passes may take as long as it likes to close.
+/// Descriptors that came with a line (SCM_RIGHTS, unix(7)), until the line has been handled. The caller closes those
+/// that no call has claimed, on a thread, because closing them may block.
 ///
-/// The kernel gives them with the first bytes of what they were sent with, and a read never goes beyond those: theirs is the line with the last
-/// byte of that read.
+/// The kernel delivers them with the first bytes of the message that they were sent with, and a read never goes beyond
+/// those: they belong to the line that contains the last byte of that read.
 struct ReceivedDescriptors {
     /// -1 where one was claimed.
     private var raws: [Int32] = []
@@ -16,8 +16,8 @@ struct ReceivedDescriptors {
     /// How many a line may have.
     static let maximumCount = 16
 
-    /// Takes over what came with a read whose last byte that is no blank has this place. Returns what is to be closed: more than a line may
-    /// have, and what came before.
+    /// Adds the descriptors of a read whose last non-blank byte has this place. Returns those to close: more than a
+    /// line may have, and earlier ones.
     mutating func add(_ descriptors: [Int32], upTo position: Int) -> [Int32] {
         guard !descriptors.isEmpty else { return [] }
         let surplus = takeAll() + descriptors.dropFirst(ReceivedDescriptors.maximumCount)
@@ -26,24 +26,24 @@ struct ReceivedDescriptors {
         return surplus
     }
 
-    /// A line is handled that ends at this place; gives whether it has descriptors.
+    /// Begins to handle the line that ends at this place.
     mutating func begin(lineEndingAt end: Int) { isOpen = !raws.isEmpty && end >= position }
 
-    /// The line has been handled. Returns what is to be closed.
+    /// Ends the line. Returns the unclaimed descriptors, which the caller closes.
     mutating func end() -> [Int32] {
         guard isOpen else { return [] }
         isOpen = false
         return takeAll()
     }
 
-    /// Hands one over, once; the caller closes it.
+    /// Returns one descriptor, once; the caller closes it.
     mutating func claim(_ index: Int) -> Int32? {
         guard isOpen, raws.indices.contains(index), raws[index] >= 0 else { return nil }
         defer { raws[index] = -1 }
         return raws[index]
     }
 
-    /// Hands over all that no call has claimed.
+    /// Returns all unclaimed descriptors.
     mutating func takeAll() -> [Int32] {
         defer { raws = [] }
         return raws.isEmpty ? [] : raws.filter { $0 >= 0 }

@@ -1,4 +1,5 @@
-/// A place in the stream of events: the run of the daemon, and the number of the last event before it. Opaque to clients.
+/// A place in the stream of events: the run of the daemon, and the number of the last event before it. Opaque to
+/// clients.
 struct EventCursor: Equatable {
     let epoch: String
     let sequence: Int
@@ -8,7 +9,7 @@ struct EventCursor: Equatable {
         self.sequence = sequence
     }
 
-    /// Reads one that some daemon may have given, this one or another; `nil` for what no daemon gives.
+    /// Reads a cursor of this or another daemon; `nil` if the text is not a cursor.
     init?(_ text: String) {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, (1...16).contains(parts[0].utf8.count), parts[0].utf8.allSatisfy(EventCursor.isBase36),

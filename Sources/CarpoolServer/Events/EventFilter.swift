@@ -1,6 +1,6 @@
 internal import CarpoolRPC
 
-/// What somebody wants to hear, decided without the event itself being built.
+/// Decides which events a subscriber gets, without the event being built.
 struct EventFilter {
     /// About what.
     enum Scope {
@@ -22,7 +22,7 @@ struct EventFilter {
     /// The types that the patterns stand for.
     let types: EventTypeSet
 
-    /// Whose events it may want.
+    /// The users whose events may pass.
     var readers: EventJournal.Readership {
         switch scope {
         case .everyone: .everyone
@@ -38,12 +38,12 @@ struct EventFilter {
         types = EventTypeSet(patterns: patterns)
     }
 
-    /// Whether the event is wanted.
+    /// Whether the event passes.
     @inline(__always)
     func wants(_ type: EventType, about subject: EventSubject?) -> Bool { types.contains(type) && follows(subject) }
 
-    /// Whether the event is about something that the subscriber follows. An event without a subject, such as a change of the network, is for
-    /// all but those who follow a single request; an event of a user's that belongs to no client is for all clients of that user.
+    /// Whether the event's subject passes. Events without a subject, such as a change of the network, pass for all but
+    /// subscribers of a single request; a user's events that belong to no client pass for all clients of that user.
     func follows(_ subject: EventSubject?) -> Bool {
         guard let subject else {
             if case .request = scope { return false }

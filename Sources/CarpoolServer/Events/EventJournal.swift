@@ -1,18 +1,18 @@
 internal import CarpoolRPC
 
-/// The events of the recent past, encoded, in the order in which they happened. Every subscriber reads its events here, so that none has a queue
-/// of its own, and a client that comes back finds what it has missed.
+/// The recent events, encoded and in order. Every subscriber reads its events here, so that none has a queue of its
+/// own, and a client that reconnects can resume.
 ///
-/// Each user's events are in a ring of their own, and so are those without a user. All rings share one bound: when it is reached, the longest
-/// one loses its oldest events, so that a user with many events pushes out its own.
+/// Each user's events are in a ring of their own, and so are those without a user. All rings share one bound: when it
+/// is reached, the longest one loses its oldest events, so that a user with many events pushes out its own.
 struct EventJournal {
-    /// What a filter has to know of an event, and where its text lies.
+    /// What a filter needs to know of an event, and where its text is.
     struct Entry {
         /// Its number among the events of all users.
         let sequence: Int
         let type: EventType
         let subject: EventSubject?
-        /// Where the text for everybody begins in its segment.
+        /// Where the text without secrets begins in its segment.
         let offset: Int
         /// Its length.
         let openCount: Int
@@ -20,7 +20,7 @@ struct EventJournal {
         let fullCount: Int
     }
 
-    /// Whose events are read.
+    /// The users whose events are read.
     enum Readership: Equatable {
         /// The events of one user, or those without a user.
         case user(UInt32)
@@ -38,11 +38,11 @@ struct EventJournal {
     private struct Ring {
         var segments: [JournalSegment] = []
         var size = 0
-        /// The number of the last event that has gone.
+        /// The number of the last removed event.
         var floor: Int
     }
 
-    /// One event as a reader sees it; valid until the reader gives the turn back.
+    /// One event as a reader sees it; valid until the reader returns.
     struct Event {
         let entry: Entry
         private let segment: JournalSegment
@@ -62,11 +62,11 @@ struct EventJournal {
             return segment.text(entry.offset &+ entry.openCount, entry.fullCount)
         }
 
-        /// How long the text for everybody is.
+        /// The length of the text without secrets.
         var size: Int { entry.openCount }
     }
 
-    /// Events that have to go before another one has room.
+    /// Events that are removed to make room for another one.
     struct Surplus: Equatable {
         /// Their user; `nil` for events without one.
         let owner: UInt32?
@@ -84,42 +84,42 @@ struct EventJournal {
     private(set) var size = 0
     /// How many events there are.
     private(set) var count = 0
-    /// The number of the last event before the first one that was recorded.
+    /// The number before the first recorded event.
     private let start: Int
     private var rings: [UInt32?: Ring] = [:]
 
     /// Segments of 128 KiB: few enough to find an event at once, small enough that an idle daemon holds little.
     static let segmentBytes = 131_072
 
-    /// An empty one, whose first event has the number after this one.
+    /// Makes an empty journal, whose first event has the number after this one.
     init(after sequence: Int, limitBytes: Int) {
         last = sequence
         start = sequence
         self.limitBytes = limitBytes
     }
 
-    /// The number of the last event that is gone for a reader.
+    /// The number of the last event that a reader can no longer get.
     func floor(for readers: Readership) -> Int {
         var floor = start
         for (owner, ring) in rings where readers.includes(owner) { floor = max(floor, ring.floor) }
         return floor
     }
 
-    /// Whether everything that has happened after this event is there for a reader.
+    /// Whether the journal has all events after this one for a reader.
     func reaches(backTo sequence: Int, for readers: Readership) -> Bool {
         sequence <= last && sequence >= floor(for: readers)
     }
 
     // MARK: Writing
 
-    /// What has to go next before so many bytes of an owner are added; `nil` if there is room for them.
+    /// The events to remove next before so many bytes of an owner are added; `nil` if there is room for them.
     func surplus(adding count: Int, of owner: UInt32?) -> Surplus? {
         if let segment = rings[owner]?.segments.last, segment.hasRoom(for: count) { return nil }
         let wanted = JournalSegment.size(capacity(for: count))
         return size &+ wanted > limitBytes ? oldest(adding: wanted, to: owner) : nil
     }
 
-    /// What has to go next because there is more than the bound allows; `nil` if there is not.
+    /// The events to remove next because the journal exceeds its limit; `nil` if it does not.
     var excess: Surplus? { size > limitBytes ? oldest(adding: 0, to: nil) : nil }
 
     /// The oldest events of the longest ring, when so many bytes are added to one.
@@ -132,7 +132,7 @@ struct EventJournal {
         return Surplus(owner: longest.key, last: oldest.last)
     }
 
-    /// Forgets the oldest events of an owner.
+    /// Removes the oldest events of an owner.
     mutating func forget(_ surplus: Surplus) {
         guard let oldest = rings[surplus.owner]?.segments.first else { return }
         rings[surplus.owner]?.segments.removeFirst()
@@ -142,7 +142,7 @@ struct EventJournal {
         count &-= oldest.entries.count
     }
 
-    /// Everything that it holds, to be let go of piece by piece.
+    /// All segments, to be released one by one.
     var segments: [JournalSegment] { rings.values.flatMap(\.segments) }
 
     /// Adds the next event, for which room was made.
@@ -185,7 +185,7 @@ struct EventJournal {
             entry = segments[segment].index(after: sequence)
         }
 
-        /// The first segment with an event after a number. Most readers want what has just come.
+        /// The first segment with an event after a number. Most readers read the newest.
         private static func index(after sequence: Int, in segments: [JournalSegment]) -> Int {
             var (low, high) = (0, segments.count &- 1)
             if segments[high].first <= sequence { return high }
@@ -218,13 +218,15 @@ struct EventJournal {
         return types
     }
 
-    /// Reads those of a surplus that come after a number, until the body has enough and returns false. Returns whether it has read all.
+    /// Reads those of a surplus that come after a number, until the body has enough and returns false. Returns whether
+    /// it has read all.
     func read(_ surplus: Surplus, after sequence: Int, _ body: (borrowing Event) -> Bool) -> Bool {
         guard let segment = rings[surplus.owner]?.segments.first, segment.last > sequence else { return true }
         return segment.entries[segment.index(after: sequence)...].allSatisfy { body(Event($0, segment)) }
     }
 
-    /// Reads the events after a number, oldest first, until the body has enough and returns false. Returns whether it has read all.
+    /// Reads the events after a number, oldest first, until the body has enough and returns false. Returns whether it
+    /// has read all.
     @discardableResult
     func read(after sequence: Int, for readers: Readership, _ body: (borrowing Event) -> Bool) -> Bool {
         var places: [Place] = []

@@ -3,20 +3,21 @@ internal import CarpoolSystem
 
 /// One connection's subscriptions, and its calls that wait for an event.
 ///
-/// An event costs one look at each listener, however many subscriptions it has. What its subscriptions want of the event is decided when its
-/// connection has its turn: until then the listener is behind, and reads in the journal what has come since.
+/// An event costs one check per listener, however many subscriptions it has. Which subscriptions get the event is
+/// decided when the connection has its turn: until then the listener is behind, and reads the journal from there.
 final class EventListener: TurnObserver {
     /// Where events of its subscriptions go; there as long as it has any.
     unowned let sink: any EventSink
     unowned let publisher: EventPublisher
     private(set) var subscriptions: [Subscription] = []
-    /// What each of them hears, in the same order: most events are judged without a look at the subscriptions themselves.
+    /// The interest of each subscription, in the same order: most events are filtered without reading the subscriptions
+    /// themselves.
     private(set) var interests: [Interest] = []
     /// Calls that wait for an event.
     private(set) var polls: [any EventWaiter] = []
-    /// Types of which at least one of them wants to hear; perhaps some more, when some have left.
+    /// Types that at least one subscription gets; some may be left over from removed subscriptions.
     private(set) var heard = EventTypeSet()
-    /// Whose events they may want.
+    /// The users whose events may pass.
     private(set) var readers: EventJournal.Readership
     /// Whether there are events that have not been judged.
     var isBehind = false
@@ -24,14 +25,14 @@ final class EventListener: TurnObserver {
     var judged = 0
     /// Its place among all listeners, while it is one of them.
     var place: Int?
-    /// Whether something may wait for a subscription. If not, the journal may forget what it likes.
+    /// Whether events may wait for a subscription. If not, the journal may remove any event.
     var hasUnread = false
-    /// Whether a subscription has lost something and is to end then.
+    /// Whether a subscription with the policy `close` has lost events.
     private var hasLagged = false
     /// How many events a subscription has to be behind to be sent a bookmark at the end of the turn.
     private var bookmarkDistance: Int?
 
-    /// What one subscription hears.
+    /// The types and the filter of one subscription.
     struct Interest {
         let types: EventTypeSet
         let filter: EventFilter
@@ -45,10 +46,11 @@ final class EventListener: TurnObserver {
 
     var isEmpty: Bool { subscriptions.isEmpty && polls.isEmpty }
 
-    /// Listeners with more subscriptions and calls than these are noted for every event of their types, without a look at each of them.
+    /// Listeners with more subscriptions and calls than these are marked for every event of their types, without
+    /// checking each subscription.
     private static let judgedAtOnce = 4
 
-    /// Whether an event may be one that it wants.
+    /// Whether an event may pass one of the filters.
     @inline(__always)
     func mayWant(_ type: EventType, _ subject: EventSubject?) -> Bool {
         guard heard.contains(type), readers.includes(subject?.uid) else { return false }
@@ -78,7 +80,7 @@ final class EventListener: TurnObserver {
         }
         subscription.place = nil
         subscription.listener = nil
-        // Not each time: what is heard may be too much.
+        // Not each time: too many types only cost time.
         if subscriptions.count & (subscriptions.count &- 1) == 0 { narrow() }
         return true
     }
@@ -117,20 +119,20 @@ final class EventListener: TurnObserver {
 
     // MARK: Turns
 
-    /// Has its subscriptions that are so many events behind be sent a bookmark when the turn ends.
+    /// Sends a bookmark to subscriptions that are so many events behind, at the end of the turn.
     func sendBookmarks(toThoseBehind count: Int) {
         guard !subscriptions.isEmpty else { return }
         if bookmarkDistance == nil { publisher.loop.afterTurn(self) }
         bookmarkDistance = min(count, bookmarkDistance ?? count)
     }
 
-    /// Has subscriptions that have lost something end in a step of its own: there may be thousands in all.
+    /// Closes subscriptions that have lost events, at the end of the turn: there may be thousands in all.
     func closeThoseThatLagAtTurnEnd() {
         if !hasLagged { publisher.loop.afterTurn(self) }
         hasLagged = true
     }
 
-    /// Ends subscriptions that have lost something, if that is due.
+    /// Closes subscriptions that have lost events, if that is due.
     func closeThoseThatLag() {
         guard hasLagged else { return }
         hasLagged = false

@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-// What the network's coming and going does to a request.
+// Events about the network.
 extension EventPublisher {
     func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath) {
         publish(.taskIsWaitingForConnectivity, request: request) { writer in

@@ -4,17 +4,18 @@ internal import CarpoolSystem
 
 // From the journal to the subscribers: each reads on when its connection takes more.
 extension EventPublisher {
-    /// Events that are looked at for one subscription at a time: a filter that wants few of a full journal must not hold the loop.
+    /// Events that are read for one subscription at a time: a filter that passes few events of a full journal must not
+    /// block the loop.
     private static let eventsPerStep = 16_384
-    /// The same for one that reads what happened before it came, so that a connection full of them does not either.
+    /// The same for a subscription that replays past events, so that a connection with many of them does not block the
+    /// loop either.
     private static let eventsPerReplayStep = 2_048
-    /// A subscription for which nothing has come while so many events were recorded is told where the stream stands, lest the journal leave
-    /// its cursor behind.
+    /// After this many non-matching events a subscription gets a bookmark, so that its cursor stays inside the journal.
     private static let eventsPerBookmark = 4_096
 
     // MARK: One more event
 
-    /// Notes for all who may want the last event that it is there.
+    /// Notifies the listeners whose filters the last event may pass.
     func notifyListeners(_ type: EventType, _ subject: EventSubject?) {
         let sequence = journal.last
         for listener in listeners.all where !listener.isBehind && listener.mayWant(type, subject) {
@@ -27,12 +28,12 @@ extension EventPublisher {
         for listener in listeners.all { listener.sendBookmarks(toThoseBehind: EventPublisher.eventsPerBookmark) }
     }
 
-    /// Has the subscriptions and calls of a client judge what has come since they last did.
+    /// Applies the filters of a client to the events since the last time.
     func judge(for sink: any EventSink) {
         if let listener = listeners[sink] { judge(for: listener) }
     }
 
-    /// Has the subscriptions and calls of a listener judge what has come since they last did.
+    /// Applies the filters of a listener to the events since the last time.
     func judge(for listener: EventListener) {
         guard listener.isBehind else { return }
         listener.isBehind = false
@@ -44,7 +45,7 @@ extension EventPublisher {
         if hasLagged { closeThoseThatLag(of: listener) }
     }
 
-    /// Notes an event for those of a listener who want it.
+    /// Adds an event to the subscriptions and calls of a listener whose filters it passes.
     func judge(_ event: borrowing EventJournal.Event, for listener: EventListener, _ hasLagged: inout Bool) {
         let (entry, sequence) = (event.entry, event.sequence)
         guard listener.heard.contains(entry.type) else { return }
@@ -68,7 +69,7 @@ extension EventPublisher {
 
     // MARK: Reading on
 
-    /// Hands a client what waits for its subscriptions, as much as it takes now. Gives whether more waits.
+    /// Sends waiting events to a client, as far as it has room for them. Returns whether more wait.
     func deliver(to subscriptions: some Sequence<Subscription>) -> Bool {
         guard let listener = subscriptions.first(where: { $0.listener != nil })?.listener else { return false }
         judge(for: listener)
@@ -144,7 +145,7 @@ extension EventPublisher {
         writer.withBytes { subscription.sink.queue(event: subscription.head, $0.withoutFirst) }
     }
 
-    /// Tells those of a listener for whom nothing has come while so many events were recorded where the stream stands.
+    /// Sends a bookmark to the subscriptions of a listener that are so many events behind.
     func sendBookmarks(to listener: EventListener, behind count: Int) {
         for subscription in listener.subscriptions where subscription.isAnnounced && !subscription.isOfOneRequest {
             guard !subscription.queue.hasMore, journal.last &- subscription.queue.position >= count,

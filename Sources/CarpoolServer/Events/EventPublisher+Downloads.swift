@@ -42,7 +42,7 @@ extension EventPublisher {
         publish(.requestProgress, request: request) { writer in
             writer.member("received_bytes", completed)
             writer.member("total_bytes", total)
-            // Whoever has it can go on with the download, and read the file.
+            // The token's owner can resume the download and read the file.
             if let token = request.resumeData, disclosure.mayShowSecret() { writer.member("resume_data", token) }
         }
     }

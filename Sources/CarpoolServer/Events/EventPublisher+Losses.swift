@@ -1,15 +1,17 @@
 internal import CarpoolJSON
 
-// What is lost to those who do not read: events that the journal forgets before.
+// Lost events: those that the journal removes before they are read.
 extension EventPublisher {
-    /// Looks at the events that go, for subscriptions that wait for others: two segments for each listener, and more for some.
+    /// Checks of removed events for subscriptions that wait for others: two segments for each listener, and more for
+    /// some.
     private static let looks = LookBudget(own: 1_024, shared: 65_536, total: 524_288)
-    /// Judgements of events that no one has come to judge before they go.
+    /// Checks of events that were not filtered before they are removed.
     private static let judgements = LookBudget(own: 4_096, shared: 262_144, total: 1_048_576)
-    /// Events that are counted as lost for replays.
+    /// Events that are checked to count what replays lose.
     private static let looksOfReplays = 16_384
 
-    /// The journal is about to forget these events: a subscription that still waits for one of them has lost it, and what comes behind it.
+    /// Called before the journal removes these events: a subscription that still waits for one of them loses it and the
+    /// following ones.
     func overtake(_ surplus: EventJournal.Surplus) {
         var (looks, judgements) = (EventPublisher.looks, EventPublisher.judgements)
         var looksOfReplays = EventPublisher.looksOfReplays
@@ -37,8 +39,8 @@ extension EventPublisher {
         subscription.sink.eventsAreWaiting()
     }
 
-    /// Has a listener judge what it has not judged yet of the events up to the last that goes. Where there are so many listeners with so much to
-    /// judge that it would take too long, what waits counts as lost.
+    /// Applies the filters of a listener to the events up to the last one that is removed. If there are so many
+    /// listeners with so many events that it would take too long, the waiting events count as lost.
     private func judge(for listener: EventListener, upTo surplus: EventJournal.Surplus, _ judgements: inout LookBudget)
     {
         guard listener.isBehind, listener.judged < surplus.last else { return }
@@ -66,7 +68,7 @@ extension EventPublisher {
         if hasLagged || isSpent { listener.closeThoseThatLagAtTurnEnd() }
     }
 
-    /// Whether a subscription waits for one of the events that go; taken for granted where that would take too many looks.
+    /// Whether a subscription waits for one of the removed events; assumed if that would take too many checks.
     private func waits(
         _ subscription: Subscription, forOneOf surplus: EventJournal.Surplus, _ looks: inout LookBudget
     ) -> Bool {
@@ -76,8 +78,8 @@ extension EventPublisher {
         }
     }
 
-    /// How many events a replay has not reached that it wants. Where that would take too many looks at the journal, those that it has not looked
-    /// at count as wanted.
+    /// How many events of a replay have not been sent. If counting would take too long, events that were not checked
+    /// count as matching.
     private func unread(by subscription: Subscription, _ looks: inout Int) -> Int {
         var count = 0
         var position = subscription.queue.position
@@ -91,7 +93,7 @@ extension EventPublisher {
         return isWhole ? count : count &+ max(0, journal.last &- position)
     }
 
-    /// Ends the subscriptions of a listener that have lost something and are to end then.
+    /// Closes the subscriptions of a listener that have lost events and have the policy `close`.
     func closeThoseThatLag(of listener: EventListener) {
         for subscription in listener.subscriptions where subscription.isToCloseForLag {
             guard let loss = subscription.queue.loss else { continue }

@@ -2,9 +2,10 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-// Progress for those who want it less often than it is told.
+// Throttled progress events.
 extension EventPublisher {
-    /// Sends an event, unless it is a step of a progress that has to wait. What waits of an attempt goes before the attempt's end.
+    /// Sends an event, unless it is a progress event that has to wait. The last progress of an attempt is sent before
+    /// the attempt's end.
     func sendThrottled(_ event: borrowing EventJournal.Event, to subscription: Subscription) {
         let type = event.entry.type
         if let subject = event.entry.subject {
@@ -19,13 +20,14 @@ extension EventPublisher {
         subscription.sink.queue(event: subscription.head, event.text(for: subscription.reader).withoutFirst)
     }
 
-    /// Sends the steps whose time has come.
+    /// Sends the progress events that are due.
     func sendDueProgress(to subscription: Subscription) {
         guard subscription.sink.takesEvents, let due = subscription.pace?.due(at: loop.now) else { return }
         for sequence in due { sendLate(sequence, to: subscription) }
     }
 
-    /// Sends an event later than others: with the cursor at which the subscriber has arrived, since that of the event would take it back.
+    /// Sends an event later than others: with the cursor at which the subscriber has arrived, since that of the event
+    /// would take it back.
     private func sendLate(_ sequence: Int, to subscription: Subscription) {
         guard subscription.filter.types.intersects(ProgressTypes.steps) else { return }
         journal.read(after: sequence &- 1, for: subscription.filter.readers) { event in
@@ -39,7 +41,7 @@ extension EventPublisher {
         }
     }
 
-    /// Comes back when the next step may be told.
+    /// Arms the timer for the next progress event.
     func armPace(of subscription: Subscription) {
         guard let next = subscription.pace?.next else { return }
         loop.arm(subscription.paceTimer, at: next)

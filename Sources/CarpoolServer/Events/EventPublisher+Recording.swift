@@ -1,16 +1,17 @@
 internal import CarpoolSystem
 
-// Who listens, and how long the journal is kept for those who may come back.
+// Subscribers, and how long the journal is kept for those that may reconnect.
 extension EventPublisher {
-    /// What a reader finds of the past.
+    /// Which past events a reader can get.
     enum Past: Equatable {
-        /// Everything that has happened after this event.
+        /// All events after this one.
         case known(after: Int)
-        /// It has gone, or was never recorded.
+        /// The events were removed, or never recorded.
         case gone
     }
 
-    /// Begins to record, if nothing is recorded. What happened before is in no journal, so every cursor of before is too old.
+    /// Begins to record, if nothing is recorded. What happened before is in no journal, so every cursor of before is
+    /// too old.
     func startRecording(_ types: EventTypeSet) {
         loop.cancel(linger)
         if !isRecording {
@@ -20,7 +21,7 @@ extension EventPublisher {
         if notificationsFloor == nil, types.intersects(.notifications) { notificationsFloor = journal.last }
     }
 
-    /// Keeps the journal for a while when nobody listens any more.
+    /// Keeps the journal for a while after the last subscriber has left.
     func lingerIfNobodyListens() {
         guard isRecording, subscriptionCount == 0, pollCount == 0 else { return }
         guard limits.journalLingerMilliseconds > 0 else { return stopRecording() }
@@ -37,7 +38,7 @@ extension EventPublisher {
         if !segments.isEmpty { loop.runInSlices(Slices.forEach(of: segments) { _ in }) }
     }
 
-    /// Has the journal hold as much as ``limits`` say. What is too much goes one segment at a time: every subscriber is looked at for each.
+    /// Shrinks the journal to ``limits``, one segment at a time: every subscriber is checked for each.
     func limitJournal() {
         journal.limitBytes = max(limits.journalBytes, journal.size)
         guard journal.limitBytes > limits.journalBytes else { return }
@@ -53,7 +54,7 @@ extension EventPublisher {
         return journal.limitBytes > limits.journalBytes || journal.excess != nil
     }
 
-    /// Whether everything is there that a filter may want of what has happened since a cursor.
+    /// Whether the journal has all events since a cursor that may pass a filter.
     func past(since cursor: EventCursor, for filter: EventFilter) -> Past {
         guard cursor.epoch == epoch, isRecording, journal.reaches(backTo: cursor.sequence, for: filter.readers) else {
             return .gone
@@ -71,7 +72,7 @@ extension EventPublisher {
         listener.add(subscription)
     }
 
-    /// Forgets a subscription; it costs the same however many there are.
+    /// Removes a subscription, in constant time.
     func remove(_ subscription: Subscription) {
         if subscription.pace != nil { loop.cancel(subscription.paceTimer) }
         guard let listener = subscription.listener, listener.remove(subscription) else { return }
@@ -92,7 +93,7 @@ extension EventPublisher {
         dropIfEmpty(listener)
     }
 
-    /// The listener of a connection, with nothing left to judge: who comes now does not hear of what was before.
+    /// The listener of a connection, with all filters applied: a new subscription does not get earlier events.
     private func listener(_ sink: any EventSink, _ filter: EventFilter) -> EventListener {
         if let known = listeners[sink] {
             judge(for: known)

@@ -3,7 +3,7 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-// The steps of tasks, what is done to requests, and the pool's connections.
+// Events about tasks, requests and the pool's connections.
 extension EventPublisher {
     func sessionDidBecomeInvalid(_ session: Session) {
         publish(

@@ -4,9 +4,10 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// The daemon's event monitor: writes each step into the journal, once, and tells those who want it that something waits for them there.
+/// The daemon's event monitor: writes each step into the journal, once, and notifies the subscribers whose filters it
+/// passes.
 ///
-/// Nothing is built before the first subscription, nor from a while after the last one has gone.
+/// Events are built only while there are subscribers, and for a while after the last one has left.
 final class EventPublisher: EventMonitor, ConnectionObserver {
     let loop: EventLoop
     let epoch: String
@@ -15,11 +16,12 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     let record: RecordWriter
     /// The maxima in force.
     var limits: Limits
-    /// What happened since the first subscriber came.
+    /// The events since the first subscription.
     var journal = EventJournal(after: 0, limitBytes: 0)
-    /// Whether somebody listens, or did a short while ago.
+    /// Whether there is a subscriber, or was a short while ago.
     var isRecording = false
-    /// The number of the last event before the first notification that was recorded; `nil` while nobody has asked for them.
+    /// The number of the last event before the first recorded notification; `nil` while no subscriber asks for
+    /// notifications.
     var notificationsFloor: Int?
     /// Connections with subscriptions, or with calls that wait for an event.
     var listeners = EventListeners()
@@ -32,15 +34,15 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     /// Events that were dropped for subscribers that do not read.
     var dropped = 0
 
-    /// Whom the event is being written for: everybody, or its owner, who may read the secrets in it.
+    /// Whether the event is written for its owner, who may read the secrets in it, or for other readers.
     let disclosure = Disclosure()
     private var openWriter = JSONWriter()
     private var fullWriter = JSONWriter()
     private let cursorPrefix: [UInt8]
     private var lastSubscription = 0
-    /// Ends the recording when nobody has listened for a while.
+    /// Stops recording a while after the last subscriber has left.
     private(set) lazy var linger = Timer { [unowned self] in stopRecording() }
-    /// Tells those for whom nothing has come for a while where the stream stands.
+    /// Sends bookmarks to subscriptions without events.
     private(set) lazy var bookmarks = Timer { [unowned self] in
         for listener in listeners.all { listener.sendBookmarks(toThoseBehind: 1) }
     }
@@ -69,7 +71,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     // MARK: Publishing
 
-    /// Tells of an event; the body writes the members of `data`, and is called only if somebody listens.
+    /// Publishes an event; the body writes the members of `data`, and is called only if there is a subscriber.
     ///
     /// Inlined, so that without subscribers not even the body's captures are made.
     @inline(__always)
@@ -78,7 +80,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         publish(type, request, request.map { subject(of: $0) }, data)
     }
 
-    /// Tells of an event about a session, or about something else that belongs to one user.
+    /// Publishes an event about a session, or about something else that belongs to one user.
     func publish(
         _ type: EventType, about subject: @autoclosure () -> EventSubject,
         data: (inout JSONWriter) -> Void = { _ in }
@@ -87,7 +89,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         publish(type, nil, subject(), data)
     }
 
-    /// Tells of a step under the name that notifications have for it, if anybody has asked for those.
+    /// Publishes a step under its notification name, if a subscriber asks for notifications.
     @inline(__always)
     func notify(_ type: EventType, _ request: Request) {
         guard notificationsFloor != nil else { return }
@@ -126,7 +128,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     private func subject(of request: Request) -> EventSubject {
         if let known = request.context as? EventSubject { return known }
-        // One that nobody asked for, such as a request for a token.
+        // A request without a client, such as one for a token.
         let subject = EventSubject(
             session: request.session.name, uid: request.session.user ?? owner, request: request.id)
         request.context = subject

@@ -1,4 +1,5 @@
-/// Where a subscriber stands in the journal, and how much of it still waits for it. Decides when it has fallen too far behind.
+/// Where a subscriber stands in the journal, and how much of it still waits for it. Decides when it has fallen too far
+/// behind.
 struct EventQueue {
     /// Events that a subscriber will not get.
     struct Loss: Equatable {
@@ -18,12 +19,12 @@ struct EventQueue {
         case isLost
     }
 
-    /// Everything up to here was sent, or is not wanted.
+    /// Everything up to here was sent, or does not match.
     private(set) var position: Int
-    /// Wanted events that wait, but for those that lay in the journal before the subscription.
+    /// Matching events that wait, without those from before the subscription.
     private(set) var waiting = 0
     private(set) var waitingBytes = 0
-    /// What was dropped, since the subscriber was last told.
+    /// What was dropped since the subscriber was last notified.
     private(set) var loss: Loss?
     /// The first event that is counted as waiting: earlier ones are a replay, which the journal alone bounds.
     private let countedFrom: Int
@@ -35,13 +36,13 @@ struct EventQueue {
         isReplaying = position < last
     }
 
-    /// Whether it still reads what happened before it came.
+    /// Whether it still replays events from before the subscription.
     private(set) var isReplaying: Bool
 
-    /// Whether there is anything to read, or to be told.
+    /// Whether there is an event or a loss to send.
     var hasMore: Bool { isReplaying || waiting > 0 || loss != nil }
 
-    /// A wanted event has happened.
+    /// Adds a matching event.
     mutating func add(_ sequence: Int, bytes: Int, limitBytes: Int) -> Step {
         guard loss == nil else {
             loss?.dropped &+= 1
@@ -55,7 +56,7 @@ struct EventQueue {
         return .overflows
     }
 
-    /// Gives up all that waits: so many events in all.
+    /// Drops all waiting events: so many in all.
     mutating func drop(_ count: Int) {
         loss = Loss(dropped: count, resume: position)
         waiting = 0
@@ -63,7 +64,7 @@ struct EventQueue {
         isReplaying = false
     }
 
-    /// A wanted event was sent.
+    /// Notes that a matching event was sent.
     mutating func didSend(_ sequence: Int, bytes: Int) {
         position = sequence
         guard sequence >= countedFrom else { return }
@@ -71,7 +72,7 @@ struct EventQueue {
         waitingBytes &-= bytes
     }
 
-    /// Nothing that is wanted lies before this number.
+    /// Notes that no matching event lies before this number.
     mutating func pass(_ sequence: Int) { position = max(position, sequence) }
 
     /// Nothing waits any more, up to the last event.
@@ -82,7 +83,7 @@ struct EventQueue {
         isReplaying = false
     }
 
-    /// The subscriber was told of its loss, and goes on with what comes next.
+    /// Returns the loss, which the subscriber is notified of; it continues with the next event.
     mutating func takeLoss(upTo last: Int) -> Loss? {
         guard let loss else { return nil }
         self.loss = nil

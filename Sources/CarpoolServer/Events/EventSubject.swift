@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 
-/// What an event is about: a session, one request of a client, or something else that belongs to one user. Made once for each request, so that
-/// what all of its events have in common is encoded once.
+/// What an event is about: a session, one request of a client, or something else that belongs to one user. Made once
+/// for each request, so that what all of its events have in common is encoded once.
 final class EventSubject {
     /// The session; `nil` if the event is about neither a session nor a request.
     let session: String?

@@ -19,7 +19,8 @@ struct EventTypeSet: Equatable {
         for type in EventType.allCases where condition(type.name.description) { insert(type) }
     }
 
-    /// The types that a pattern matches. The notifications double every step, so only a pattern that begins with their prefix matches them.
+    /// The types that a pattern matches. The notifications double every step, so only a pattern that begins with their
+    /// prefix matches them.
     init(pattern: String) {
         self.init { EventPattern.matches($0, pattern) }
         if !pattern.hasPrefix(EventTypeSet.notificationPrefix) { subtract(.notifications) }

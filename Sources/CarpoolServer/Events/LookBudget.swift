@@ -1,10 +1,10 @@
-/// How many looks at events may be spent on many listeners in one step: each has some of its own, so that what others need takes nothing from
-/// them, and all share the rest. There is a bound for all of them, since there may be many listeners.
+/// A budget of event checks for many listeners in one step: each listener has some of its own, and all share the rest.
+/// The total is bounded, since there may be many listeners.
 struct LookBudget {
     private let ownLooks: Int
     private var own = 0
     private var shared: Int
-    /// What is left for the own looks of all.
+    /// What is left of the total.
     private var total: Int
 
     init(own: Int, shared: Int, total: Int) {

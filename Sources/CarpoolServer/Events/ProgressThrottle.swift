@@ -1,10 +1,10 @@
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-/// Decides which steps of the requests' progress a subscriber is told that wants them less often: of those that come too early the newest
-/// waits, and is told when its time has come or its attempt is over.
+/// Throttles progress events for one subscription: of events that come too early the newest waits, and is sent when its
+/// time has come or its attempt is over.
 struct ProgressThrottle {
-    /// The least time between two steps of one request.
+    /// The minimum time between two progress events of one request.
     let intervalMilliseconds: Int
     private struct State {
         var sentAt: MonotonicTime
@@ -12,7 +12,8 @@ struct ProgressThrottle {
         var held: Int?
     }
 
-    /// By request and type; those of requests that are over are forgotten, so there are no more than requests under way.
+    /// By request and type; those of requests that are over are forgotten, so there are no more than requests under
+    /// way.
     private var states: [Key: State] = [:]
 
     private struct Key: Hashable {
@@ -22,7 +23,7 @@ struct ProgressThrottle {
 
     init(intervalMilliseconds: Int) { self.intervalMilliseconds = intervalMilliseconds }
 
-    /// Whether a step is to be told now; else it waits in place of the one before it.
+    /// Whether an event is sent now; if not, it replaces the one that waits.
     mutating func admits(_ sequence: Int, _ type: EventType, of subject: EventSubject, at now: MonotonicTime) -> Bool {
         let key = Key(subject: ObjectIdentifier(subject), type: type)
         if let state = states[key], now < state.sentAt.advanced(milliseconds: intervalMilliseconds) {
@@ -33,7 +34,7 @@ struct ProgressThrottle {
         return true
     }
 
-    /// The steps that wait although their time has come, in the order in which they happened.
+    /// The waiting events that are due, in order.
     mutating func due(at now: MonotonicTime) -> [Int] {
         var due: [Int] = []
         for (key, state) in states {
@@ -46,16 +47,16 @@ struct ProgressThrottle {
         return due.sorted()
     }
 
-    /// The steps of a request that wait, which are its attempt's last.
+    /// Removes and returns the waiting events of a request, which are its attempt's last.
     mutating func finish(_ subject: EventSubject, types: [EventType]) -> [Int] {
         types.compactMap { states.removeValue(forKey: Key(subject: ObjectIdentifier(subject), type: $0))?.held }
             .sorted()
     }
 
-    /// Begins anew.
+    /// Resets all state.
     mutating func forgetAll() { states = [:] }
 
-    /// When the next one that waits may be told.
+    /// When the next waiting event may be sent.
     var next: MonotonicTime? {
         states.values.filter { $0.held != nil }.map { $0.sentAt.advanced(milliseconds: intervalMilliseconds) }
             .min { $0 < $1 }

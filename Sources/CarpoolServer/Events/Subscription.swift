@@ -3,19 +3,19 @@ internal import CarpoolSystem
 
 /// One subscription of one connection.
 final class Subscription {
-    /// What becomes of one that is too far behind.
+    /// What happens to a subscription that is too far behind.
     enum LagPolicy: String {
-        /// What waits is dropped whole, and the subscription goes on.
+        /// Waiting events are dropped, and the subscription continues.
         case drop
-        /// The subscription ends.
+        /// The subscription is closed.
         case close
     }
 
-    /// Why the daemon ended one.
+    /// Why the daemon has closed a subscription.
     enum Ending: String {
         /// Its one request is over.
         case requestFinished = "request_finished"
-        /// It was too far behind, and wanted to be closed then.
+        /// It was too far behind, and has the policy `close`.
         case lagged
         /// The connection is about to be closed by the daemon.
         case connectionClosing = "connection_closing"
@@ -30,12 +30,12 @@ final class Subscription {
     unowned let sink: any EventSink
     /// Everything of its notifications before the event itself.
     let head: [UInt8]
-    /// What it has to look at: what it wants, and what ends a progress that it wants less often.
+    /// Types that it reads: those that it gets, and those that end a throttled progress.
     let heard: EventTypeSet
     var queue: EventQueue
     /// Its client's share of the subscriptions that there may be, until it is removed.
     var ticket: QuotaLedger.Ticket?
-    /// Thins out the progress of requests, if it is to.
+    /// Throttles progress events, if the client has asked for that.
     var pace: ProgressThrottle?
     /// The listener of its connection and its place there, until it is removed.
     var listener: EventListener?
@@ -45,7 +45,7 @@ final class Subscription {
     /// Whether it ends as soon as everything that waits is sent.
     var isEnding = false
 
-    /// Whether it has lost something, and is to end then.
+    /// Whether it has lost events and has the policy `close`.
     var isToCloseForLag: Bool { lagPolicy == .close && queue.loss != nil }
 
     init(
@@ -69,13 +69,13 @@ final class Subscription {
         head = writer.bytes
     }
 
-    /// Wakes it when a step of a progress has waited for long enough.
+    /// Fires when a waiting progress event is due.
     private(set) lazy var paceTimer = Timer { [unowned self] in sink.eventsAreWaiting() }
 
-    /// Whether there is something to do when its client takes more.
+    /// Whether there is something to send when its client has room.
     var wantsTurn: Bool { queue.hasMore || isEnding || pace != nil }
 
-    /// Whether it hears of no more than one request.
+    /// Whether it is about one request only.
     var isOfOneRequest: Bool {
         if case .request = filter.scope { true } else { false }
     }

@@ -1,6 +1,7 @@
 internal import CarpoolRPC
 
-/// What a caller's path has to be before anything is looked up: to C a NUL is its end, and a relative one begins at the daemon's directory.
+/// Checks that a caller's path is absolute and has no NUL, before it is used: for C a NUL ends the path, and a relative
+/// path starts at the daemon's directory.
 enum AbsolutePath {
     /// Whether a path passes ``check(_:at:)``.
     static func isOne(_ path: String) -> Bool { path.hasPrefix("/") && !path.utf8.contains(0) }

@@ -3,8 +3,8 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-/// The files that a call names by path or passes as descriptors, collected before anything is done, so that they can be opened and looked at
-/// away from the loop. A call that names none costs three look-ups and no memory.
+/// The files that a call names by path or passes as descriptors, collected first, so that they can be opened and
+/// inspected off the loop. A call without files costs three look-ups and no memory.
 struct CallFileNames {
     /// A path and the parameter that it stands in.
     struct Path: Sendable {

@@ -2,12 +2,13 @@ internal import CarpoolHTTP
 internal import CarpoolSystem
 internal import Glibc
 
-/// The files of one call, opened and looked at before the call is carried out. What is not used is closed with this object.
+/// The files of one call, opened and inspected before the call is carried out. Unused files are closed with this
+/// object.
 final class CallFiles {
-    /// What was found at a path.
+    /// The opened file, or why it was not opened.
     typealias Opening = Result<NamedFile, RegularFile.Failure>
 
-    /// What came as a descriptor.
+    /// A passed descriptor, by its kind.
     enum Passed: Sendable {
         /// A regular file and its size.
         case file(WorkerFile, size: Int64, isInMemory: Bool)
@@ -19,7 +20,7 @@ final class CallFiles {
         case refused(Int32)
     }
 
-    /// What was found of all files.
+    /// The results for all files.
     struct Found: Sendable {
         /// By the parameter with the path.
         var opened: [String: Opening] = [:]
@@ -53,7 +54,7 @@ final class CallFiles {
     let opened: [String: Opening]
     /// Authorities, by the parameter with the path.
     let authorities: [String: TrustStoreTable.Reading]
-    /// How many descriptors came with the call.
+    /// How many descriptors were passed with the call.
     let descriptorCount: Int
     /// Where a download goes, and what it continues, if the call names one of these.
     let destination: FoundDestination?
@@ -70,24 +71,25 @@ final class CallFiles {
         self.descriptorCount = descriptorCount
     }
 
-    /// Gives a descriptor away, once.
+    /// Returns a descriptor, once.
     func claim(descriptor index: Int) -> Passed? { passed.removeValue(forKey: index) }
 
     // MARK: Descriptors
 
-    /// Families of sockets that the loop may poll: the kernel does so without a lock that another process can hold. Others, such as AF_VSOCK,
-    /// wait for the socket's.
+    /// Families of sockets that the loop may poll: the kernel does so without a lock that another process can hold.
+    /// Others, such as AF_VSOCK, wait for the socket's.
     private static let families: Set<Int32> = [AF_UNIX, AF_INET, AF_INET6]
 
-    /// Looks at a descriptor as far as no file system, and no lock of a pipe or a socket, has to be asked for; `nil` if one has to.
+    /// Inspects a descriptor if no file system, and no lock of a pipe or a socket, has to be waited for; `nil`
+    /// otherwise.
     static func lookAtOnce(_ descriptor: WorkerFile) -> Passed? {
         let raw = descriptor.raw
-        // What the caller may not read, the daemon does not read for him; opening it again would use the daemon's rights.
+        // The daemon reads only what the caller may read itself; opening the file again would use the daemon's rights.
         guard FileDescriptor.isReadable(raw) else { return .refused(EBADF) }
         return FileDescriptor.isInMemory(raw) ? look(descriptor, isInMemory: true) : nil
     }
 
-    /// Looks at a descriptor. May block, unless it is a file in memory: for a thread of a ``Worker``.
+    /// Inspects a descriptor. May block, unless it is a file in memory: for a thread of a ``Worker``.
     static func look(_ descriptor: WorkerFile, isInMemory: Bool) -> Passed {
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else { return .refused(errno) }

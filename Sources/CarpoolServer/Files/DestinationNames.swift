@@ -2,8 +2,8 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// The places that a download names: where its file goes, and where the partial file of its resume token lies. They are collected before
-/// anything is done and looked at by a job of the worker.
+/// The paths that a download names: its destination, and the partial file of its resume token. They are collected first
+/// and inspected by a job of the worker.
 struct DestinationNames: Sendable {
     private enum Place: Sendable {
         case file(String, at: String)
@@ -14,8 +14,8 @@ struct DestinationNames: Sendable {
     /// Where the resume token says that its partial file lies.
     let partial: String?
 
-    /// Collects them from the parameters of a download, which have passed their schema; `nil` if there are none. What is no path is refused
-    /// later, without a look at the file system.
+    /// Collects the paths from the checked parameters of a download; `nil` if there are none. Invalid paths are refused
+    /// later, without using the file system.
     init?(_ params: Params) {
         let token = params[.resumeData].flatMap { ResumePoint.places(token: $0) }
         partial = token?.partial
@@ -31,7 +31,7 @@ struct DestinationNames: Sendable {
         if place == nil, partial == nil { return nil }
     }
 
-    /// Looks at them. May block: for a thread of a ``Worker``.
+    /// Inspects the paths. May block: for a thread of a ``Worker``.
     func look() -> FoundDestination {
         FoundDestination(path: path(), partial: partial.map { PartialFileOpening($0) })
     }
@@ -47,7 +47,7 @@ struct DestinationNames: Sendable {
     }
 }
 
-/// What was found at the places that a download names.
+/// The results of inspecting the paths that a download names.
 struct FoundDestination: Sendable {
     /// The place of the file, or its directory, without symbolic links.
     let path: Result<String, RPCError>?

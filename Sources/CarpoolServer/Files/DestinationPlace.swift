@@ -4,7 +4,8 @@ internal import Glibc
 
 /// Resolves the paths of destinations.
 enum DestinationPlace {
-    /// The place of a file that need not be there, with all symbolic links resolved: its own too, so that what it leads to is replaced. May block.
+    /// The place of a file that need not be there, with all symbolic links resolved: its own too, so that what it leads
+    /// to is replaced. May block.
     static func file(_ path: String, at place: String) throws(RPCError) -> String {
         try AbsolutePath.check(path, at: place)
         guard !path.hasSuffix("/") else {
@@ -42,7 +43,8 @@ enum DestinationPlace {
         return String(cString: resolved)
     }
 
-    /// A directory of a path of which not all is there, with the symbolic links of what is there resolved.
+    /// Resolves the directory of a path that does not exist completely, with the symbolic links of the part that
+    /// exists.
     private static func missing(_ directory: String, of path: String) throws(RPCError) -> String {
         do throws(SystemError) { return try Folder.resolve(directory) } catch { throw cannotOpen(path, error.code) }
     }

@@ -16,7 +16,8 @@ extension RPCError {
         return error
     }
 
-    /// A path that nobody has opened. No call gets here: every place that a path is read from is among those that are opened before.
+    /// A path that was not opened. Cannot happen: every parameter that a path is read from is among those that are
+    /// opened first.
     static func notOpened(_ path: String) -> RPCError {
         .cannotOpen(path: path, errno: Int(EAGAIN), reason: SystemError.reason(of: EAGAIN))
     }
@@ -27,7 +28,7 @@ extension RPCError {
         return RPCError(.rateLimited, error.description).with("retry_after_ms", .integer(milliseconds))
     }
 
-    /// A file that gives no authorities.
+    /// A file without usable authorities.
     static func untrusted(_ failure: TrustStore.Failure, path: String, at place: String) -> RPCError {
         let expected = "a PEM file with certificates, of at most \(TrustStore.maximumBytes) bytes"
         return switch failure {

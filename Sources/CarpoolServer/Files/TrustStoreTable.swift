@@ -1,9 +1,9 @@
 internal import CarpoolHTTP
 
-/// The authorities' stores in use, by the digests of their content: what has been parsed is not parsed again, and files of the same content
-/// share one store.
+/// The trust stores in use, by the digests of their content: a file is parsed once, and files of the same content share
+/// one store.
 struct TrustStoreTable {
-    /// What came of reading a file.
+    /// The result of reading a file.
     typealias Reading = Result<TrustedAuthorities, TrustStore.Failure>
 
     private struct Weak {

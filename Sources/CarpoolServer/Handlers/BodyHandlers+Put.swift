@@ -24,7 +24,7 @@ extension BodyHandlers {
         return .pending
     }
 
-    /// The bytes that a call gives, as text or as base64.
+    /// The bytes of a call, from text or base64.
     static func piece(in params: Params) throws(RPCError) -> [UInt8] {
         if let text = params["text"] {
             guard params["base64"] == nil else {

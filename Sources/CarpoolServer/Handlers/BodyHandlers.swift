@@ -3,7 +3,8 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// `body.*`: the bytes of requests, piece by piece, and those of responses, for those who cannot open a file.
+/// `body.*`: sends the bodies of requests piece by piece, and reads those of responses, for clients that cannot open a
+/// file.
 struct BodyHandlers {
     let requests: RequestService
     let worker: Worker
@@ -58,7 +59,7 @@ struct BodyHandlers {
             throw .tooManyInFlight(limit: requests.limits.descriptorsPerConnection)
         }
         let body = try body(of: id, for: call.client)
-        // What the daemon has in memory itself is closed where it was made.
+        // A body in the daemon's memory is closed on the thread that made it.
         var closer: WorkerFile.Closer?
         if case .file = body { closer = worker.access(for: call.client.identity.workerShare).closer }
         let open: @Sendable () -> Result<WorkerFile, SystemError> = { [closer] in
@@ -106,7 +107,8 @@ struct BodyHandlers {
         }
     }
 
-    /// The body of a request in the spool, if there is one. A body that no client asked for is no client's to see or to remove.
+    /// The body of a request in the spool, if there is one. A body that no client asked for is no client's to see or to
+    /// remove.
     private func spooledBody(of id: String, for client: any Client) throws(RPCError) -> SpooledBody? {
         guard let body = requests.spool.body(of: id) else { return nil }
         guard let owner = body.owner, requests.mayRead(owner, client) else { throw .requestNotFound(id) }

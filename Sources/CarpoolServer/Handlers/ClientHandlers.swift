@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// `client.*`: who is connected.
+/// `client.*`: the connected clients.
 struct ClientHandlers {
     unowned let connections: ConnectionTable
     let callbacks: CallbackBroker
@@ -9,7 +9,7 @@ struct ClientHandlers {
     let configuration: LiveConfiguration
     let identity: DaemonIdentity
 
-    /// What a client may rely on beyond protocol 1's core, by name.
+    /// Capabilities beyond protocol 1's core, by name.
     static let capabilities = ["callbacks", "events", "framing-content-length", "framing-json-seq"]
 
     var table: [String: Handler] { ["client.hello": hello, "client.list": list, "client.disconnect": disconnect] }

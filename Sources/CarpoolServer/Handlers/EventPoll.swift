@@ -1,21 +1,21 @@
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// A call that reads on in the journal, and waits if there is nothing yet.
+/// A call of `events.next`: reads on in the journal, and waits if there is no event yet.
 ///
-/// The journal may hold hundreds of thousands of events of which the call wants few, so it is searched in slices, and an answer ends where a
-/// slice does: its cursor says how far it has come.
+/// The journal may hold hundreds of thousands of events of which the call gets few, so it is searched in slices, and an
+/// answer ends where a slice does: its cursor says where to continue.
 final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
     let filter: EventFilter
     /// Its place among those of its connection, while it waits.
     var place: Int?
-    /// Where its answer goes.
+    /// The connection that gets the answer.
     var sink: any EventSink { call.client.outlet }
     private let call: Call
     private let publisher: EventPublisher
     private let maximum: Int
     private let timeoutMilliseconds: Int
-    /// Everything up to this event is not wanted.
+    /// No event up to this one matches.
     private var position: Int
     /// Whether it still looks for the first event in the journal.
     private var isSearching = true
@@ -24,10 +24,10 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
 
     /// Room in the line for what surrounds the events.
     private static let surroundingBytes = 256
-    /// Events that are looked at in one slice.
+    /// Events that are read in one slice.
     private static let eventsPerSlice = 8_192
 
-    /// A call that wants what comes after a position.
+    /// Makes a call that reads events after a position.
     init(
         _ call: Call, filter: EventFilter, after position: Int, maximum: Int, timeoutMilliseconds: Int,
         publisher: EventPublisher
@@ -40,14 +40,14 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
         self.publisher = publisher
     }
 
-    /// Answers as soon as there is something to tell, or with nothing when the time is over.
+    /// Answers as soon as there is an event, or without events when the time is over.
     func begin() {
         publisher.add(self)
         call.onCancel = { [self] in end() }
         call.client.run(self)
     }
 
-    /// Searches a part of the journal for the first event that is wanted.
+    /// Searches a part of the journal for the first matching event.
     func runSlice() -> Bool {
         guard !call.isAnswered else { return false }
         guard hasAllSincePosition else {
@@ -72,7 +72,7 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
         return false
     }
 
-    /// An event is one that it wants; what else happens in this turn goes with it.
+    /// Notes a matching event; other events of this turn are sent with it.
     func wake(_ sequence: Int) {
         guard !isDue, !isSearching else { return }
         isDue = true
@@ -89,18 +89,19 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
         publisher.remove(self)
     }
 
-    /// No event was wanted while the call waited: each would have woken it.
+    /// No event matched while the call waited: it would have been woken.
     private func endWait() {
         publisher.judge(for: call.client.outlet)
         if !isDue { position = publisher.journal.last }
         answer()
     }
 
-    /// Whether the journal holds everything after the position. If not, the answer keeps the old cursor, with which the next call reports the gap.
+    /// Whether the journal holds everything after the position. If not, the answer keeps the old cursor, with which the
+    /// next call reports the gap.
     private var hasAllSincePosition: Bool { position >= publisher.journal.floor(for: filter.readers) }
 
     private func answer() {
-        // Written before it lets go: the journal may end with its last reader.
+        // The answer is written before the call ends, since the journal may end with its last reader.
         call.answer { [self] writer in
             writer.beginObject()
             writer.key("events")
@@ -113,7 +114,8 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
         self.end()
     }
 
-    /// Writes as many as were asked for and fit the line, at least one; gives the number up to which nothing was left out.
+    /// Writes as many events as were asked for and fit the line, at least one. Returns the number up to which none was
+    /// left out.
     private func writeEvents(to writer: inout JSONWriter) -> Int {
         let start = writer.count
         let room = call.client.recordBytes &- EventPoll.surroundingBytes

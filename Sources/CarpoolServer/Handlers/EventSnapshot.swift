@@ -3,7 +3,7 @@ internal import CarpoolJSON
 internal import CarpoolReachability
 internal import CarpoolSession
 
-/// How things stand, for a subscriber that has missed how they came about.
+/// The current state, for a subscriber that has missed events.
 struct EventSnapshot {
     /// What it is made from.
     struct Sources {
@@ -21,11 +21,11 @@ struct EventSnapshot {
     /// Bytes that it may take.
     let room: Int
 
-    /// Sessions that are told: more are for `session.list`.
+    /// Maximum sessions in a snapshot: `session.list` has all.
     private static let sessionCount = 64
-    /// Requests that are looked at: kept ones lie between those under way.
+    /// Requests that are checked: finished ones lie between active ones.
     private static let looks = 16_384
-    /// Room for what is not a request.
+    /// Room for everything but requests.
     private static let surroundingBytes = 24_576
     /// The part of that which is for the machine's interfaces.
     private static let interfaceBytes = 8_192

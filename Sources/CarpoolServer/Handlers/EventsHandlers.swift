@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// `events.*`: who wants to hear what.
+/// `events.*`: subscriptions and polling.
 struct EventsHandlers {
     let publisher: EventPublisher
     let subscriptions: SubscriptionService

@@ -2,7 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// `pool.*`: the connections that everybody shares.
+/// `pool.*`: the pool of connections to origins.
 struct PoolHandlers {
     let transport: CurlTransport
     let configuration: LiveConfiguration
@@ -14,7 +14,7 @@ struct PoolHandlers {
         let users = call.client.role == .admin ? .all : configuration.access.poolUsers(call.client.uid)
         let after = try ListPage.place(of: call, radix: 10)
         let page = ListPage(call)
-        // One more, which tells whether there is another page.
+        // One more than fits, to know whether there is another page.
         let origins = transport.origins(of: users, after: after, atMost: page.limit + 1)
         let (pool, total) = (transport.statistics, transport.load(of: users))
         return .result { writer in
@@ -63,7 +63,7 @@ extension AccessPolicy {
 }
 
 extension PoolLoad {
-    /// What there is of connections and transfers.
+    /// Writes the numbers of connections and transfers.
     func writeMembers(to writer: inout JSONWriter) {
         writer.member("connections", connections)
         writer.member("idle", idle)

@@ -12,7 +12,7 @@ struct RPCHandlers {
         .result { $0.raw(document()) }
     }
 
-    /// Ends a call of the same connection; one that is not there any more is no error, since answers cross on the way.
+    /// Cancels a call of the same connection; an unknown one is no error, since its answer may be on the way.
     private func cancel(_ call: Call) throws(RPCError) -> Answer {
         let target = call.params["id"].flatMap(RPCID.init).flatMap { call.client.resources.calls[$0] }
         target?.cancel()

@@ -98,7 +98,7 @@ struct RawStreamHandlers {
 
     private func read(_ call: Call) throws(RPCError) -> Answer {
         let entry = try entry(call)
-        // What is read would be lost with the answer.
+        // A notification has no answer, so the bytes would be lost.
         guard call.id != nil else { return .pending }
         let most = max(1, call.client.inlineBodyBytes / 4 * 3)
         let limit = configuration.limits.longPollMilliseconds

@@ -4,7 +4,7 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-// A request that is there: looked at, waited for, held up, let go, ended.
+// Methods of an existing request.
 extension RequestHandlers {
     func get(_ call: Call) throws(RPCError) -> Answer {
         let entry = try requests.entry(of: call)
@@ -19,7 +19,7 @@ extension RequestHandlers {
         return waitForEnd(of: entry, call) { answer(call, with: $0) }
     }
 
-    /// The whole record, whose values are made anew where the call says how.
+    /// Returns the whole record; serializers of the call replace the request's values.
     func response(_ call: Call) throws(RPCError) -> Answer {
         let entry = try requests.entry(of: call)
         let serializers = try requests.decoder(for: call.client, files: callFiles.noFiles).serializers(
@@ -74,7 +74,7 @@ extension RequestHandlers {
         requests.spill(entry, then: write)
     }
 
-    /// Carries out the body when the request is over; if that takes too long, the call is answered with what there is.
+    /// Calls the body when the request is over; after the timeout the call is answered with the current record.
     private func waitForEnd(
         of entry: RequestEntry, _ call: Call, _ body: @escaping (RequestEntry) -> Void
     ) -> Answer {
@@ -84,7 +84,8 @@ extension RequestHandlers {
         }
         let limit = requests.limits.longPollMilliseconds
         let milliseconds = min(call.params["timeout_ms"]?.int ?? limit, limit)
-        // A notification is not answered, so that it waits for nothing, and no number of them makes the daemon remember anything.
+        // A notification is not answered, so that it waits for nothing, and no number of them makes the daemon remember
+        // anything.
         guard call.id != nil else { return .pending }
         let loop = requests.loop
         var forget = {}

@@ -2,14 +2,14 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-/// What a call that makes a request wants to hear of it.
+/// The `events` parameter of a call that makes a request.
 struct InlineEvents {
     let patterns: [String]
     let progressMilliseconds: Int
     /// The subscription that is going to be made counts from here on.
     let ticket: QuotaLedger.Ticket
 
-    /// Reads it, before anything has happened; `nil` if the call wants to hear nothing.
+    /// Reads the parameter; `nil` if there is none.
     init?(_ call: Call, _ subscriptions: SubscriptionService) throws(RPCError) {
         guard let events = call.params["events"] else { return nil }
         patterns = try EventFilterReader.patterns(events["types"], path: "params.events.types")
@@ -19,8 +19,9 @@ struct InlineEvents {
 }
 
 extension RequestHandlers {
-    /// Subscribes a call to the events of its request, from the first one to the last; gives the subscription's name.
-    /// - Parameter waitsForAnswer: whether the events come after the call's answer. That of `request.perform` is the last that comes.
+    /// Subscribes a call to the events of its request, from the first one to the last. Returns the subscription's name.
+    /// - Parameter waitsForAnswer: whether the events come after the call's answer. That of `request.perform` is the
+    ///   last that comes.
     func follow(_ entry: RequestEntry, _ events: InlineEvents?, _ call: Call, waitsForAnswer: Bool) -> String? {
         guard let events, let subject = entry.request.context as? EventSubject else { return nil }
         let filter = EventFilter(patterns: events.patterns, scope: .request(subject))

@@ -79,7 +79,7 @@ struct RequestHandlers {
         return .pending
     }
 
-    /// Has the request set up and sent, unless it waits for somebody to resume it (SE-09, SE-10).
+    /// Sets the request up and sends it, unless it waits for `request.resume` (SE-09, SE-10).
     private func start(_ request: Request, _ call: Call) {
         request.setUp()
         let isManual = call.params["start"].map { $0.isString("manual") }
@@ -115,14 +115,14 @@ struct RequestHandlers {
                 return answer(call, entry, subscription, dismissing)
             }
             requests.spill(entry) {
-                // A call that was given up meanwhile has the record kept: it is neither read nor dismissed.
+                // The record of a cancelled call is kept: it is neither read nor dismissed.
                 guard call.isWanted else { return }
                 answer(call, entry, subscription, dismissing)
             }
         }
         call.onCancel = {
             entry.request.forget(completion: completion)
-            // The call is given up, the request goes on: its record is there for whoever asks for it.
+            // The call is cancelled, the request continues: its record is kept for a later call.
             requests.keep(entry)
         }
     }
@@ -183,7 +183,7 @@ struct RequestHandlers {
         }
     }
 
-    /// Writes as many as fit the client's line, but at least one. Gives the last of them.
+    /// Writes as many as fit the client's line, but at least one. Returns the last of them.
     private func write(
         _ entries: ArraySlice<RequestEntry>, for reader: ClientIdentity, atMost room: Int,
         to writer: inout JSONWriter

@@ -23,7 +23,7 @@ public enum ServerVersion {
 struct DaemonIdentity {
     /// The name of this run: request ids and cursors begin with it.
     let epoch: String
-    /// When the daemon came up, in microseconds since 1970.
+    /// When the daemon started, in microseconds since 1970.
     let started: Int64
 
     /// Who this daemon is.

@@ -56,8 +56,9 @@ struct SessionHandlers {
         return .result { write(changed: true, session, to: &$0) }
     }
 
-    /// The caller's share of the sessions that there may be, and of their memory.
-    /// - Returns: what is given back when the session is invalidated, and what its requests hold until the last of them is forgotten.
+    /// The caller's quota for one more session and its memory.
+    /// - Returns: what is given back when the session is invalidated, and what its requests hold until the last of them
+    ///   is forgotten.
     private func tickets(
         for call: Call
     ) throws(RPCError) -> (ofName: [QuotaLedger.Ticket], lasting: QuotaLedger.Ticket?) {
@@ -85,9 +86,9 @@ struct SessionHandlers {
         }
     }
 
-    /// What a session takes of memory without a configuration.
+    /// Memory of a session without a configuration.
     private static let bareBytes = 4_096
-    /// What a configuration takes for each byte of its text: it is kept as it was given, and as it was read.
+    /// Memory of a configuration for each byte of its text: the text and what was read from it are kept.
     private static let bytesPerByte = 3
 
     private static func isName(_ name: String) -> Bool {
@@ -142,7 +143,8 @@ struct SessionHandlers {
         writer.member("requests", session.requestCount)
         writer.key("configuration")
         writer.beginObject()
-        // What cannot fit is not written to be taken back: a page has up to 1,000 sessions, and each may have a megabyte of fields.
+        // What cannot fit is not written to be taken back: a page has up to 1,000 sessions, and each may have a
+        // megabyte of fields.
         let fieldBytes = configuration.fields.reduce(0) { $0 &+ $1.name.utf8.count &+ $1.value.utf8.count &+ 8 }
         if writer.count &+ fieldBytes > end {
             leftOut.append("headers")
@@ -163,7 +165,7 @@ struct SessionHandlers {
         writer.endObject()
     }
 
-    /// What a session may take in a list: `session.get` says what is left out there.
+    /// Maximum bytes of a session in a list: `session.get` returns the members that are left out there.
     private static let listedBytes = 65_536
 
     /// Room for the members that are short.
@@ -193,7 +195,7 @@ struct SessionHandlers {
         writer.endArray()
     }
 
-    /// Members that are told as they were given, with their secrets hidden.
+    /// Members that are written as the client has set them, with their secrets hidden.
     private static let givenMembers: [StaticString] = ["languages", "trust", "redirect", "interceptor", "validate"]
 
     private func cancelRequests(_ call: Call) throws(RPCError) -> Answer {
@@ -208,7 +210,7 @@ struct SessionHandlers {
                 writer.endObject()
             }
         }
-        // A few end at once; more go on even if the caller has gone.
+        // A few end at once; the rest in slices, even if the caller disconnects.
         if work.runSlice() { loop.runInSlices(work) }
         return .pending
     }

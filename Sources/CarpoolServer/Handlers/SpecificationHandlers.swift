@@ -1,7 +1,8 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// The methods of the JSON-RPC 2.0 specification's examples (section 7), so that they can be played against a real daemon.
+/// The methods of the JSON-RPC 2.0 specification's examples (section 7), so that they can be played against a real
+/// daemon.
 enum SpecificationHandlers {
     static var table: [String: Handler] {
         [

@@ -3,7 +3,7 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// `request.read`, `request.attach` and `request.credit`: those who read a body as it comes.
+/// `request.read`, `request.attach` and `request.credit`: readers of streams.
 struct StreamHandlers {
     let requests: RequestService
     let streams: StreamService
@@ -27,7 +27,7 @@ struct StreamHandlers {
         call.params["as"]?.string.flatMap(StreamSerializer.init(rawValue:)) ?? .bytes
     }
 
-    /// What fits the client's line as bodies do; but however little that is, a record of some length must fit.
+    /// Maximum message size: the client's inline limit, at least 1 KiB.
     private func messageBytes(for client: any Client) -> Int { max(1_024, client.inlineBodyBytes) }
 
     // MARK: Pulling
@@ -38,7 +38,7 @@ struct StreamHandlers {
     private func read(_ call: Call) throws(RPCError) -> Answer {
         let entry = try requests.entry(of: call)
         let pull = try pull(of: entry, call)
-        // A notification has no answer that could carry what is taken.
+        // A notification has no answer that could carry the bytes.
         guard call.id != nil else { return .pending }
         pull.reader.allow(call.params["credit_bytes"]?.int ?? StreamHandlers.usualCredit)
         if pull.answer(call) { return .pending }

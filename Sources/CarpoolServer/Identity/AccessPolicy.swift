@@ -1,9 +1,9 @@
 public import CarpoolRPC
 
-/// What a client may do.
+/// The methods that a client may call.
 public typealias Role = Method.Role
 
-/// Which users may speak to the daemon, and what they may do: decided by the credentials that the kernel vouches for, never by the socket's mode.
+/// The users that may connect, and their roles: decided by the credentials from the kernel, never by the socket's mode.
 struct AccessPolicy: Equatable {
     /// The daemon's own user.
     let owner: UInt32

@@ -2,14 +2,16 @@ internal import CarpoolHTTP
 internal import CarpoolSystem
 internal import Glibc
 
-/// Who a client is, beyond one connection: quotas, fairness, idempotency keys and the scope `mine` go by it.
+/// The identity of a client beyond one connection: for quotas, fairness, idempotency keys and the scope `mine`.
 ///
-/// A client is its user and the name that it gives in `client.hello`. Without a name all processes of one session (setsid(2): a terminal, a
-/// service, a cron job) of a user are one client, so that a script with a hundred processes is one, and two scripts are two.
+/// A client is its user and the name from `client.hello`. Without a name all processes of one session (setsid(2): a
+/// terminal, a service, a cron job) of a user are one client, so that a script with a hundred processes is one client,
+/// and two scripts are two.
 ///
-/// It never changes: a connection whose client gives a name gets another one. So what is derived from it is derived once.
+/// It never changes: `client.hello` with a name replaces the connection's identity. So derived values are computed
+/// once.
 final class ClientIdentity: Hashable, Sendable {
-    /// What tells the clients of one user apart.
+    /// The part that distinguishes the clients of one user.
     enum Name: Hashable {
         /// The name that the client gave.
         case given(String)
@@ -62,8 +64,8 @@ final class ClientIdentity: Hashable, Sendable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(share.client) }
 
-    /// The session id of a process (getsid(2)); `nil` if the process is gone, or it or its session lies in a process namespace that is hidden
-    /// from the daemon.
+    /// The session id of a process (getsid(2)); `nil` if the process has ended, or is in a process namespace that is
+    /// hidden from the daemon.
     static func session(ofProcess pid: Int32) -> Int32? {
         // 0 would ask for the daemon's own session.
         guard pid > 0 else { return nil }
@@ -71,7 +73,8 @@ final class ClientIdentity: Hashable, Sendable {
         return session > 0 ? session : nil
     }
 
-    /// The name of a process as the kernel knows it (proc(5), `comm`): 15 bytes at most. A process that is gone has none.
+    /// The name of a process as the kernel knows it (proc(5), `comm`): 15 bytes at most; `unknown` if the process has
+    /// ended.
     static func programName(ofProcess pid: Int32) -> String {
         guard let file = try? FileDescriptor.open("/proc/\(pid)/comm", 0) else { return "unknown" }
         var buffer = [UInt8](repeating: 0, count: 64)

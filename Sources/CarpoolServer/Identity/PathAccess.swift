@@ -1,7 +1,7 @@
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-/// Whether the daemon opens paths for a client: only for one that could open the same files under the same names.
+/// Whether the daemon opens paths for a client: only if the client could open the same files under the same names.
 enum PathAccess: Equatable {
     case granted
     /// Its user is not the daemon's.
@@ -9,7 +9,7 @@ enum PathAccess: Equatable {
     /// Its view of the machine differs in this: it lives in a container or a sandbox, or has other rights.
     case otherView(ProcessView.Part)
 
-    /// Refuses a path that such a client names, before anything is looked up.
+    /// Refuses a path of such a client, before the file system is used.
     func check(_ path: String) throws(RPCError) {
         switch self {
         case .granted: return

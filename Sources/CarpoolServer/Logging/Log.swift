@@ -1,8 +1,9 @@
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// The daemon's log: one line an event to standard error, `time level message key=value ...`. Under systemd that is the journal; a daemon
-/// that the CLI started writes to `carpoold.log`. It never waits: a thread writes the lines, and drops them when they are not taken.
+/// The daemon's log: one line an event to standard error, `time level message key=value ...`. Under systemd that is the
+/// journal; a daemon that the CLI started writes to `carpoold.log`. It never waits: a thread writes the lines, and
+/// drops them when they are not taken.
 public final class Log {
     /// How much is said.
     public enum Level: String, Comparable, Sendable, CaseIterable {
@@ -39,7 +40,7 @@ public final class Log {
 
     private static let flushMilliseconds = 250
 
-    /// Writes a line, if the level is wanted; the fields are made only then.
+    /// Writes a line, if the level is enabled; the fields are made only then.
     public func write(
         _ level: Level, _ message: StaticString, _ fields: @autoclosure () -> [(StaticString, String)] = []
     ) {

@@ -9,7 +9,8 @@ enum Timestamp {
         String(unsafeUninitializedCapacity: length) { write(microseconds, to: $0) }
     }
 
-    /// Writes the 27 characters; the date by Howard Hinnant's civil_from_days, which needs neither a table nor the C library's lock.
+    /// Writes the 27 characters; the date by Howard Hinnant's civil_from_days, which needs neither a table nor the C
+    /// library's lock.
     fileprivate static func write(_ microseconds: Int64, to out: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let time = UInt64(max(0, microseconds))
         let seconds = time / 1_000_000

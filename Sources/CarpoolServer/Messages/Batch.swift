@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// The answers of one batch, sent as one array when the last is there (JSON-RPC 2.0 section 6).
+/// The answers of one batch, sent as one array when all are complete (JSON-RPC 2.0 section 6).
 final class Batch {
     /// The answers so far, as the array that they will be.
     private var text: [UInt8] = []
@@ -16,10 +16,10 @@ final class Batch {
         self.send = send
     }
 
-    /// One more answer will come.
+    /// Announces one more answer.
     func expect() { expected += 1 }
 
-    /// An answer that is there already.
+    /// Adds an answer that was not announced.
     func add(_ write: (inout JSONWriter) -> Void) {
         var writer = JSONWriter()
         write(&writer)
@@ -28,19 +28,19 @@ final class Batch {
         grow(writer.count + 1)
     }
 
-    /// An answer that was expected.
+    /// Adds an answer that was announced.
     func complete(_ write: (inout JSONWriter) -> Void) {
         expected -= 1
         add(write)
         sendIfComplete()
     }
 
-    /// Calls the body when the answers are on their way.
+    /// Calls the body when the answers are queued.
     func afterSending(_ body: @escaping () -> Void) {
         if isClosed, expected == 0 { body() } else { followers.append(body) }
     }
 
-    /// No more messages belong to it.
+    /// Closes the batch: it has no more messages.
     func close() {
         isClosed = true
         sendIfComplete()

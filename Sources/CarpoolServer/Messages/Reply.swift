@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// What a call came to: what writes its result, or its error.
+/// The outcome of a call: a function that writes the result, or an error.
 typealias CallResult = Result<(inout JSONWriter) -> Void, RPCError>
 
 /// The responses of JSON-RPC 2.0 (section 5).

@@ -1,4 +1,4 @@
-/// What connections hold of the daemon's memory, by user: messages that have not come whole, and output that is not read.
+/// The memory that connections use, by user: incomplete messages, and output that was not read.
 final class ConnectionMemory {
     /// One kind of memory.
     struct Account {
@@ -13,19 +13,20 @@ final class ConnectionMemory {
             byUser[uid] = now > 0 ? now : nil
         }
 
-        /// Whether a user holds too much: all hold more than the limit, or the user more than half of it while another holds any.
+        /// Whether a user holds too much: all hold more than the limit, or the user more than half of it while another
+        /// holds any.
         func isOver(_ limit: Int, for uid: UInt32) -> Bool {
             total > limit || byUser.count > 1 && byUser[uid] ?? 0 > limit / 2
         }
 
-        /// The user who has to give way; nil if nobody has.
+        /// The user whose connections have to release memory; `nil` if none has to.
         func culprit(_ limit: Int) -> UInt32? {
             guard total > limit / 2, let most = byUser.max(by: { $0.value < $1.value }) else { return nil }
             return isOver(limit, for: most.key) ? most.key : nil
         }
     }
 
-    /// What a connection holds below this is not counted: the number of connections bounds it.
+    /// Smaller amounts are not counted: the number of connections bounds them.
     static let uncountedBytes = 16_384
     /// Unread output at which a connection is not read from while there is too much of it.
     static let shortOutputBytes = 65_536

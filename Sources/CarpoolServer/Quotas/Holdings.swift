@@ -1,6 +1,7 @@
 /// How much of something each holder has.
 ///
-/// A few of those that have given everything back keep their place in the table, so that one request after the other costs no memory.
+/// A few of those that have given everything back keep their place in the table, so that one request after the other
+/// costs no memory.
 struct Holdings<Holder: Hashable> {
     private var amounts: [Holder: Int] = [:]
     /// How much all have.
@@ -22,7 +23,7 @@ struct Holdings<Holder: Hashable> {
         if now == amount { count &+= 1 }
     }
 
-    /// Takes away what there is of an amount, and returns how much that was.
+    /// Removes an amount, as far as the holder has it. Returns how much was removed.
     mutating func remove(_ amount: Int, from holder: Holder) -> Int {
         let held = self[holder]
         guard held > 0 else { return 0 }

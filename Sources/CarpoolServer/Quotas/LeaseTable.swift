@@ -1,4 +1,5 @@
-/// Which bodies go with which clients and connections, so that the end of a connection costs what it held, and not what all hold.
+/// Which bodies go with which clients and connections, so that the end of a connection costs what it held, and not what
+/// all hold.
 struct LeaseTable {
     private var ofClients: [ClientIdentity: Set<String>] = [:]
     private var ofConnections: [Int: Set<String>] = [:]

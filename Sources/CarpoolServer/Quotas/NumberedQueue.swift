@@ -1,5 +1,5 @@
-/// A queue from which an element can also be taken by its number. Every operation takes constant time on average, but for the removal by number,
-/// which searches in logarithmic time.
+/// A queue from which an element can also be taken by its number. Every operation takes constant time on average, but
+/// for the removal by number, which searches in logarithmic time.
 struct NumberedQueue<Element> {
     /// In the order of their numbers; an element that was removed leaves its place empty.
     private var items: [(number: Int, element: Element?)] = []

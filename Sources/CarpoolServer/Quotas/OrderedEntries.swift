@@ -1,8 +1,9 @@
-/// Requests by growing numbers: added at the end, found and taken out by number, read in order from any number on.
+/// A list sorted by growing numbers: elements are added at the end, found and removed by number, and read in order from
+/// any number on.
 ///
-/// What is taken out leaves a gap. Gaps at the beginning are passed over, and the others go when there are more of them than requests. So finding a
-/// request costs O(log n), taking one out O(log n) on the average, reading as many steps as there are requests and gaps between them, and
-/// adding one that does not come last O(n).
+/// Removed elements leave gaps. Gaps at the beginning are skipped, and the others are removed when there are more of
+/// them than elements. So finding costs O(log n), removing O(log n) on average, and adding an element that is not the
+/// last O(n).
 struct OrderedEntries<Element: AnyObject> {
     private struct Slot {
         let number: Int
@@ -45,7 +46,7 @@ struct OrderedEntries<Element: AnyObject> {
         if slots.count > 2 * count + OrderedEntries.keptGaps { close() }
     }
 
-    /// Gives back memory that is not needed.
+    /// Releases memory that is not needed.
     mutating func shrink() {
         guard slots.capacity > 4 * count + OrderedEntries.keptGaps else { return }
         close()
@@ -57,7 +58,7 @@ struct OrderedEntries<Element: AnyObject> {
         start = 0
     }
 
-    /// Reads the requests behind a number, in order, until the body gives false.
+    /// Reads the elements after a number, in order, until the body returns false.
     func read(after number: Int, _ body: (Int, Element) -> Bool) {
         var index = index(after: number)
         while index < slots.count {

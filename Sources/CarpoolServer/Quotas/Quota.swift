@@ -1,8 +1,10 @@
-/// How much of one resource each user and each client of a user holds, and whether one of them may take more.
+/// Counts how much of one resource each user and each client of a user holds, and decides whether one of them may take
+/// more.
 ///
-/// A user is held to its own bound, so that the names its clients give win nothing from another user. While other users hold something too,
-/// no user gets more than half of all, and while other clients of a user hold something, no client gets more than half of what its user may
-/// have. Whoever is refused although it holds less than others gets room first: as long as it waits, the others are held to equal shares.
+/// A user has its own limit, so that more client names win nothing from another user. While other users hold something
+/// too, no user gets more than half of all, and while other clients of a user hold something, no client gets more than
+/// half of its user's limit. A holder that is refused although it holds less than others gets room first: as long as it
+/// waits, the others are limited to equal shares.
 struct Quota {
     /// Whose bound keeps a client from more.
     enum Holder: String {
@@ -27,7 +29,7 @@ struct Quota {
         let value: Int
     }
 
-    /// What the clients of one user hold.
+    /// The holdings of one user's clients.
     private struct Share {
         var clients = Holdings<ClientIdentity>()
         /// A client that was refused because others of its user hold too much.
@@ -60,10 +62,10 @@ struct Quota {
     private var waiting: Waiting<UInt32>?
     /// How much is held in all.
     private(set) var used = 0
-    /// Counts refusals and gains, instead of a clock: what was refused counts as waiting for the next ones.
+    /// Counts attempts, in place of a clock: a refused holder counts as waiting for the next attempts.
     private var attempts = 0
 
-    /// Attempts after which a refused client that has not come back waits no longer.
+    /// Attempts after which a refused client no longer counts as waiting.
     private static let patience = 1_000
 
     /// How much a client holds.
@@ -102,7 +104,7 @@ struct Quota {
         return Refusal(holder: .everyone, limit: "\(bounds.all.name)", value: bounds.all.value)
     }
 
-    /// What a client may have while others of its user hold something or wait; `nil` if it is alone.
+    /// A client's limit while other clients of its user hold something or wait; `nil` if it is alone.
     private func fairShare(of client: ClientIdentity, holding held: Int, in share: Share, _ limit: Int) -> Int? {
         if let waiting = share.waiting, waiting.holder != client, waiting.until > attempts {
             return limit / (share.clients.count &+ (share.clients[waiting.holder] == 0 ? 1 : 0))

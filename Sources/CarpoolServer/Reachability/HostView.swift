@@ -1,6 +1,6 @@
 internal import CarpoolReachability
 
-/// What is known of one host: its addresses and the ways to them.
+/// The state of one host: its addresses and their paths.
 struct HostView {
     /// As the caller named it.
     let name: String
@@ -20,7 +20,7 @@ struct HostView {
         return failure == nil ? .unknown : .unsatisfied
     }
 
-    /// The status in the words of the model.
+    /// The status in Alamofire's terms.
     var modelStatus: ModelStatus {
         if let best { return best.modelStatus }
         return failure == nil ? .unknown : .notReachable

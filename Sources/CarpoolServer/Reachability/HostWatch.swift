@@ -1,7 +1,8 @@
 internal import CarpoolReachability
 internal import CarpoolSystem
 
-/// Follows the way to one host for a watch: its addresses are looked up at most once a minute, the ways to them after every look at the network.
+/// Watches the path to one host: its addresses are looked up at most once a minute, their paths after every evaluation
+/// of the network.
 final class HostWatch {
     private(set) var view: HostView
     private let service: ReachabilityService

@@ -3,8 +3,7 @@ internal import CarpoolReachability
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// What the daemon's sessions know of the network, and what its connections are told of it. It goes by what is so now: hysteresis is for
-/// people who watch.
+/// The state of the network for sessions and transport. It is the current state, without hysteresis.
 final class NetworkConnectivity: Connectivity {
     private(set) var isOffline = false
     private(set) var losses = 0
@@ -16,9 +15,9 @@ final class NetworkConnectivity: Connectivity {
     private var observers = ConnectivityObservers()
     /// Whether the observers do not know yet of a change.
     private var hasChanges = false
-    /// How many of the kernel's messages there were when they were last told.
+    /// The number of kernel messages at the last notification.
     private var notifiedMessages = 0
-    /// What was answered since the last look: thousands of requests may ask for a few hosts.
+    /// Answers since the last evaluation: thousands of requests may ask for a few hosts.
     private var answers: [String: NetworkPath] = [:]
     private var lastRefresh: MonotonicTime?
 
@@ -33,14 +32,14 @@ final class NetworkConnectivity: Connectivity {
         self.loop = loop
     }
 
-    /// Begins to tell the transport of changes, and of how things stand.
+    /// Begins to notify the transport of the state and its changes.
     func start() {
         observation = manager.observe(
             { [unowned self] in networkDidChange($0) }, onLook: { [unowned self] in didLook() })
         notifyTransport(manager.snapshot)
     }
 
-    /// Hears of nothing any more.
+    /// Stops observing.
     func stop() { observation = nil }
 
     // MARK: Connectivity
@@ -94,7 +93,8 @@ final class NetworkConnectivity: Connectivity {
     /// The way to one host may be another one, although that to the world is the same.
     private func didLook() {
         answers = [:]
-        // Not after a look that nothing has caused: whoever goes in vain has the network looked at, and would send the others after him.
+        // Not after an evaluation without a kernel message: a failing request causes an evaluation, and would make the
+        // others fail too.
         let messages = manager.statistics.datagrams &+ manager.statistics.resyncs
         guard hasChanges || messages != notifiedMessages else { return }
         hasChanges = false
@@ -104,7 +104,7 @@ final class NetworkConnectivity: Connectivity {
 
     private func notifyTransport(_ snapshot: ReachabilitySnapshot) {
         isOffline = !snapshot.canTry
-        // Whoever cannot see the interfaces has not seen them go either.
+        // If the interfaces cannot be read, nothing is known of removed ones.
         if !snapshot.interfaces.isEmpty {
             transport.localAddressesDidChange(to: Set(snapshot.localAddresses.map(\.description)))
         }
@@ -121,7 +121,7 @@ private struct HostLiteral {
     /// The interface of an address that counts on its link alone (RFC 6874).
     var zone: String?
 
-    /// Reads a host as a URL has it; `nil` for a name.
+    /// Reads the host of a URL; `nil` for a name.
     init?(_ host: String) {
         let parts = host.filter { $0 != "[" && $0 != "]" }.split(separator: "%", maxSplits: 1)
         guard let first = parts.first, let address = IPAddress(String(first)) else { return nil }

@@ -2,15 +2,15 @@ internal import CarpoolJSON
 internal import CarpoolReachability
 internal import CarpoolSystem
 
-/// The daemon's view of the network, and those who want to hear of it.
+/// The daemon's view of the network, and its observers.
 final class ReachabilityService {
     let manager: NetworkReachabilityManager
     let resolver: NameResolver
     let loop: EventLoop
     private(set) var settings: ReachabilitySettings
-    /// Told of what subscribers to `reachability.changed` are to hear.
+    /// Called with the changes that are published as `reachability.changed`.
     var onChange: (ReachabilityChange) -> Void = { _ in }
-    /// The newest reading that was told.
+    /// The newest encoded reading.
     var encoded: EncodedReading?
     private var stream: ReachabilityListener?
     private var lastRefresh = MonotonicTime(nanoseconds: 0)
@@ -28,13 +28,14 @@ final class ReachabilityService {
         }
     }
 
-    /// Begins to listen, once the daemon serves: nobody has to wait for it.
+    /// Begins to observe the network, once the daemon serves.
     func start() { listen() }
 
-    /// The look that is due from time to time.
+    /// The periodic evaluation.
     func tick() { manager.tick() }
 
-    /// A look that a client has asked for. The devices are asked at most every 20 ms, whoever asks: each look costs up to milliseconds.
+    /// An evaluation that a client has asked for. The devices are read at most every 20 ms, since that takes up to
+    /// milliseconds.
     func freshReading() -> ReachabilityReading {
         if loop.now < lastRefresh.advanced(milliseconds: ReachabilityService.refreshMilliseconds) {
             manager.lookIfNews()
@@ -45,14 +46,14 @@ final class ReachabilityService {
         return manager.reading
     }
 
-    /// Lets go of the kernel.
+    /// Closes the kernel's sockets.
     func stop() {
         stream?.stop()
         stream = nil
         manager.stop()
     }
 
-    /// Takes over another configuration.
+    /// Sets another configuration.
     func reconfigure(_ new: ReachabilitySettings) {
         encoded = nil
         let isNewListener = new.listener != settings.listener
@@ -64,7 +65,7 @@ final class ReachabilityService {
     private func listen() {
         stream?.stop()
         var settings = settings.listener
-        // Whoever reads the stream sees the level, and chooses for himself.
+        // Subscribers see the level of each change and can filter by it.
         settings.level = .minor
         stream = ReachabilityListener(manager, loop: loop, settings: settings) { [unowned self] in onChange($0) }
     }

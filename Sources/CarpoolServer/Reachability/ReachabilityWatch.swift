@@ -2,7 +2,8 @@ internal import CarpoolJSON
 internal import CarpoolReachability
 internal import CarpoolSystem
 
-/// One `reachability.watch` of one connection. Nothing queues up for a client that does not read: it gets the newest state when it does.
+/// One `reachability.watch` of one connection. Nothing queues up for a client that does not read: it gets the newest
+/// state when it does.
 final class ReachabilityWatch {
     let id: String
     /// Its client's share of the subscriptions that there may be, until it ends.
@@ -17,11 +18,11 @@ final class ReachabilityWatch {
     private var hosts: [HostWatch] = []
     /// The hosts as the client knows them.
     private var sentHosts: [[HostReachability]] = []
-    /// A host that is lost is told of when that has lasted.
+    /// Loss of a host is reported after the debounce interval.
     private lazy var hostTimer = Timer { [weak self] in self?.hostsDidChange() }
     /// The last reading that was sent.
     private var sent: ReachabilityReading
-    /// What is to be sent.
+    /// The change that waits to be sent.
     private var pending: ReachabilityChange?
     private var isHostPending = false
     /// How many changes were passed over since something was sent.
@@ -53,7 +54,7 @@ final class ReachabilityWatch {
         observation = service.manager.observe(isSliced: true, { _ in }, onLook: { [weak self] in self?.refreshHosts() })
     }
 
-    /// What the answer to the call tells.
+    /// Writes the members of the call's answer.
     func writeMembers(to writer: inout JSONWriter) {
         writer.member("sub", id)
         writer.member("cursor", cursor())
@@ -83,7 +84,7 @@ final class ReachabilityWatch {
         pending = ReachabilityChange(
             from: sent, to: change.current, causes: change.causes.union(pending?.causes ?? []),
             firstEvent: change.firstEvent)
-        // What has become of the hosts meanwhile belongs to it.
+        // The hosts' state belongs to the change.
         for host in hosts { host.refresh() }
         noteHosts()
         send()
@@ -107,7 +108,7 @@ final class ReachabilityWatch {
         send()
     }
 
-    /// Takes over how the hosts are; gives whether that was to be told already.
+    /// Updates the hosts' state. Returns whether an earlier change of it has not been sent.
     @discardableResult private func noteHosts() -> Bool {
         service.loop.cancel(hostTimer)
         let current = hosts.map(\.view.addresses)
@@ -119,7 +120,7 @@ final class ReachabilityWatch {
 
     // MARK: Sending
 
-    /// Sends what there is, if the client has read everything so far.
+    /// Sends the waiting change, if the client has read everything so far.
     func send() {
         guard !isEnded, sink.isDrained, pending != nil || isHostPending else { return }
         let reading = listener?.told ?? sent

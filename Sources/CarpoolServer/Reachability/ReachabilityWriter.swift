@@ -10,7 +10,7 @@ struct ReachabilityWriter {
     /// The most bytes that the list of interfaces may take.
     let interfaceBytes: Int
 
-    /// What the list of interfaces may take of a line of the usual length: room is left for what surrounds it, and for hosts.
+    /// Maximum size of the list of interfaces in a line of the default length.
     static let usualInterfaceBytes = 24_576
 
     init(_ service: ReachabilityService, interfaceBytes: Int = ReachabilityWriter.usualInterfaceBytes) {
@@ -22,7 +22,7 @@ struct ReachabilityWriter {
 
     // MARK: A reading
 
-    /// An object with the whole reading, encoded once for all who are told of it.
+    /// An object with the whole reading, encoded once for all receivers.
     func write(_ reading: ReachabilityReading, to writer: inout JSONWriter) {
         let key = EncodedReading.Key(
             time: reading.time, evaluations: statistics.evaluations, interfaceBytes: interfaceBytes)
@@ -242,7 +242,7 @@ struct ReachabilityWriter {
         write(change.current, to: &writer)
     }
 
-    /// More addresses than these go at once only where somebody empties an interface.
+    /// More addresses are removed at once only if an interface is cleared.
     private static let maximumRemoved = 64
 
     /// A member with several hosts.
@@ -254,9 +254,9 @@ struct ReachabilityWriter {
     }
 }
 
-/// A reading as it is told: a change has as many listeners as there are watches.
+/// An encoded reading, shared by all watches.
 struct EncodedReading {
-    /// What the text depends on.
+    /// The values that the text depends on.
     struct Key: Equatable {
         let time: MonotonicTime
         let evaluations: Int

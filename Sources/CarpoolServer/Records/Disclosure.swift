@@ -1,12 +1,12 @@
 internal import CarpoolSession
 
-/// Whether the reader of what is written may read secrets, and whether there were any.
+/// Whether the reader may read secrets, and whether there were any.
 final class Disclosure {
     /// Whether the reader owns the secrets.
     var isForOwner = false
     /// Whether something was hidden, or would have been.
     var foundSecret = false
-    /// What the table says of names that were met before: events repeat the same few.
+    /// Cached results for field names: events repeat the same few.
     private var known: [String: Bool] = [:]
 
     private static let maximumNames = 1_024

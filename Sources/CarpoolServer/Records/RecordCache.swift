@@ -4,7 +4,7 @@ internal import CarpoolSystem
 
 /// The record that was written last, for calls that ask for the same one in the same turn of the loop.
 struct RecordCache {
-    /// What a record's text depends on within a turn.
+    /// The values that a record's text depends on within a turn.
     struct Key: Equatable {
         let turn: Int
         let request: Int
@@ -14,7 +14,7 @@ struct RecordCache {
         let status: Status
     }
 
-    /// What calls of the same turn may change of what a record tells.
+    /// The parts of a record that calls of the same turn may change.
     struct Status: Equatable {
         let state: RequestState
         let isFinished: Bool

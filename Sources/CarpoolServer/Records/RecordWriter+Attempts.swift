@@ -2,7 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolSession
 
-// What was sent, how often, and what it cost.
+// The attempts: requests, metrics and redirects.
 extension RecordWriter {
     /// Fields of a request as pairs, as many as fit.
     func write(_ fields: [HTTPField], _ detail: Detail, to writer: inout JSONWriter) {
@@ -111,7 +111,7 @@ extension RecordWriter {
     private func write(_ name: StaticString, _ address: String?, _ port: UInt16, to writer: inout JSONWriter) {
         guard let address else { return }
         writer.key(name)
-        // An IPv6 address is told by its colons; the first comes within five bytes (RFC 4291, section 2.2).
+        // An IPv6 address is recognized by its colons; the first is among the first five bytes (RFC 4291, section 2.2).
         let isIPv6 = address.utf8.prefix(5).contains(UInt8(ascii: ":"))
         writer.string(isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)")
     }

@@ -6,9 +6,9 @@ internal import CarpoolSession
 extension RecordWriter {
     /// The longest form of a byte in a text.
     private static let bytesPerByte = 6
-    /// What is surely more than a record has besides its body, fields, URL and values.
+    /// Upper bound for a record without its body, fields, URL and values.
     private static let usualRest = 8_192
-    /// What a field takes besides its bytes, in its longest form: two values in base64.
+    /// Size of a field besides its bytes, in its longest form: two values in base64.
     private static let fieldRest = 64
 
     /// Whether the body's encoded form is too large for a record.
@@ -21,7 +21,8 @@ extension RecordWriter {
         return encoded > maximumEncodedBytes
     }
 
-    /// Whether the body has to be in a file for the record to fit a line: because it is too large itself, or because of what is beside it.
+    /// Whether the body has to be in a file for the record to fit a line: because it is too large itself, or because of
+    /// what is beside it.
     func mustSpill(
         _ request: Request, maximumEncodedBytes: Int, recordBytes: Int, results: [SerializedResponse]?, isFull: Bool
     ) -> Bool {

@@ -7,7 +7,7 @@ extension RecordWriter {
     /// Bytes of a text that a failure carries.
     private static let detailBytes = 1_024
 
-    /// Whether there is what was asked for, or why not.
+    /// Whether the request has succeeded, or why not.
     func writeOutcome(
         _ failure: SessionError?, _ results: [SerializedResponse], _ detail: Detail, to writer: inout JSONWriter
     ) {
@@ -74,7 +74,7 @@ extension RecordWriter {
 
     // MARK: Values
 
-    /// What the serializers made of the body: the first one's value, and all of them where there are several.
+    /// The serializers' results: the first one's value, and all of them if there are several.
     private func write(_ results: [SerializedResponse], _ detail: Detail, to writer: inout JSONWriter) {
         guard let first = results.first else { return }
         if case .success(let value) = first.result { write("value", value, detail, to: &writer) }
@@ -128,7 +128,7 @@ extension RecordWriter {
         writer.member("truncated", true)
     }
 
-    /// What a value takes at the very least: one that is far too long is not even begun.
+    /// Lower bound for a value's size: one that is far too long is not written at all.
     private static func leastBytes(of value: SerializedValue) -> Int {
         switch value {
         case .data(let bytes): Base64.encodedLength(of: bytes.count)

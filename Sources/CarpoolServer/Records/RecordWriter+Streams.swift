@@ -20,7 +20,7 @@ extension RecordWriter {
         }
     }
 
-    /// The members of an answer that has nothing to tell but where its reader stands.
+    /// The members of an answer without bytes: the reader's position.
     func write(
         _ place: StreamPlace, _ request: String, _ serializer: StreamSerializer, to writer: inout JSONWriter
     ) {

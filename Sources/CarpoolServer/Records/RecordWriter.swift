@@ -3,15 +3,15 @@ internal import CarpoolJSON
 internal import CarpoolSession
 internal import Glibc
 
-/// Writes the response record: all that a client learns of a request.
+/// Writes the response record of a request.
 struct RecordWriter {
     let spool: Spool
-    /// Who reads; `nil` for the client that made the request, who may read all of it.
+    /// The reader's rights; `nil` for the client that made the request, which may read everything.
     var disclosure: Disclosure?
     /// Room for a record with a short body, so that the writer's buffer grows at most once.
     private static let usualBytes = 2_048
 
-    /// How much of what others have chosen the length of is written.
+    /// Truncation limits for fields whose length a peer controls.
     struct Detail {
         /// Bytes of a head's fields, as they are written.
         var headerBytes = Int.max
@@ -22,16 +22,16 @@ struct RecordWriter {
 
         /// Bytes of each value that a serializer made.
         var valueBytes = Int.max
-        /// Whether a body in memory is written, and not told to be gone.
+        /// Whether a body in memory is written; if not, it is marked as gone.
         var hasBody = true
-        /// Whether the fields of what was sent, each attempt's response and the timeline are told too.
+        /// Whether the fields of the requests, each attempt's response and the timeline are written too.
         var isFull = false
 
-        /// All of it that is usually wanted.
+        /// The default.
         static let whole = Detail()
 
-        /// What fits a line, whatever comes: a quarter for the fields, and for the hops, which have at most 1 KiB besides their URL, what is
-        /// surely less than a half.
+        /// Limits that always fit a line: a quarter for the fields, and less than a half for the hops, which have at
+        /// most 1 KiB besides their URL.
         static func fitting(_ lineBytes: Int) -> Detail {
             Detail(
                 headerBytes: lineBytes / 4, urlBytes: min(512, lineBytes / 16), hops: max(1, lineBytes / 4_096),
@@ -46,12 +46,13 @@ struct RecordWriter {
         return writer
     }
 
-    /// What fits an event, which is encoded once for all who want it.
+    /// Limits for an event, which is encoded once for all subscribers.
     var eventDetail: Detail { .fitting(spool.limits.lineBytes - 1_024) }
 
-    /// Writes the record of a request in any state. One that would be longer than the limit is written again without its body, which was moved
-    /// to a file before (``mustSpill(_:maximumEncodedBytes:recordBytes:isFull:)``), with the fields that fit, and the beginnings of its URLs.
-    /// Other results than the request's own are what serializers made later.
+    /// Writes the record of a request in any state. One that would be longer than the limit is written again without
+    /// its body, which was moved to a file before (``mustSpill(_:maximumEncodedBytes:recordBytes:isFull:)``), with the
+    /// fields that fit, and the beginnings of its URLs. Other results than the request's own are what serializers made
+    /// later.
     func write(
         _ request: Request, results: [SerializedResponse]? = nil, isFull: Bool = false, atMost limit: Int,
         to writer: inout JSONWriter
@@ -80,7 +81,7 @@ struct RecordWriter {
         return writer.count - start <= limit
     }
 
-    /// Serializers that worked later tell their own failures, and not those of the request's.
+    /// Later serializers report their own failures, and not those of the request.
     private func failure(of request: Request, _ results: [SerializedResponse]?) -> SessionError? {
         results.map { request.responseFailure ?? $0.lazy.compactMap(\.error).first } ?? request.error
     }
@@ -112,7 +113,7 @@ struct RecordWriter {
         writeSummary(request, to: &writer)
         writer.key("attempts")
         writer.beginArray()
-        // The room for hops is shared by all attempts; the last ones tell most.
+        // The room for hops is shared by all attempts; the last ones matter most.
         let first = max(0, request.attempts.count - detail.hops)
         detail.hops = max(1, detail.hops / max(1, request.attempts.count - first))
         // By index: a copy of an attempt costs more than what is written of it.
@@ -125,7 +126,7 @@ struct RecordWriter {
         writer.endObject()
     }
 
-    /// What is known of a request that is under way.
+    /// Writes the progress of an active request.
     private func writeProgress(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.member("finished", false)
         if request.isHeld { writer.member("held", true) }
@@ -228,10 +229,10 @@ struct RecordWriter {
         writer.endObject()
     }
 
-    /// How a download came by its bytes, and what there is to go on with.
+    /// Writes how a download got its bytes, and what it can be resumed with.
     private func writeDownload(_ request: Request, to writer: inout JSONWriter) {
         guard let download = request.download else { return }
-        // Whoever has the token can go on with the download, and read the file.
+        // The token's owner can resume the download and read the file.
         if let token = request.resumeData, disclosure?.mayShowSecret() ?? true { writer.member("resume_data", token) }
         writer.member("resumed_at_bytes", download.resumedAt)
         if let reason = download.restarted { writer.member("restarted", reason.rawValue) }

@@ -1,41 +1,42 @@
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// A request as the daemon keeps it: who asked for it, and what becomes of it.
+/// A request as the daemon keeps it: its client, its options and its state after the end.
 final class RequestEntry {
     let request: Request
-    /// Whose it is.
+    /// The client that made it.
     let client: ClientIdentity
-    /// What people call the client: its given name, or that of its program.
+    /// The client's name for people: its given name, or that of its program.
     var clientName = ""
-    /// The number of the connection that asked, for `on_disconnect`.
+    /// The number of the connection that made it, for `on_disconnect`.
     let connection: Int
     /// Its place in the order in which requests were made.
     let sequence: Int
     /// Whether it ends with its connection.
     let cancelsOnDisconnect: Bool
-    /// Whether it is kept for `request.get` when it is over (`submit`), or dismissed with its answer (`perform`). One whose caller has given
-    /// up its call is kept from then on: its answer is still to be had, and it must go some day.
+    /// Whether it is kept for `request.get` when it is over (`submit`), or dismissed with its answer (`perform`). One
+    /// whose caller has given up its call is kept from then on: its answer is still to be had, and it must go some day.
     var isKept: Bool
-    /// Whether nobody may ask for it any more. One that is under way stays known until it is over, because its events have an owner.
+    /// Whether it was dismissed, so that no client can ask for it. An active request stays known until it is over,
+    /// because its events have an owner.
     var isDismissed = false
-    /// The client's idempotency key, and what was asked for under it.
+    /// The client's idempotency key, and the hash of the parameters that it was used for.
     let key: String?
     let fingerprint: UInt64
     /// The client's free labels, as JSON.
     let tags: [UInt8]?
-    /// What it takes of the daemon's memory while it is under way, of what came with its call.
+    /// Memory that it uses while it is active, of what its call contained.
     let heldBytes: Int
-    /// What it has come to take since, besides.
+    /// Memory that it has used in addition since.
     var grownBytes = 0
-    /// The part of it that stays when the body has been let go of.
+    /// The part of it that stays when the body is released.
     private let lastingBytes: Int
-    /// What it takes of the memory since its end, if it is kept.
+    /// Memory that it uses after its end, if it is kept.
     var retainedBytes = 0
     /// Microseconds since 1970.
     let created: Int64
     var finished: Int64?
-    /// Reads the stream for those who ask for one piece after the other.
+    /// Reads the stream for `request.read`.
     var pull: StreamPull?
     /// The calls that wait for its end.
     private(set) var waits: RequestWaits?
@@ -83,7 +84,7 @@ final class RequestEntry {
         return { waits.remove(number) }
     }
 
-    /// What it takes of the memory after its end.
+    /// Memory that it uses after its end.
     var recordBytes: Int { retainedBytes > 0 ? retainedBytes : request.retainedMemoryBytes &+ lastingBytes }
 
     func weigh() { retainedBytes = request.retainedMemoryBytes &+ lastingBytes }

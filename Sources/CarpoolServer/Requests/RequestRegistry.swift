@@ -1,6 +1,7 @@
 internal import CarpoolSession
 
-/// Every request that the daemon knows: those under way, and those kept after their end. Bounded by the queue limits and by retention.
+/// Every request that the daemon knows: those under way, and those kept after their end. Bounded by the queue limits
+/// and by retention.
 struct RequestRegistry {
     private struct Key: Hashable {
         let client: ClientIdentity
@@ -28,13 +29,13 @@ struct RequestRegistry {
         retained.count > 0 && entries.values.contains { $0.isKept && $0.finished != nil && !$0.isRead }
     }
 
-    /// The request of that name, if it may be asked for.
+    /// The request of that name, unless it was dismissed.
     subscript(id: String) -> RequestEntry? {
         guard let entry = known(id), !entry.isDismissed else { return nil }
         return entry
     }
 
-    /// The request of that name, dismissed or not: to tell whose it is.
+    /// The request of that name, dismissed or not: to find its owner.
     func known(_ id: String) -> RequestEntry? {
         guard let separator = id.lastIndex(of: "_") else { return nil }
         guard let sequence = Int(id[id.index(after: separator)...], radix: 36), let entry = entries[sequence] else {
@@ -77,7 +78,8 @@ struct RequestRegistry {
         if entry.heldBytes > 0 { memoryQuota.take(entry.heldBytes, for: entry.client) }
     }
 
-    /// Counts what a request has come to take besides what came with its call. Returns why there is no room for it; then nothing has changed.
+    /// Counts the memory that a request uses in addition to that of its call. Returns why there is no room for it; then
+    /// nothing has changed.
     mutating func grow(_ entry: RequestEntry, to bytes: Int, _ limits: Limits) -> Quota.Refusal? {
         guard entry.finished == nil else { return nil }
         let more = bytes &- entry.grownBytes
@@ -104,7 +106,8 @@ struct RequestRegistry {
         return retain(entry, limits)
     }
 
-    /// Keeps a finished request from now on, if it is to be kept. Returns those that must go because too many are kept now.
+    /// Keeps a finished request from now on, if it is to be kept. Returns those that must go because too many are kept
+    /// now.
     mutating func retain(_ entry: RequestEntry, _ limits: Limits) -> [RequestEntry] {
         guard entry.finished != nil, !entry.isDismissed, entry.isKept, entry.place == nil else { return [] }
         entry.weigh()
@@ -112,12 +115,13 @@ struct RequestRegistry {
         return surplus(after: entry.client.uid, limits)
     }
 
-    /// Those that must go because too many are kept, of which a user has the last one. There may be more when these are removed.
+    /// The requests to dismiss because too many are kept, after one of a user was added. There may be more when these
+    /// are removed.
     func surplus(after uid: UInt32, _ limits: Limits) -> [RequestEntry] {
         retained.surplus(after: uid, limits.retainedBounds)
     }
 
-    /// Gives back memory that the tables have kept from a time when there were more requests.
+    /// Releases memory that the tables have kept from a time when there were more requests.
     mutating func shrink() {
         if entries.capacity > 4 * entries.count + 1_024 { entries = entries.filter { _ in true } }
         if keys.capacity > 4 * keys.count + 1_024 { keys = keys.filter { _ in true } }
@@ -164,13 +168,13 @@ struct RequestRegistry {
 
     /// A page of a list.
     struct Page {
-        /// What was found, oldest first.
+        /// The requests, oldest first.
         var entries: [RequestEntry] = []
-        /// The place up to which was looked, if there may be more behind it.
+        /// The place up to which was searched, if there may be more after it.
         var next: Int?
     }
 
-    /// Requests that are looked at for one page: a filter that wants few of many must not hold the loop.
+    /// Requests that are checked for one page: a filter that matches few of many must not block the loop.
     static let looksPerPage = 4_096
 
     /// Those that satisfy the condition, oldest first, after a place in the order: as many as fit a page.

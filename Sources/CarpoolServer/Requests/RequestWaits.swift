@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 
-/// The calls that wait for the end of one request. When it is over they are answered in the order in which they came: a few at once, many in
-/// slices, so that a crowd that waits for one request does not hold up the loop.
+/// The calls that wait for the end of one request. They are answered in their order: a few at once, many in slices, so
+/// that many calls for one request do not block the loop.
 final class RequestWaits: SlicedWork {
     private unowned let loop: EventLoop
     private let owed: OwedAnswers

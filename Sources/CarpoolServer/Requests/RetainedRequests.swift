@@ -2,8 +2,8 @@ internal import CarpoolSession
 
 /// The finished requests that are kept for `request.get`, with what each takes of the memory, by user.
 ///
-/// A user has bounds of its own, in requests and in bytes. Where all users together have too many, the user with the most loses some. So no
-/// user's results go because of another's, unless it holds the most itself.
+/// A user has bounds of its own, in requests and in bytes. Where all users together have too many, the user with the
+/// most loses some. So no user's results go because of another's, unless it holds the most itself.
 struct RetainedRequests {
     /// The kept requests of one user, in the order in which they ended. A class, so that a change copies nothing.
     private final class Share {
@@ -17,12 +17,13 @@ struct RetainedRequests {
     private var lastPlace = 0
     /// How many are kept.
     private(set) var count = 0
-    /// What they take of the memory.
+    /// Memory that they use.
     private(set) var bytes = 0
 
     /// The most that goes at once: each costs some microseconds.
     static let mostAtOnce = 64
-    /// One 64th of the limit of bytes is freed at once, as far as ``mostAtOnce`` requests make it up, so that not each end causes a search.
+    /// One 64th of the limit of bytes is freed at once, as far as ``mostAtOnce`` requests make it up, so that not each
+    /// end causes a search.
     private static let usualPartOfBytes = 64
     /// Users that are kept though they have none.
     private static let keptUsers = 64
@@ -30,10 +31,10 @@ struct RetainedRequests {
     /// How many of a user are kept.
     func count(of uid: UInt32) -> Int { users[uid]?.entries.count ?? 0 }
 
-    /// What the kept ones of a user take.
+    /// Memory of a user's kept requests.
     func bytes(of uid: UInt32) -> Int { users[uid]?.bytes ?? 0 }
 
-    /// Adds one that has ended; returns its place.
+    /// Adds a finished request; returns its place.
     mutating func insert(_ entry: RequestEntry) -> Int {
         lastPlace &+= 1
         let share = users[entry.client.uid] ?? Share()
@@ -74,8 +75,8 @@ struct RetainedRequests {
 
     // MARK: Too many
 
-    /// What goes: what there is beyond the bounds, and then a tenth of the requests or a part of the bytes, so that the search is not repeated
-    /// for every request.
+    /// The excess over the limits, plus a tenth of the requests or a part of the bytes, so that the search is not
+    /// repeated for every request.
     private struct Surplus {
         var requests = 0
         var bytes = 0
@@ -111,8 +112,8 @@ struct RetainedRequests {
         }
     }
 
-    /// Those that must go when a request of a user has ended: of that user if it has more than its bounds, else of the user who has most if all
-    /// have too many. There may be more when these are removed.
+    /// The requests to dismiss when a request of a user has ended: of that user if it exceeds its limits, else of the
+    /// user with the most if all exceed theirs. There may be more when these are removed.
     func surplus(after uid: UInt32, _ bounds: RetentionBounds) -> [RequestEntry] {
         if let share = users[uid] {
             let own = Surplus(share.entries.count, of: bounds.requestsOfUser, share.bytes, of: bounds.bytesOfUser)
@@ -139,8 +140,8 @@ struct RetainedRequests {
     /// Notes that no more requests of a user go.
     func endReducing(_ uid: UInt32) { users[uid]?.isReduced = false }
 
-    /// What may go first: what was read or succeeded before failures that no client has seen, then by age. The newest goes last: its client has
-    /// had no time to read it.
+    /// The requests to dismiss first: those that were read or succeeded before failures that no client has seen, then
+    /// by age. The newest goes last: its client has had no time to read it.
     private func leastWorth(of share: Share, _ surplus: Surplus) -> [RequestEntry] {
         var (first, last): ([RequestEntry], [RequestEntry]) = ([], [])
         var (restOfFirst, restOfLast) = (surplus, surplus)

@@ -3,15 +3,16 @@ internal import CarpoolSession
 
 /// The sessions of all users.
 ///
-/// A name belongs to the user who created the session, `default` included: no user finds, uses, changes or reserves a name of another's.
+/// A name belongs to the user who created the session, `default` included: no user finds, uses, changes or reserves a
+/// name of another's.
 struct SessionTable {
-    /// One session, and what is needed to answer for it.
+    /// One session, its configuration and its quotas.
     struct Entry {
         let session: Session
         /// The configuration as its creator gave it.
         let configuration: JSON?
-        /// Its creator's share of the sessions that there may be, and of the memory that a short configuration takes. The session holds the share
-        /// of a long one, since requests keep their session.
+        /// Its creator's share of the sessions that there may be, and of the memory that a short configuration takes.
+        /// The session holds the share of a long one, since requests keep their session.
         let tickets: [QuotaLedger.Ticket]
     }
 

@@ -3,8 +3,8 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// Carries out calls that name files, in two phases: a thread of the worker opens and inspects the files, then the call is carried out on the
-/// loop.
+/// Carries out calls that name files, in two phases: a thread of the worker opens and inspects the files, then the call
+/// is carried out on the loop.
 final class CallFileService {
     /// The authorities that requests and sessions trust.
     private var trustStores = TrustStoreTable()
@@ -25,8 +25,9 @@ final class CallFileService {
         try withFiles(CallFileNames(call.params), of: call, carryOut)
     }
 
-    /// Carries out a call with its files: at once if it has none that may have to be waited for, else when the worker has opened them. Until
-    /// then nothing has happened: a caller that goes away meanwhile has asked for nothing, and its files are closed.
+    /// Carries out a call with its files: at once if it has none that may have to be waited for, else when the worker
+    /// has opened them. Until then nothing has happened: a caller that goes away meanwhile has asked for nothing, and
+    /// its files are closed.
     func withFiles(
         _ names: CallFileNames, of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
@@ -65,7 +66,8 @@ final class CallFileService {
         return .pending
     }
 
-    /// Calls the body when the request that is over has closed its partial file at a place: at once, if none has one there.
+    /// Calls the body when the request that is over has closed its partial file at a place: at once, if none has one
+    /// there.
     private func whenLeft(_ partial: String?, _ body: @escaping () -> Void) {
         if let partial { files.whenPartialFileIsLeft(partial, body) } else { body() }
     }
@@ -81,8 +83,8 @@ final class CallFileService {
         }
     }
 
-    /// Takes the descriptors that a call names; the others are closed when its line has been handled. All but those in memory
-    /// are left to the worker to be looked at, and it closes all of them: a file system or the lock of a socket may take its time.
+    /// Claims the descriptors that a call names; the others are closed when its line has been handled. All but those in
+    /// memory are inspected and closed by the worker, since a file system or the lock of a socket may block.
     private func claim(
         _ indices: [Int], from client: any Client, _ access: WorkerAccess
     ) -> (found: CallFiles.Found, unknown: [Int: WorkerFile]) {

@@ -2,7 +2,8 @@ internal import CarpoolRPC
 internal import CarpoolSystem
 
 extension LiveConfiguration {
-    /// Refuses a client that cannot reach the daemon's network or files itself, where the configuration gives such clients no network.
+    /// Refuses a client that is shut off from the daemon's network or files, if the configuration gives such clients no
+    /// network.
     func checkNetwork(of client: any Client) throws(RPCError) {
         guard !current.allowsSandboxedNetwork, let part = client.enclosure else { return }
         throw .forbidden(

@@ -12,7 +12,8 @@ struct ParametersDecoderFactory {
     let partials: PartialFileIndex?
     let files: FileStore
 
-    /// - Parameter isOfSession: whether the parameters are a session's, whose callbacks outlive the connection of the call.
+    /// - Parameter isOfSession: whether the parameters are a session's, whose callbacks outlive the connection of the
+    ///   call.
     func decoder(
         for client: any Client, files: CallFiles, ofSession isOfSession: Bool, makeRequestID: @escaping () -> String
     ) -> RequestParametersDecoder {

@@ -42,7 +42,8 @@ extension RequestService {
         noteMemory(of: entry)
     }
 
-    /// Counts a dismissed request as unread output of its user while answers about it are due, once, however many they are.
+    /// Counts a dismissed request as unread output of its user while answers about it are due, once, however many they
+    /// are.
     func noteMemory(of entry: RequestEntry) {
         let bytes = entry.dueAnswers > 0 && entry.isDismissed ? entry.recordBytes : 0
         let more = bytes - entry.dueBytes

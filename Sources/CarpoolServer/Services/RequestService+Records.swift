@@ -12,8 +12,8 @@ extension RequestService {
             results: results, isFull: isFull)
     }
 
-    /// Moves the body of a request to a file. Without room for it, the record says that the body is gone: a line that the client cannot read
-    /// would be worse.
+    /// Moves the body of a request to a file. Without room for it, the record says that the body is gone: the client
+    /// could not read a longer line.
     func spill(_ entry: RequestEntry, then: @escaping () -> Void) {
         owed.delayed += 1
         entry.request.spillBody { [self] error in
@@ -27,10 +27,10 @@ extension RequestService {
         }
     }
 
-    /// A call that has files removed is answered after so many milliseconds, whether or not the disk has done it.
+    /// Time after which a call that removes files is answered, even if the disk is not done.
     private static let removalMilliseconds = 1_000
 
-    /// Has files removed, and calls the body when that is done, or when it takes too long.
+    /// Removes files, and calls the body when that is done, or when it takes too long.
     func wait(for removal: (@escaping () -> Void) -> Void, then: @escaping () -> Void) {
         var isOver = false
         var timer: Timer?

@@ -77,7 +77,7 @@ final class RequestService {
         registry.insert(entry)
         made &+= 1
         if entry.cancelsOnDisconnect { call.client.resources.dependents[sequence] = entry }
-        // What goes on without its client does not keep it.
+        // A request that outlives its client does not retain it.
         let client = entry.cancelsOnDisconnect ? call.client : nil
         request.whenFinished { [unowned self] _ in didFinish(entry, client) }
         return entry
@@ -100,7 +100,8 @@ final class RequestService {
 
     // MARK: Finding
 
-    /// Whether a client may use and read what another client has made: only one of the same user may, whatever its role.
+    /// Whether a client may use and read what another client has made: only one of the same user may, whatever its
+    /// role.
     func mayRead(_ owner: ClientIdentity, _ client: any Client) -> Bool { owner.uid == client.uid }
 
     /// The request that a call names, if the caller may use it.
@@ -108,7 +109,7 @@ final class RequestService {
         try entry(call.params["request"]?.string ?? "", for: call.client)
     }
 
-    /// The request that a call wants to end: an administrator may also end another user's.
+    /// The request that a call ends: an administrator may also end another user's.
     func entryToEnd(of call: Call) throws(RPCError) -> RequestEntry {
         let id = call.params["request"]?.string ?? ""
         guard call.client.role == .admin, let entry = registry[id] else { return try entry(id, for: call.client) }
@@ -149,7 +150,8 @@ final class RequestService {
     }
 
     /// Cancels a request and dismisses it.
-    /// - Parameter keepingPartialFile: whether the partial file of a download stays: its client may have the token, and come back.
+    /// - Parameter keepingPartialFile: whether the partial file of a download stays: its client may have the token, and
+    ///   come back.
     /// - Parameter then: called when the partial file of a request that is over has been removed, if it is.
     func abandon(_ entry: RequestEntry, keepingPartialFile: Bool, then: @escaping () -> Void = {}) {
         entry.request.cancel(producingResumeData: keepingPartialFile)

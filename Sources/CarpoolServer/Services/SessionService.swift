@@ -46,7 +46,8 @@ final class SessionService {
         return session
     }
 
-    /// The caller's session of that name, `default` if the call names none. Other users' sessions are as if they did not exist.
+    /// The caller's session of that name, `default` if the call names none. Other users' sessions are as if they did
+    /// not exist.
     func session(_ json: JSON?, of client: any Client) throws(RPCError) -> Session {
         let uid = client.uid
         guard let json, !json.isString("default") else { return standard(of: uid) }

@@ -1,14 +1,15 @@
 internal import CarpoolSystem
 
-/// What all readers of streams together may send at once in a turn of the loop. What does not fit is sent in slices, in turns with all other work.
+/// What all readers of streams together may send at once in a turn of the loop. What does not fit is sent in slices, in
+/// turns with all other work.
 final class DeliveryBudget {
     private unowned let loop: EventLoop
     private var turn = -1
     private var slice = TimeSlice(microseconds: 0)
 
-    /// What is sent at once in a turn, in sum.
+    /// Time for sending at once per turn, of all readers.
     private static let microseconds = 2_000
-    /// What a reader sends in a slice of its own.
+    /// Time of a reader's slice.
     private static let sliceMicroseconds = 500
 
     init(loop: EventLoop) { self.loop = loop }
@@ -26,6 +27,6 @@ final class DeliveryBudget {
     /// The time of one slice.
     func nextSlice() -> TimeSlice { TimeSlice(microseconds: DeliveryBudget.sliceMicroseconds) }
 
-    /// Has the loop carry out the rest: slices, until one returns that nothing is left.
+    /// Runs the rest in slices, until one returns that nothing is left.
     func runLater(_ slice: @escaping () -> Bool) { loop.runInSlices(Slices(slice)) }
 }

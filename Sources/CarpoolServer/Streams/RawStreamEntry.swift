@@ -4,22 +4,22 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// One raw stream of a client, with the calls that wait for it.
+/// One raw stream of a client, with its waiting calls.
 final class RawStreamEntry {
-    /// The name under which its client knows it.
+    /// The name that the client uses.
     let name: String
     private var stream: RawStream?
-    /// Its client's share of the raw streams that there may be, until it is closed.
+    /// The quota that it holds until it is closed.
     var ticket: QuotaLedger.Ticket?
     private let loop: EventLoop
     private var opening: (any Responder)?
     private let opened: (inout JSONWriter) -> Void
     private var reading: (call: any Responder, count: Int, timer: Timer)?
     private var writing: [(call: any Responder, accepted: Int)] = []
-    /// Carried out when it has come to nothing.
+    /// Called when the connection has failed.
     private let onFailure: (RawStreamEntry) -> Void
 
-    /// The most calls that wait for room: each holds its bytes.
+    /// Maximum calls that wait for room: each holds its bytes.
     private static let maximumWriting = 4
 
     /// - Parameters:
@@ -37,7 +37,7 @@ final class RawStreamEntry {
 
     deinit { stream?.close() }
 
-    /// Has a call wait for the connection.
+    /// Lets a call wait for the connection.
     func connect(_ stream: RawStream, for call: any Responder) {
         self.stream = stream
         opening = call
@@ -69,7 +69,8 @@ final class RawStreamEntry {
         }
         let before = stream.acceptedBytes
         stream.write(bytes)
-        // All may be sent by now, or the connection be lost, and then no event of the socket answers the calls before this one.
+        // All may be sent by now, or the connection be lost, and then no event of the socket answers the calls before
+        // this one.
         rawStreamDidMove(stream)
         if let failure = stream.failure { throw .streamFailed(failure) }
         guard bytes.isEmpty || stream.acceptedBytes > before else {
@@ -80,7 +81,7 @@ final class RawStreamEntry {
         call.onCancel = { [weak self] in self?.writing.removeAll { $0.call === call } }
     }
 
-    /// Answers with what has come, or waits for it.
+    /// Answers with received bytes, or waits for them.
     func read(atMost count: Int, milliseconds: Int, _ call: any Responder) throws(RPCError) {
         let stream = try connected()
         guard reading == nil else {
@@ -98,7 +99,7 @@ final class RawStreamEntry {
         loop.arm(timer, afterMilliseconds: milliseconds)
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side.
     func closeWrite() throws(RPCError) -> Bool {
         let stream = try connected()
         guard stream.canCloseWrite else {

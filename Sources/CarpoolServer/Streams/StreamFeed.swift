@@ -2,7 +2,8 @@ internal import CarpoolJSON
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// One reader of a stream that has it sent on its connection: at once as far as the turn's ``DeliveryBudget`` goes, the rest in slices.
+/// A reader of a stream whose messages are sent on its connection: at once as far as the turn's ``DeliveryBudget``
+/// allows, the rest in slices.
 final class StreamFeed {
     /// The name that its notifications carry.
     let name: String
@@ -14,10 +15,10 @@ final class StreamFeed {
     /// Its share of the readers that there may be.
     private let ticket: QuotaLedger.Ticket
     private weak var sink: (any StreamSink)?
-    /// Whether the loop has it among the work that is done in slices.
+    /// Whether it is scheduled on the loop, to run in slices.
     private var isScheduled = false
     private var isSending = false
-    /// Whether there may be more to send since it began to look.
+    /// Whether more may have arrived since sending began.
     private var hasMore = false
 
     init(
@@ -34,7 +35,7 @@ final class StreamFeed {
         reader.onReady = { [weak self] in self?.send() }
     }
 
-    /// Sends what there is credit for, as long as the client reads what it is sent: what it does not take from its socket is not taken from
+    /// Sends messages as far as credit allows and the client reads: when its socket is full, nothing more is read from
     /// the origin either.
     func send() {
         hasMore = true
@@ -62,7 +63,7 @@ final class StreamFeed {
     private func sends(until slice: TimeSlice) -> Bool {
         isSending = true
         defer { isSending = false }
-        // To give a message may end the request, or let more of it come, which calls ``send()`` again.
+        // Sending a message may end the request, or resume its transfer, which calls ``send()`` again.
         while hasMore, !reader.isOver, let sink, sink.takesStreams {
             hasMore = false
             let step = reader.give { send($0, to: sink) }

@@ -1,7 +1,7 @@
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// The one reader of a stream that is asked for one message at a time.
+/// The reader of a stream that `request.read` asks for one message at a time.
 final class StreamPull: SlicedWork {
     let reader: StreamReader
     private let request: String
@@ -9,9 +9,9 @@ final class StreamPull: SlicedWork {
     private var attempt = 1
     private var waiting: (call: any Responder, timer: Timer)?
     private let loop: EventLoop
-    /// Whether the loop has it among the work that is done in slices: only what makes no record was read so far, and there is more.
+    /// Whether it is scheduled on the loop, because only input without a message was read so far, and there is more.
     private var isScheduled = false
-    /// Up to where the stream is read although the call's time is over: it had come before.
+    /// How far the stream is read although the call's time is over: the input had arrived before.
     private var lastPlace: Int64?
 
     init(request: String, reader: StreamReader, record: RecordWriter, loop: EventLoop) {
@@ -27,7 +27,7 @@ final class StreamPull: SlicedWork {
     /// Whether a call waits for the next message.
     var isWaiting: Bool { waiting != nil }
 
-    /// Answers a call with the next message. Returns false if there is none, or if it is still looked for.
+    /// Answers a call with the next message. Returns false if there is none, or if the search continues.
     func answer(_ call: any Responder) -> Bool {
         let (record, request, serializer) = (record, request, reader.serializer)
         let step = reader.give { message in
@@ -56,7 +56,7 @@ final class StreamPull: SlicedWork {
         return false
     }
 
-    /// Has a call wait for the next message.
+    /// Lets a call wait for the next message.
     func wait(_ call: any Responder, milliseconds: Int) {
         guard !reader.isOver else { return answerWithPlace(to: call) }
         let timer = Timer { [weak self] in
@@ -66,7 +66,7 @@ final class StreamPull: SlicedWork {
         waiting = (call, timer)
         call.onCancel = { [weak self] in self?.stopWaiting() }
         loop.arm(timer, afterMilliseconds: milliseconds)
-        // What came while the reader let more of it come.
+        // For input that has arrived meanwhile.
         if reader.position < reader.streamEnd { schedule() }
     }
 

@@ -1,7 +1,7 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// What the readers of response streams, and raw streams, have in common.
+/// Numbers, quotas and budget of the readers of response streams, and of raw streams.
 final class StreamService {
     let rawStreamPool: RawStreamPool
     let readerQuota = QuotaLedger()
