@@ -39,7 +39,7 @@ extension SessionError {
         switch reason {
         case .noResponder: "has no client to answer it"
         case .timedOut: "was not answered in time"
-        case .disconnected: "lost the client that was asked"
+        case .disconnected: "failed because the client disconnected"
         case .error: "got an error as its answer"
         case .invalidAnswer: "got an answer that does not match its schema"
         case .tooMany: "exceeds the limit of open questions"

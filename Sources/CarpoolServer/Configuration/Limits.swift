@@ -153,10 +153,10 @@ public struct Limits: Equatable, Sendable {
         Field(
             "inline_body_bytes", \.inlineBodyBytes, 0...1_048_576,
             "a body inside a record, encoded; larger ones go to a file"),
-        Field("calls_per_connection", \.callsPerConnection, 1...65_536, "calls under way on a connection"),
+        Field("calls_per_connection", \.callsPerConnection, 1...65_536, "calls in flight on a connection"),
         Field(
             "callbacks_per_connection", \.callbacksPerConnection, 1...65_536,
-            "callbacks that a client has not answered: one that is slow must not pile up questions"),
+            "callbacks that a client has not answered: a slow client must not collect questions"),
         Field(
             "callbacks_per_client", \.callbacksPerClient, 1...1_000_000,
             "callbacks of a client's requests and sessions that are not answered: each holds a request and its body"),
@@ -173,30 +173,30 @@ public struct Limits: Equatable, Sendable {
         Field("subscriptions", \.subscriptions, 1...1_000_000, "subscriptions and watches of all users"),
         Field(
             "connections_per_client", \.connectionsPerClient, 1...100_000,
-            "connections of one client: it leaves some to its user's others"),
+            "connections of one client: fewer than its user's, so that other programs can connect"),
         Field(
             "connections_per_user", \.connectionsPerUser, 1...100_000,
             "connections of one user: one program must not lock out the rest"),
         Field("connections", \.connections, 1...100_000, "connections of all users: each costs a descriptor"),
         Field(
             "queued_requests_per_client", \.queuedRequestsPerClient, 1...1_000_000,
-            "requests of one client that are not over"),
+            "unfinished requests of one client"),
         Field(
             "queued_requests_per_user", \.queuedRequestsPerUser, 1...1_000_000,
-            "requests of one user that are not over, whatever its clients are called"),
+            "unfinished requests of one user, under all client names"),
         Field(
             "queued_requests", \.queuedRequests, 1...1_000_000,
-            "requests of all users that are not over: each costs some KiB"),
+            "unfinished requests of all users: each costs some KiB"),
         Field(
             "request_body_bytes_per_client", \.requestBodyBytesPerClient, 1_048_576...1_099_511_627_776,
-            "memory of one client's requests that are not over: what came with their calls, bodies above all, and 1 MiB for each body that is given piece by piece"
+            "memory of one client's unfinished requests: their calls, mainly bodies, and 1 MiB for each body that is sent in pieces"
         ),
         Field(
             "request_body_bytes_per_user", \.requestBodyBytesPerUser, 1_048_576...1_099_511_627_776,
-            "the same, of one user, whatever its clients are called"),
+            "the same, of one user, under all client names"),
         Field(
             "request_body_bytes", \.requestBodyBytes, 1_048_576...1_099_511_627_776,
-            "the same, of all users: the daemon must not grow with what waits for its turn"),
+            "the same, of all users: the daemon must not grow with queued requests"),
         Field("sessions_per_client", \.sessionsPerClient, 1...100_000, "sessions that one client has created"),
         Field(
             "sessions_per_user", \.sessionsPerUser, 1...100_000,
@@ -229,25 +229,25 @@ public struct Limits: Equatable, Sendable {
             "the same, of all clients: beyond it those with more than 64 KiB are not read from"),
         Field(
             "total_input_bytes", \.totalInputBytes, 1_048_576...17_179_869_184,
-            "messages of all clients that have not come whole: beyond it the one that waits longest is given up"),
+            "incomplete messages of all clients: beyond it the oldest one is discarded"),
         Field(
             "unread_event_bytes", \.unreadEventBytes, 4_096...268_435_456,
-            "events that wait for one subscription: one that does not read is better off with the latest"),
+            "events that wait for one subscription: a client that does not read gets the latest ones"),
         Field(
             "journal_bytes", \.journalBytes, 65_536...1_073_741_824,
-            "the journal of events: what a client that comes back may have missed"),
+            "the journal of events: for clients that reconnect"),
         Field(
             "journal_linger_ms", \.journalLingerMilliseconds, 0...86_400_000,
-            "how long the journal is kept when nobody listens: a client needs a while to come back"),
+            "how long the journal is kept without subscribers: for clients that reconnect"),
         Field(
             "bookmark_ms", \.bookmarkMilliseconds, 10...3_600_000,
-            "how often a subscription that hears nothing is told where the events stand"),
+            "how often a subscription without events gets a bookmark"),
         Field(
             "host_connections", \.hostConnections, 1...256,
             "HTTP/1.1 connections to one host, all clients together"),
         Field(
             "host_connections_per_client", \.hostConnectionsPerClient, 1...256,
-            "those of one client, as browsers have it: its slow answers must not block another client"),
+            "those of one client, as in browsers: its slow answers must not block another client"),
         Field(
             "long_host_connections", \.longHostConnections, 1...256,
             "connections to one host for streams and downloads, beside the others: they take long"),
@@ -256,7 +256,7 @@ public struct Limits: Equatable, Sendable {
             "those of one client: its downloads must not block another's"),
         Field(
             "held_up_transfers", \.heldUpTransfers, 0...100_000,
-            "suspended and held transfers whose connections count in no limit: others are not to wait for them"),
+            "suspended and held transfers whose connections count in no limit, so that others do not wait for them"),
         Field(
             "total_connections", \.totalConnections, 1...4_096,
             "connections to all hosts: each costs a descriptor and its buffers"),
@@ -274,34 +274,35 @@ public struct Limits: Equatable, Sendable {
             "readers of streams (request.attach) of a connection"),
         Field(
             "stream_readers_per_client", \.streamReadersPerClient, 1...100_000,
-            "readers of streams of one client: it leaves some to its user's others"),
+            "readers of streams of one client: fewer than its user's"),
         Field("stream_readers_per_user", \.streamReadersPerUser, 1...100_000, "readers of streams of one user"),
         Field(
             "stream_readers", \.streamReaders, 1...100_000,
             "readers of streams of all users: every piece of a stream is written once for each of its readers"),
         Field(
             "stream_bytes", \.streamBytes, 65_536...268_435_456,
-            "what is held of a stream for its slowest reader; beyond that its origin waits"),
+            "buffered bytes of a stream for its slowest reader; beyond that its transfer is paused"),
         Field(
             "total_stream_bytes", \.totalStreamBytes, 65_536...17_179_869_184,
-            "what is held of all streams; beyond that each moves in small steps"),
+            "buffered bytes of all streams; beyond that each gets small pieces"),
         Field(
             "spool_bytes_per_client", \.spoolBytesPerClient, 0...1_099_511_627_776, "bodies in the spool, of one client"
         ),
         Field(
             "spool_bytes_per_user", \.spoolBytesPerUser, 0...1_099_511_627_776,
-            "bodies in the spool, of one user, whatever its clients are called"),
+            "bodies in the spool, of one user, under all client names"),
         Field(
             "spool_bytes", \.spoolBytes, 0...1_099_511_627_776,
-            "bodies in the spool, of all: it lies on the user's disk"),
+            "bodies in the spool, of all: they use the user's disk"),
         Field(
             "write_bytes_per_file", \.writeBytesPerFile, 65_536...268_435_456,
-            "bytes of a body that are not written yet; beyond that its origin waits for the disk"),
+            "bytes of a body that are not written yet; beyond that its transfer is paused"),
         Field(
             "write_bytes", \.writeBytes, 65_536...17_179_869_184,
             "the same, of all bodies; beyond that each moves in steps of 16 KiB"),
         Field(
-            "spool_lease_ms", \.spoolLeaseMilliseconds, 1_000...86_400_000, "how long a body stays that nobody releases"
+            "spool_lease_ms", \.spoolLeaseMilliseconds, 1_000...86_400_000,
+            "how long a body stays unless it is released"
         ),
         Field("long_poll_ms", \.longPollMilliseconds, 1_000...600_000, "the longest wait of one call"),
     ]

@@ -16,8 +16,8 @@ public struct ReachabilitySettings: Equatable, Sendable {
         .init(
             "sentinels", .array(of: .string(maxBytes: 64), count: 1...16),
             "Addresses that stand for the whole world. Nothing is sent to them."),
-        .init("lost_after_ms", .integer(0...60_000), "How long a loss must last before it is told."),
-        .init("back_after_ms", .integer(0...60_000), "How long a return must last before it is told."),
+        .init("lost_after_ms", .integer(0...60_000), "How long a loss must last before it is reported."),
+        .init("back_after_ms", .integer(0...60_000), "How long a return must last before it is reported."),
         .init(
             "expensive_interfaces", .array(of: .string(maxBytes: 64), count: 0...64),
             "Names of interfaces over which traffic costs money, besides modems; `*` stands for any characters."),
@@ -26,7 +26,7 @@ public struct ReachabilitySettings: Equatable, Sendable {
             "Names of interfaces over which traffic should be kept low; `*` stands for any characters."),
         .init(
             "override", .choice("satisfied", "unsatisfied", "requires_connection", "unknown"),
-            "A status that is told instead of the real one."),
+            "A status that is reported in place of the real one."),
         .init("resolv_conf", .string(maxBytes: 4_096), "The list of name servers, an absolute path."),
         .init(
             "receive_buffer_bytes", .integer(1_024...268_435_456),

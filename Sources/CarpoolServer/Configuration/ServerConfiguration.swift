@@ -54,7 +54,7 @@ public struct ServerConfiguration: Equatable, Sendable {
                         "uids", .map(of: .choice("observe", "submit", "admin"), maxCount: 10_000), "Role by user id."),
                     .init(
                         "sandboxed_network", .boolean,
-                        "Whether connections are made for clients whose root, mount, network or user namespace is another."
+                        "Whether connections are made for clients in another root, mount, network or user namespace."
                     ),
                 ]),
                 "Who may speak to the daemon, and what for."),

@@ -87,7 +87,8 @@ final class ConnectionTable: ConnectionOwner {
             let oldest = connections.values.filter { $0.uid == uid && $0.hasHalfMessage }
                 .min { $0.inputSince < $1.inputSince }
             guard let oldest, oldest.discardMessage() else { return }
-            log.write(.warning, "half a message given up", [("client", "c-\(oldest.number)"), ("uid", String(uid))])
+            log.write(
+                .warning, "incomplete message discarded", [("client", "c-\(oldest.number)"), ("uid", String(uid))])
         }
     }
 
@@ -105,7 +106,7 @@ final class ConnectionTable: ConnectionOwner {
                 return
             }
             log.write(
-                .warning, "closed: it does not read", [("client", "c-\(stuck.number)"), ("uid", String(uid))])
+                .warning, "closed: the client does not read", [("client", "c-\(stuck.number)"), ("uid", String(uid))])
             stuck.close()
         }
     }

@@ -29,7 +29,7 @@ extension BodyHandlers {
         if let text = params["text"] {
             guard params["base64"] == nil else {
                 throw .invalidParams(
-                    path: "params.base64", message: "there is a text already", expected: "either text or base64")
+                    path: "params.base64", message: "text is set too", expected: "either text or base64")
             }
             return text.withUTF8 { Array($0) } ?? []
         }

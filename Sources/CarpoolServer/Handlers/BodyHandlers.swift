@@ -53,7 +53,7 @@ struct BodyHandlers {
     private func open(_ call: Call) throws(RPCError) -> Answer {
         let id = call.params["request"]?.string ?? ""
         guard call.batch == nil else {
-            throw .invalidRequest("a descriptor goes with a line of its own, not with a batch")
+            throw .invalidRequest("a descriptor cannot be passed with a batch")
         }
         guard call.client.limits.takesDescriptors else {
             throw .tooManyInFlight(limit: requests.limits.descriptorsPerConnection)

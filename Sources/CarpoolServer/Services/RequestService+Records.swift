@@ -20,7 +20,8 @@ extension RequestService {
             owed.delayed -= 1
             if let error {
                 log.write(
-                    .error, "a body is lost", [("request", entry.request.id), ("error", error.description)])
+                    .error, "body lost: it could not be written to the spool",
+                    [("request", entry.request.id), ("error", error.description)])
                 entry.request.discardBody()
             }
             then()
