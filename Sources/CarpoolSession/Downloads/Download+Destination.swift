@@ -14,16 +14,16 @@ extension Download {
             decided(.file("\(path)/\(name)", options), request)
         case .ask(let decider):
             isWaiting = true
-            let question = request.ask()
+            let question = request.machine.ask()
             let name = SuggestedName(head, url: request.url).text
             decider.destination(of: request, for: head, suggestedName: name) { [self] answer in
-                guard request.takes(answerTo: question), isWaiting else { return }
+                guard request.machine.isCurrent(question), isWaiting else { return }
                 isWaiting = false
                 switch answer {
                 case .success(let destination): decided(destination, request)
-                case .failure(let error): request.fail(error)
+                case .failure(let error): request.recordError(error)
                 }
-                request.session.goOn(request)
+                request.session.proceed(request)
             }
         }
     }
@@ -71,7 +71,7 @@ extension Download {
     }
 
     private func refuse(_ failure: SessionError, _ request: Request) {
-        request.fail(failure)
+        request.recordError(failure)
         request.session.notify(.didFinishDownloading(.failure(failure)), of: request)
     }
 

@@ -221,13 +221,13 @@ extension Download: ResponseReceiver {
         switch sink {
         case .none: completion()
         case .page:
-            if isWhole { request.fail(.unacceptableStatusCode(request.response?.status ?? 0)) }
+            if isWhole { request.recordError(.unacceptableStatusCode(request.response?.status ?? 0)) }
             completion()
         case .spool:
             guard isWhole else { return completion() }
             request.spillBody { [self] error in
                 guard let error else { return didReceiveAll(request, completion) }
-                request.fail(error)
+                request.recordError(error)
                 completion()
             }
         case .partial(let partial):
@@ -249,7 +249,7 @@ extension Download: ResponseReceiver {
         request.session.notify(.taskDidFinishDownloading(request.body.path ?? ""), of: request)
         guard !parameters.validatesBeforeMove else { return completion() }
         move(request) { error in
-            if let error { request.fail(error) }
+            if let error { request.recordError(error) }
             completion()
         }
     }

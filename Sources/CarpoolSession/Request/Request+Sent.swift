@@ -14,7 +14,6 @@ extension Request {
 
     /// Whether adapters, or what makes its body, still have the request to send.
     public var isBeingMade: Bool {
-        if case .adapting = phase { return true }
-        return false
+        [.adapting, .creatingBody].contains(machine.state)
     }
 }

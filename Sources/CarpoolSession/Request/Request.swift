@@ -1,4 +1,5 @@
 public import CarpoolHTTP
+internal import CarpoolSystem
 
 /// One request, from its parameters to its record. Made by ``Session/request(_:id:)``; everything happens on the session's loop.
 public final class Request {
@@ -10,22 +11,18 @@ public final class Request {
     /// The session that it belongs to.
     public let session: Session
 
-    /// Where it is in its life.
-    public private(set) var state: RequestState = .initialized
+    /// What happens to it next.
+    var machine = RequestMachine()
+    /// Whether its session is carrying out what ``machine`` says.
+    var isAdvancing = false
     /// Its tries so far, each with its hops (RL-19).
     public internal(set) var attempts: [Attempt] = []
     /// What is counted for it in ``Session/memory``.
     var countedBytes = 0
-    /// How often it was sent again.
-    public internal(set) var retryCount = 0
     /// The head of the last response (RL-21).
     public internal(set) var response: ResponseHead?
     /// The body of the last response, or what had arrived of it.
     public internal(set) var body = ResponseBody()
-    /// Why it failed; the first reason of an attempt wins (RL-22).
-    public private(set) var error: SessionError?
-    /// Why there is nothing to serialize; a serializer's own failure is none of the other serializers' (RS-01).
-    public var responseFailure: SessionError? { hasNoResponse ? error : nil }
     /// Whether the body of ``urlRequest`` was too large to be kept when the request was over.
     public private(set) var hasLetGoOfBody = false
     /// What the serializers made of the body, in their order.
@@ -34,18 +31,9 @@ public final class Request {
     var heldResults = 0
     /// When its steps happened.
     public internal(set) var timeline = Timeline()
-    /// Whether its record is complete; a cancelled request is finished a little later than it is cancelled.
-    public private(set) var isFinished = false
-    /// Whether the body waits for somebody who looks at the head first (DR-03).
-    public private(set) var isHeld = false
-
     /// Whatever its holder wants to find again when it hears of the request; the session leaves it alone.
     public var context: AnyObject?
 
-    /// Whether there is nothing to serialize: then ``error`` says why.
-    var hasNoResponse = false
-    /// What the session is doing for it.
-    var phase = RequestPhase.idle
     var transfer: (any TransportTask)?
     /// What follows from the head of the present hop.
     var redirection = RedirectHandler.Step.deliver
@@ -55,12 +43,14 @@ public final class Request {
     var receivePace = ReceivePace()
     /// What is known of the body that it sends, if it is an upload.
     var upload: UploadState?
-    /// Whether somebody is being asked about the redirect.
-    var isDecidingRedirect = false
     /// The end of the transfer, while the request is held up.
     var heldCompletion: HeldCompletion?
     /// Whether its files are written; `nil` if it has none.
     var settlement: Settlement?
+    /// Sends it again when its time has come.
+    var retryTimer: Timer?
+    /// The serializers at work.
+    var serialization: SerializationRun?
     /// Who waits until its body is in a file, while it is moved there.
     var spilling: [(SessionError?) -> Void]?
     /// What it has been through with the network; `nil` for nothing.
@@ -77,10 +67,6 @@ public final class Request {
 
     /// Bytes of the present hop's body that were read: kept, passed on, or dropped because the response redirects.
     var hopBytes = 0
-    /// Whether its session has ended under it, so that no retrier is asked and no more is told than that it is over (§2.14).
-    private(set) var isLost = false
-    /// The number of the question that an adapter, a validator or a retrier was asked last.
-    private var question = 0
     /// In the order in which they were added; nearly always one or two.
     private var completions: [(token: Int, body: (Request) -> Void)] = []
     private var lastCompletion = 0
@@ -113,28 +99,16 @@ public final class Request {
     // MARK: What its holder may do
 
     /// Makes the request to send at once, if it is to be set up eagerly; else ``resume()`` does (SE-11).
-    public func setUp() { session.didSetUp(self) }
-
-    /// Sends it off, or lets it go on. Gives whether the call changed anything: of a hundred calls the first does (RL-02).
-    @discardableResult public func resume() -> Bool {
-        if isHeld, state == .resumed {
-            isHeld = false
-            session.goOn(self)
-            return true
-        }
-        guard advance(to: .resumed) else { return false }
-        session.notify(.didResume, of: self)
-        session.didResume(self)
-        return true
+    public func setUp() {
+        guard parameters.options.setup.value == .eager else { return }
+        session.handle(.setUp, of: self)
     }
 
-    /// Holds it up: nothing more of the response is read, and nothing is sent that was not begun (RL-03). The idle time stands still meanwhile.
-    @discardableResult public func suspend() -> Bool {
-        guard advance(to: .suspended) else { return false }
-        session.notify(.didSuspend, of: self)
-        session.didSuspend(self)
-        return true
-    }
+    /// Sends it off, or lets it go on. Returns whether the call changed anything: of a hundred calls the first does (RL-02).
+    @discardableResult public func resume() -> Bool { session.handle(.resume, of: self) }
+
+    /// Suspends it: nothing more of the response is read, and nothing is sent that was not begun (RL-03). The idle timeout pauses meanwhile.
+    @discardableResult public func suspend() -> Bool { session.handle(.suspend, of: self) }
 
     /// Changes how soon it has its turn, if it waits for one. Gives whether the call changed anything.
     @discardableResult public func setPriority(_ priority: TransferPriority) -> Bool {
@@ -156,11 +130,9 @@ public final class Request {
     }
 
     private func cancel(with reason: SessionError, producingResumeData: Bool) -> Bool {
-        guard !isFinished, advance(to: .cancelled) else { return false }
+        guard machine.handle(.cancel(reason)) else { return false }
         download?.leavesPartialFile = producingResumeData
-        end(with: reason)
-        session.notify(.didCancel, of: self)
-        session.didCancel(self)
+        session.advance(self)
         return true
     }
 
@@ -208,65 +180,33 @@ public final class Request {
 
 // MARK: What its session does with it
 extension Request {
-    /// Whether nothing more is to be read of the response for now.
-    var isHeldUp: Bool {
-        state == .suspended || isHeld || isDecidingRedirect || network?.wait != nil || receiver?.isHoldingUp == true
-    }
-
-    /// Whether there is nothing more to do for it but to tell its end.
-    var isOver: Bool {
-        switch phase {
-        case .serializing, .over: true
-        default: false
-        }
-    }
-
-    /// Notes that somebody is asked something, and gives the question's number.
-    func ask() -> Int {
-        question &+= 1
-        return question
-    }
-
-    /// Whether an answer is the one that is waited for; there is only one to each question.
-    func takes(answerTo number: Int) -> Bool {
-        guard number == question else { return false }
-        question &+= 1
-        return true
-    }
-
-    /// Ends it because its session has ended: nobody has cancelled it, and no event says so.
-    func lose(to reason: SessionError) {
-        guard !isFinished, !isLost else { return }
-        isLost = true
-        end(with: reason)
-        session.didLose(self)
-    }
-
-    /// Notes why it ends; a failure that may yet be retried counts no more.
-    private func end(with reason: SessionError) {
-        switch phase {
-        case .deciding, .backingOff: error = reason
-        case .serializing:
-            fail(reason)
-            hasNoResponse = true
-        default: fail(reason)
-        }
-    }
+    /// Its lifecycle state.
+    public var state: RequestState { machine.lifecycle }
+    /// Why it failed; the first reason of an attempt wins (RL-22).
+    public var error: SessionError? { machine.failure }
+    /// Why there is nothing to serialize; the failure of one serializer is not that of the others (RS-01).
+    public var responseFailure: SessionError? { machine.hasNoResponse ? machine.failure : nil }
+    /// How often it was sent again.
+    public var retryCount: Int { machine.retryCount }
+    /// Whether its record is complete; a cancelled request is finished a little later than it is cancelled.
+    public var isFinished: Bool { machine.state == .over }
+    /// Whether the body waits until somebody has looked at the head (DR-03).
+    public var isHeld: Bool { machine.holds.contains(.head) }
+    /// Whether its session ended, so that only its end is announced (session model 2.14).
+    var isLost: Bool { machine.isLost }
+    /// Whether nothing is left to do for it except to finish it.
+    var isOver: Bool { machine.isOver }
+    /// Whether nothing more of the response is to be read for now.
+    var isHeldUp: Bool { !machine.holds.isEmpty || receiver?.isHoldingUp == true }
 
     /// Notes why it failed, unless an earlier reason is known.
-    func fail(_ reason: SessionError) {
-        if error == nil { error = reason }
-    }
+    func recordError(_ reason: SessionError) { machine.recordError(reason) }
 
-    /// Notes what became of a failure that a retrier has not let pass.
-    func failAgain(_ reason: SessionError) {
-        error = reason
-    }
+    /// Ends it because its session has ended: no call cancelled it, and no event says so.
+    func abortForInvalidSession() { session.handle(.invalidated(.sessionInvalidated), of: self) }
 
     /// Forgets what the last attempt brought (RL-13).
     func reset() {
-        error = nil
-        hasNoResponse = false
         response = nil
         letGoOfSentBytes()
         body.discard()
@@ -280,7 +220,7 @@ extension Request {
 
     /// Lets the body wait, and tells whoever asked for that.
     func hold() {
-        isHeld = true
+        machine.holds.insert(.head)
         tellHead()
     }
 
@@ -308,24 +248,13 @@ extension Request {
         for completion in completions { completion(self) }
     }
 
-    /// Marks the record as complete and tells whoever waits.
+    /// Drops what only sending needs, and calls those who wait for the end.
     func markFinished() {
-        guard !isFinished else { return }
-        isFinished = true
-        isHeld = false
-        advance(to: .finished)
         transfer = nil
-        phase = .over
         letGoOfBodies()
         tellHead()
         let completions = completions
         self.completions = []
         for completion in completions { completion.body(self) }
-    }
-
-    @discardableResult private func advance(to next: RequestState) -> Bool {
-        guard state.canBecome(next) else { return false }
-        state = next
-        return true
     }
 }

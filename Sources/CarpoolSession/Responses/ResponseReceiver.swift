@@ -2,17 +2,17 @@ internal import CarpoolHTTP
 
 /// Takes the body of a response that is not kept with its request: a download, a stream. Each request that needs one has one for life.
 protocol ResponseReceiver: AnyObject {
-    /// Whether the body has to wait for something; ``Session/goOn(_:)`` is called when that is over.
+    /// Whether the body has to wait for something; ``Session/proceed(_:)`` is called when that is over.
     var isHoldingUp: Bool { get }
     /// Adds what it needs to the request of an attempt, before any adapter sees it.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request)
     /// The head of a response whose body is wanted; never that of a redirect which is followed. A failure ends the attempt.
     func request(_ request: Request, didReceive head: ResponseHead) throws(SessionError)
-    /// A piece of the body, valid during the call only. Whoever answers ``BodyDisposition/pause`` gets it again after ``Session/goOn(_:)``.
+    /// A piece of the body, valid during the call only. Whoever answers ``BodyDisposition/pause`` gets it again after ``Session/proceed(_:)``.
     func request(
         _ request: Request, didReceive bytes: UnsafeRawBufferPointer
     ) throws(SessionError) -> BodyDisposition
-    /// The response has arrived, or will not. Gives whether its end may be told now; else ``Session/goOn(_:)`` has it asked again.
+    /// The response has arrived, or will not. Gives whether its end may be told now; else ``Session/proceed(_:)`` has it asked again.
     func mayEnd(_ request: Request) -> Bool
     /// The task is over, and nothing more comes; the error is the transport's. Called before the validators.
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError)

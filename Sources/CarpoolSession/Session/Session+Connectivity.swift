@@ -40,8 +40,10 @@ extension Session {
         let history = request.networkHistory
         history.wait = PathWait(for: transfer.request.url.origin.host, connectivity) { [self] in
             history.wait = nil
-            goOn(request)
+            request.machine.holds.remove(.path)
+            proceed(request)
         }
+        request.machine.holds.insert(.path)
         guard !history.hasToldWait else { return }
         // Not before whoever resumed it knows that its task goes (EM-27).
         scheduler.arm(
@@ -124,5 +126,11 @@ extension Request {
         let made = NetworkHistory()
         network = made
         return made
+    }
+
+    /// Its task no longer waits for a way to its host.
+    func endPathWait() {
+        network?.endWait()
+        machine.holds.remove(.path)
     }
 }

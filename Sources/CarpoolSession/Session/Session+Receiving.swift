@@ -1,29 +1,143 @@
 internal import CarpoolHTTP
+internal import CarpoolSystem
 
-// What a task brings in: pieces of the body, and what was found wrong with its server.
+// What the transport reports of a hop: the head of its response, pieces of its body, its end.
 extension Session {
-    /// A piece of the body has come, of a request that is no download.
-    func didReceive(_ count: Int, for request: Request) {
-        notify(.taskDidReceiveData(count), of: request)
-        if request.receivePace.step(count, at: scheduler.now) { tellProgress(of: request) }
+    /// The head of a response is complete.
+    func didReceive(_ head: ResponseHead, of transfer: any TransportTask, for request: Request) {
+        let attempt = request.attempts.count - 1
+        let hops = request.attempts[attempt].hops.count
+        request.attempts[attempt].hops[hops - 1].response = head
+        request.attempts[attempt].response = head
+        request.response = head
+        request.hopBytes = 0
+        // A server that does not support the expectation gets the body without it (RFC 9110, section 15.5.18).
+        if head.status == 417, transfer.request.expectsContinue {
+            var next = transfer.request
+            next.expectsContinue = false
+            request.redirection = .follow(next)
+            return
+        }
+        guard (300..<400).contains(head.status) else {
+            request.redirection = .deliver
+            if let challenge = AuthenticationChallenge(head, to: transfer.request) {
+                notify(.taskDidReceiveChallenge(challenge), of: request)
+            }
+            return accept(head, for: request)
+        }
+        redirect(after: head, to: transfer.request, hop: hops, for: request)
     }
 
-    /// A task is about to be told to be over.
-    func willEndTask(_ request: Request, _ error: TransportError?, _ sent: TransportRequest) {
+    /// The head is that of the final response.
+    func accept(_ head: ResponseHead, for request: Request) {
+        request.timeline.initialResponse = WallClock.microseconds()
+        if let receiver = request.receiver {
+            do throws(SessionError) {
+                try receiver.request(request, didReceive: head)
+            } catch {
+                request.recordError(error)
+            }
+            if case .follow = request.redirection { return }
+        }
+        checkBodyLength(of: head, for: request)
+        // For a download the model has events for what is written, and none for the head (session model 2.7).
+        if request.download == nil { notify(.taskDidReceiveResponse(head), of: request) }
+        // Only the first head is waited for: a caller that let it pass has seen it, and waits for the end.
+        if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.hold() }
+    }
+
+    /// A piece of the body has arrived.
+    func didReceive(_ bytes: UnsafeRawBufferPointer, for request: Request) -> BodyDisposition {
+        guard !request.isHeldUp else { return .pause }
+        switch request.redirection {
+        case .follow, .fail:
+            request.hopBytes += bytes.count
+            return request.hopBytes > Session.discardLimitBytes ? .stop : .accept
+        case .deliver, .decline, .ask: break
+        }
+        guard request.error == nil else { return .stop }
+        do throws(SessionError) {
+            try checkBodyLength(adding: bytes.count, to: request)
+            let disposition = try deliver(bytes, to: request)
+            if disposition == .accept { request.hopBytes += bytes.count }
+            return disposition
+        } catch {
+            request.recordError(error)
+            return .stop
+        }
+    }
+
+    private func deliver(
+        _ bytes: UnsafeRawBufferPointer, to request: Request
+    ) throws(SessionError) -> BodyDisposition {
+        if let receiver = request.receiver { return try receiver.request(request, didReceive: bytes) }
+        // Bytes that cannot be written yet come again.
+        guard !request.body.isFull else { return .pause }
+        didReceiveData(bytes.count, for: request)
+        try request.body.append(
+            bytes, memoryLimit: request.parameters.memoryLimitBytes, spool: spool, owner: request)
+        return .accept
+    }
+
+    /// Announces a piece of a body, of a request that is not a download.
+    func didReceiveData(_ count: Int, for request: Request) {
+        notify(.taskDidReceiveData(count), of: request)
+        if request.receivePace.step(count, at: scheduler.now) { notifyProgress(of: request) }
+    }
+
+    /// A hop has ended: another one follows, or the task is over. A request that is paused takes the end later.
+    func didComplete(_ transfer: any TransportTask, _ completion: TransferCompletion, for request: Request) {
+        guard mayEnd(request, completion) else {
+            request.heldCompletion = Request.HeldCompletion(completion)
+            return
+        }
+        delegate.tasks[transfer] = nil
+        request.endPathWait()
+        if waitsAgain(request, after: completion, of: transfer) { return }
+        let attempt = request.attempts.count - 1
+        let hop = request.attempts[attempt].hops.count - 1
+        request.attempts[attempt].hops[hop].metrics = completion.metrics
+        didEndSending(of: request)
+        if completion.error?.code == .requestBodyStreamExhausted, request.error == nil,
+            renewBody(of: transfer.request, for: request)
+        {
+            return
+        }
+        if follow(request, completion) { return }
+        willEndTask(request, completion.error, transfer.request)
+        notify(.taskDidCollectMetrics(request.attempts[attempt].hops), of: request)
+        notify(.didGatherMetrics(request.attempts[attempt].hops), of: request)
+        didEndTask(request, completion.error)
+    }
+
+    /// Whether the end of a hop may be announced: not while the request is paused, nor before the receiver has passed on all of the body, nor
+    /// before all of it is written.
+    private func mayEnd(_ request: Request, _ completion: TransferCompletion) -> Bool {
+        guard !request.isHeldUp else { return completion.error != nil && isSettled(request, completion) }
+        if let receiver = request.receiver, request.state != .cancelled, !request.isLost, !request.isRedirected,
+            !receiver.mayEnd(request)
+        {
+            return false
+        }
+        return isSettled(request, completion)
+    }
+
+    /// Sends the events that come before the end of a task.
+    private func willEndTask(_ request: Request, _ error: TransportError?, _ sent: TransportRequest) {
         guard let error else {
-            // The whole is known now, whatever the head said, or did not say, of its length.
+            // The length is known now, whatever the head said.
             let count = request.receivePace.count
             if count > 0 { notify(.didProgress(count, total: count), of: request) }
             return
         }
         guard error.code.isAboutServerTrust else { return }
         notify(.taskDidReceiveChallenge(AuthenticationChallenge(serverTrustOf: sent)), of: request)
-        // Where nobody has said whom to trust, it is the system's verdict, and the transport's error alone (§2.11).
+        // With the system's trust it is the transport's error alone (session model 2.11).
         guard sent.partition.trust != .system else { return }
         notify(.didFailTaskEarly(.sessionTaskFailed(error)), of: request)
     }
 
-    private func tellProgress(of request: Request) {
+    private func notifyProgress(of request: Request) {
         let fields = request.response?.fields
         let isEncoded = fields?.first("content-encoding") != nil
         let total = isEncoded ? nil : fields?.first("content-length").flatMap { Int64($0) }

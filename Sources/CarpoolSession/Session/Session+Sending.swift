@@ -3,34 +3,28 @@ internal import CarpoolSystem
 
 // The first half of the pipeline (RL-08): from the parameters to the transport.
 extension Session {
-    /// Begins an attempt. A monitor may cancel the request at any event, which finishes it on the spot.
-    func perform(_ request: Request) {
-        guard !request.isOver else { return }
+    /// Begins an attempt: makes the request to send from the parameters.
+    func makeURLRequest(for request: Request) {
         guard !isInvalid || request.retryCount > 0 else {
-            request.fail(.sessionInvalidated)
-            return finish(request)
+            handle(.refused(.sessionInvalidated), of: request)
+            return
         }
         if request.timeline.requestStart == nil { request.timeline.requestStart = WallClock.microseconds() }
-        request.phase = .adapting
         request.attempts.append(Attempt())
         let initial: TransportRequest
         do throws(SessionError) {
             initial = try urlRequest(for: request)
         } catch {
-            request.fail(error)
-            notify(.didFailToCreateURLRequest(error), of: request)
-            return retryOrFinish(request)
+            handle(.notMade(error), of: request)
+            return
         }
-        let interceptors = interceptors(of: request)
-        if interceptors.isEmpty {
-            request.attempts[request.attempts.count - 1].request = initial
-        } else {
+        let hasAdapters = !interceptors(of: request).isEmpty
+        if hasAdapters {
             request.attempts[request.attempts.count - 1].unadapted = initial
+        } else {
+            request.attempts[request.attempts.count - 1].request = initial
         }
-        notify(.didCreateInitialURLRequest, of: request)
-        guard case .adapting = request.phase else { return }
-        guard !interceptors.isEmpty else { return createUploadable(for: request) }
-        adapt(initial, by: interceptors[...], for: request)
+        handle(.made(hasAdapters: hasAdapters), of: request)
     }
 
     /// The session's first, then the request's (RI-06).
@@ -45,6 +39,13 @@ extension Session {
 
     // MARK: Adapting
 
+    /// Has the adapters change the request, one after the other.
+    func adapt(_ request: Request) {
+        let last = request.attempts.count - 1
+        guard last >= 0, let initial = request.attempts[last].unadapted else { return }
+        adapt(initial, by: interceptors(of: request)[...], for: request)
+    }
+
     private func adapt(
         _ urlRequest: TransportRequest, by interceptors: ArraySlice<any RequestInterceptor>, for request: Request
     ) {
@@ -55,61 +56,35 @@ extension Session {
             others = others.dropFirst()
         }
         guard let first = others.popFirst() else { return adopt(urlRequest, for: request) }
-        let question = request.ask()
+        let question = request.machine.ask()
         let rest = others
         first.adapt(urlRequest, for: request) { [self] result in
-            guard request.takes(answerTo: question), case .adapting = request.phase else { return }
+            guard request.machine.isCurrent(question) else { return }
             switch result {
             case .success(let adapted): adapt(adapted, by: rest, for: request)
-            case .failure(let error): didFailToAdapt(request, error)
+            case .failure(let error): handle(.notAdapted(.requestAdaptationFailed(error)), of: request)
             }
         }
     }
 
     private func adopt(_ adapted: TransportRequest, for request: Request) {
-        do throws(SessionError) { try Session.check(adapted, of: request) } catch {
-            return didFailToAdapt(request, error)
-        }
         let last = request.attempts.count - 1
-        guard last >= 0, request.attempts[last].unadapted != nil else { return }
-        request.attempts[last].request = adapted
-        do throws(SessionError) { try account(for: request) } catch {
+        do throws(SessionError) {
+            try Session.check(adapted, of: request)
+            request.attempts[last].request = adapted
+            try account(for: request)
+            handle(.adapted, of: request)
+        } catch {
             request.attempts[last].request = nil
-            return didFailToAdapt(request, error)
+            handle(.notAdapted(.requestAdaptationFailed(error)), of: request)
         }
-        notify(.didAdaptInitialURLRequest, of: request)
-        guard case .adapting = request.phase else { return }
-        createUploadable(for: request)
-    }
-
-    private func didFailToAdapt(_ request: Request, _ error: SessionError) {
-        let failure = SessionError.requestAdaptationFailed(error)
-        request.fail(failure)
-        notify(.didFailToAdaptURLRequest(failure), of: request)
-        retryOrFinish(request)
     }
 
     // MARK: The task
 
-    func createTask(for request: Request) {
-        notify(.didCreateURLRequest, of: request)
-        guard case .adapting = request.phase else { return }
-        request.phase = .tasked(isStarted: false)
-        notify(.didCreateTask, of: request)
-        guard case .tasked(isStarted: false) = request.phase else { return }
-        switch request.state {
-        case .resumed:
-            start(request)
-            notify(.didResumeTask, of: request)
-        case .suspended: notify(.didSuspendTask, of: request)
-        case .initialized, .cancelled, .finished: break
-        }
-    }
-
     /// Hands the task to the transport.
     func start(_ request: Request) {
         guard let urlRequest = request.urlRequest else { return }
-        request.phase = .tasked(isStarted: true)
         if let connectivity { request.lossesAtStart = connectivity.losses }
         request.network?.beginTask()
         send(urlRequest, for: request)

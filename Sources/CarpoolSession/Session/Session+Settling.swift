@@ -48,7 +48,7 @@ extension Session {
         let body = request.body
         body.complete(files, share: files.shareOfRequest(request)) { completion in
             guard request.settlement === settlement, !settlement.isDone else { return }
-            do throws(SessionError) { try request.body.adopt(completion) } catch { request.fail(error) }
+            do throws(SessionError) { try request.body.adopt(completion) } catch { request.recordError(error) }
             then()
         }
     }
@@ -83,8 +83,8 @@ extension Session {
 
     /// A file cannot be written: its request fails.
     func didFailToKeep(_ request: Request, _ error: SessionError) {
-        guard case .tasked = request.phase else { return }
-        request.fail(error)
+        guard case .tasked = request.machine.state else { return }
+        request.recordError(error)
         // What completes the body hears of it too.
         guard request.settlement == nil else { return }
         request.body.discard()
@@ -137,7 +137,7 @@ extension Request {
     }
 
     /// Goes on with a body that had to wait because its file was full.
-    public func goOnKeepingBody() { session.goOn(self) }
+    public func goOnKeepingBody() { session.proceed(self) }
 
     /// Fails, because its body's file cannot be written.
     public func failToKeepBody(_ error: SessionError) { session.didFailToKeep(self, error) }

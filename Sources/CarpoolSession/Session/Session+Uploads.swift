@@ -5,22 +5,23 @@ extension Session {
     /// The most hops of one attempt that are owed to bodies made anew: an origin that breaks every connection is not asked for ever.
     private static let maximumRenewedHops = 16
 
-    /// Has the body made, if it is not there as it is, and goes on with the task.
+    /// Creates the body of an upload.
     func createUploadable(for request: Request) {
         guard request.parameters.kind == .upload || request.parameters.uploadable != nil else {
-            return createTask(for: request)
+            handle(.bodyMade(nil), of: request)
+            return
         }
         if request.upload == nil { request.upload = UploadState() }
         request.upload?.pace = ProgressPace()
         guard let uploadable = request.parameters.uploadable else {
             return didCreate(CreatedUpload(request.urlRequest?.body ?? .none), for: request)
         }
-        let question = request.ask()
+        let question = request.machine.ask()
         uploadable.makeBody(for: request) { [self] result in
-            guard request.takes(answerTo: question), case .adapting = request.phase else { return }
+            guard request.machine.isCurrent(question) else { return }
             switch result {
             case .success(let upload): didCreate(upload, for: request)
-            case .failure(let cause): didFailToCreateUploadable(for: request, cause)
+            case .failure(let cause): handle(.bodyNotMade(.createUploadableFailed(cause)), of: request)
             }
         }
     }
@@ -30,17 +31,7 @@ extension Session {
         let attempt = request.attempts.count - 1
         request.attempts[attempt].request?.body = upload.body
         if upload.body.isFed { request.attempts[attempt].request?.isLong = true }
-        notify(.didCreateUploadable(upload), of: request)
-        guard case .adapting = request.phase else { return }
-        createTask(for: request)
-    }
-
-    private func didFailToCreateUploadable(for request: Request, _ cause: SessionError) {
-        let error = SessionError.createUploadableFailed(cause)
-        request.fail(error)
-        notify(.didFailToCreateUploadable(error), of: request)
-        guard case .adapting = request.phase else { return }
-        retryOrFinish(request)
+        handle(.bodyMade(upload), of: request)
     }
 
     // MARK: Sending
@@ -84,9 +75,9 @@ extension Session {
             attempt.hops.count < Session.maximumRenewedHops
         else { return false }
         request.transfer = nil
-        let question = request.ask()
+        let question = request.machine.ask()
         uploadable.makeBody(for: request) { [self] result in
-            guard request.takes(answerTo: question), case .tasked(isStarted: true) = request.phase else { return }
+            guard request.machine.isCurrent(question) else { return }
             switch result {
             case .success(let upload):
                 var next = hop
@@ -96,8 +87,7 @@ extension Session {
                 send(next, for: request)
                 if request.isHeldUp { request.transfer?.pause() }
             case .failure(let cause):
-                request.fail(.createUploadableFailed(cause))
-                endTask(request, error: nil)
+                handle(.ended(nil, .createUploadableFailed(cause)), of: request)
             }
         }
         return true

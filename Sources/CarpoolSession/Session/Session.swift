@@ -103,7 +103,7 @@ public final class Session {
         carryOut: (_ requests: [Request], _ end: @escaping (Request) -> Void) -> Void = { $0.forEach($1) }
     ) {
         isInvalid = true
-        carryOut(activeRequests.filter { cancelling || $0.attempts.isEmpty }) { $0.lose(to: .sessionInvalidated) }
+        carryOut(activeRequests.filter { cancelling || $0.attempts.isEmpty }) { $0.abortForInvalidSession() }
         tellInvalidity()
     }
 
@@ -129,32 +129,15 @@ public final class Session {
     }
 }
 
-// MARK: What follows from what a request's holder does
+// MARK: Tasks
 extension Session {
-    func didSetUp(_ request: Request) {
-        guard request.parameters.options.setup.value == .eager, case .idle = request.phase else { return }
-        perform(request)
+    /// Pauses the transfer of a request that was suspended.
+    func pause(_ request: Request) {
+        request.transfer?.pause()
     }
 
-    func didResume(_ request: Request) {
-        // A monitor may have cancelled it at the event before, which then finishes it on the spot.
-        switch request.phase {
-        case .idle: perform(request)
-        case .tasked(let isStarted):
-            if isStarted { goOn(request) } else { start(request) }
-            if case .tasked = request.phase { notify(.didResumeTask, of: request) }
-        default: break
-        }
-    }
-
-    func didSuspend(_ request: Request) {
-        guard case .tasked(let isStarted) = request.phase else { return }
-        if isStarted { request.transfer?.pause() }
-        notify(.didSuspendTask, of: request)
-    }
-
-    /// Reads on, or takes the end that came meanwhile, unless something else still holds the request up.
-    func goOn(_ request: Request) {
+    /// Continues a transfer, or takes the end that came meanwhile, unless something else still pauses the request.
+    func proceed(_ request: Request) {
         guard !request.isHeldUp, let transfer = request.transfer else { return }
         if let completion = request.heldCompletion {
             request.heldCompletion = nil
@@ -164,51 +147,17 @@ extension Session {
         }
     }
 
-    func didCancel(_ request: Request) {
-        switch request.phase {
-        case .idle, .adapting, .deciding(isSerialized: false), .backingOff: finish(request)
-        case .deciding(isSerialized: true): complete(request)
-        case .tasked(isStarted: false):
-            notify(.didCancelTask, of: request)
-            endTask(request, error: Session.cancellation)
-        case .tasked(isStarted: true):
-            notify(.didCancelTask, of: request)
-            endTransfer(of: request)
-        case .validating:
-            notify(.didCompleteTask(nil), of: request)
-            finish(request)
-        case .serializing(let run): run?.abort()
-        case .over: break
-        }
-    }
-
-    func didLose(_ request: Request) {
-        switch request.phase {
-        case .tasked(isStarted: true): endTransfer(of: request)
-        case .tasked(isStarted: false):
-            // A monitor that resumes it at the event must not have it sent.
-            request.phase = .validating
-            notify(.taskDidComplete(Session.cancellation), of: request)
-            finish(request)
-        case .deciding(isSerialized: true): complete(request)
-        case .idle, .adapting, .validating, .deciding, .backingOff: finish(request)
-        case .serializing(let run): run?.abort()
-        case .over: break
-        }
-    }
-
-    private func endTransfer(of request: Request) {
+    /// Cancels the transfer of a request; its end follows.
+    func cancelTransfer(of request: Request) {
         guard let transfer = request.transfer else {
-            // Between two hops, while somebody makes the body of the second.
-            return endTask(request, error: Session.cancellation)
+            // Between two hops, while the body of the second is created.
+            handle(.ended(.cancellation, .sessionTaskFailed(.cancellation)), of: request)
+            return
         }
         transfer.cancel()
         guard let completion = request.heldCompletion else { return }
         request.heldCompletion = nil
         delegate.transferDidComplete(
-            transfer, TransferCompletion(error: Session.cancellation, metrics: completion.value.metrics))
+            transfer, TransferCompletion(error: .cancellation, metrics: completion.value.metrics))
     }
-
-    /// What the transport says of a transfer that was cancelled.
-    static let cancellation = TransportError(.cancelled, "the transfer was cancelled")
 }

@@ -127,9 +127,9 @@ public final class ResponseStream {
         guard let request else { return }
         if isPaused, mayGoOn() {
             isPaused = false
-            request.session.goOn(request)
+            request.session.proceed(request)
         } else if attemptHasEnded, request.heldCompletion != nil {
-            request.session.goOn(request)
+            request.session.proceed(request)
         }
     }
 
@@ -194,7 +194,7 @@ extension ResponseStream: ResponseReceiver {
             isPaused = true
             return .pause
         }
-        request.session.didReceive(bytes.count, for: request)
+        request.session.didReceiveData(bytes.count, for: request)
         request.body.pass(bytes.count)
         buffer.append(bytes, attempt: attempt)
         memory.change(by: bytes.count)

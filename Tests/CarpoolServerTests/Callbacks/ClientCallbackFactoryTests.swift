@@ -175,7 +175,7 @@ struct ClientCallbackFactoryTests {
     func retryQuestion() throws {
         scene.request.response = .make(503, [("retry-after", "1")])
         scene.request.attempts.append(scene.request.attempts[0])
-        scene.request.retryCount = 1
+        scene.request.machine.retryCount = 1
         try interceptor().retry(scene.request, dueTo: SessionError("x.y", "z", hint: "h")) { _ in }
         let params = try #require(try scene.question()["params"])
         #expect(params["error"]?["name"]?.string == "x.y")
@@ -186,7 +186,7 @@ struct ClientCallbackFactoryTests {
 
     @Test("Without an answer, on_failure retry sends it again twice, more and more slowly", arguments: [1, 2, 3])
     func blindRetries(_ attempt: Int) throws {
-        scene.request.retryCount = attempt - 1
+        scene.request.machine.retryCount = attempt - 1
         #expect(try retry(nil, #","on_failure":"retry""#) == ["retry 500", "retry 1000", "no"][attempt - 1])
     }
 

@@ -83,8 +83,8 @@ struct RecordWriterTests {
         let entry = try stage.submit(client)
         let error = TransportError(
             .timedOut, "late", curlCode: 28, curlText: "Timeout", systemCode: 110, timeout: "idle", isRetryable: true)
-        entry.request.fail(.sessionTaskFailed(error))
-        entry.request.session.finish(entry.request)
+        entry.request.recordError(.sessionTaskFailed(error))
+        entry.request.finish()
         let record = try record(entry)
         let told = try #require(record["outcome"]?["error"])
         #expect(record["outcome"]?["ok"]?.bool == false)
@@ -106,7 +106,7 @@ struct RecordWriterTests {
         let entry = try stage.submit(client)
         try entry.request.receive([0xFF, 0x00])
         entry.request.response = .make(200, lines: [[0x58, 0x3A, 0xE9], Array("Y: é".utf8)])
-        entry.request.session.finish(entry.request)
+        entry.request.finish()
         let record = try record(entry)
         #expect(record["body"]?["base64"]?.string == "/wA=")
         let fields = try #require(record["response"]?["headers"])
@@ -161,7 +161,7 @@ struct RecordWriterTests {
         if excess == .body || excess == .everything {
             try entry.request.receive([UInt8](repeating: 0x01, count: 40_000))
         }
-        entry.request.session.finish(entry.request)
+        entry.request.finish()
         #expect(size(entry, atMost: limit) <= limit)
         let record = try record(entry, atMost: limit)
         #expect(record["response"]?["status"]?.int == 200)

@@ -16,7 +16,7 @@ struct RequestRegistryTests {
         failed: Bool = false, callBytes: Int = 0
     ) -> RequestEntry {
         let request = session.request(RequestParameters(url: "http://a.test/"), id: "r_\(String(sequence, radix: 36))")
-        if failed { request.fail(.explicitlyCancelled) }
+        if failed { request.recordError(.explicitlyCancelled) }
         return RequestEntry(
             request: request, client: ClientIdentity(uid: uid, name: client), connection: 1, sequence: sequence,
             cancelsOnDisconnect: !isKept, isKept: isKept, key: key, fingerprint: 0, tags: nil, created: 0,

@@ -14,7 +14,7 @@ struct RetainedRequestsTests {
 
     private func entry(_ sequence: Int, uid: UInt32 = 1, callBytes: Int = 0) -> RequestEntry {
         let request = session.request(RequestParameters(url: "http://a.test/"), id: "r_\(String(sequence, radix: 36))")
-        request.fail(.explicitlyCancelled)
+        request.recordError(.explicitlyCancelled)
         return RequestEntry(
             request: request, client: ClientIdentity(uid: uid, name: "me"), connection: 1, sequence: sequence,
             cancelsOnDisconnect: false, isKept: true, key: nil, fingerprint: 0, tags: nil, created: 0,

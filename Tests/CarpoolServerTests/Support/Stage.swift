@@ -103,7 +103,7 @@ final class Stage {
         let request = entry.request
         try request.receive(body)
         request.response = .make(200, fields)
-        request.session.finish(request)
+        request.finish()
     }
 }
 
@@ -128,5 +128,14 @@ extension ResponseHead {
         var block = FieldBlock()
         for line in lines { _ = line.withUnsafeBytes { block.append(line: $0) } }
         return ResponseHead(status: status, httpVersion: "http/1.1", fields: block)
+    }
+}
+
+extension Request {
+    /// Finishes it where it is, as if nothing more was to come.
+    func finish(because failure: SessionError? = nil) {
+        if let failure { recordError(failure) }
+        machine.finish()
+        session.advance(self)
     }
 }

@@ -1,0 +1,171 @@
+internal import CarpoolHTTP
+
+// How an event changes the state of a request.
+extension RequestMachine {
+    /// Takes an event, and returns whether it changed anything. An event that the state does not expect is ignored.
+    @discardableResult mutating func handle(_ event: Event) -> Bool {
+        switch (event, state) {
+        case (.resume, _): return resume()
+        case (.suspend, _): return suspend()
+        case (.cancel(let reason), _): return cancel(reason)
+        case (.invalidated(let reason), _): return abort(reason)
+        case (.setUp, .idle): go(to: .make)
+        case (.made(let hasAdapters), .adapting):
+            go(to: hasAdapters ? .adapt : .createBody, announcing: .didCreateInitialURLRequest)
+        case (.notMade(let error), .adapting): fail(error, .didFailToCreateURLRequest(error))
+        case (.refused(let error), .adapting):
+            recordError(error)
+            finish()
+        case (.adapted, .adapting): go(to: .createBody, announcing: .didAdaptInitialURLRequest)
+        case (.notAdapted(let error), .adapting): fail(error, .didFailToAdaptURLRequest(error))
+        case (.bodyMade(let upload), .creatingBody):
+            go(to: .createRequest, announcing: upload.map { .didCreateUploadable($0) })
+        case (.bodyNotMade(let error), .creatingBody): fail(error, .didFailToCreateUploadable(error))
+        case (.ended(let error, let failure), .tasked): endTask(error, failure)
+        default: return handleResponse(event)
+        }
+        return true
+    }
+
+    /// The second half: from the response on.
+    private mutating func handleResponse(_ event: Event) -> Bool {
+        switch (event, state) {
+        case (.validated(let name, let index, let error), .validating):
+            if let error { recordError(error) }
+            go(to: .validate(index + 1), announcing: .didValidate(name, index: index, error: error))
+        case (.accepted(let error), .validating):
+            if let error { recordError(error) }
+            go(to: .decide, announcing: .didCompleteTask(taskError))
+        case (.retriable(let isRetriable), .adapting), (.retriable(let isRetriable), .creatingBody),
+            (.retriable(let isRetriable), .validating), (.retriable(let isRetriable), .serializing):
+            decide(isRetriable)
+        case (.retryAnswer(let answer), .deciding(let isSerialized)): take(answer, isSerialized: isSerialized)
+        case (.timer, .backingOff):
+            retryCount &+= 1
+            failure = nil
+            hasNoResponse = false
+            go(to: .reset)
+        case (.settled, .settling):
+            hasNoResponse = failure != nil
+            go(to: .serialize, announcing: .didFinish)
+        case (.serialized(let error), .serializing): endSerialization(error)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func fail(_ error: SessionError, _ event: SessionEvent) {
+        recordError(error)
+        go(to: .decide, announcing: event)
+    }
+
+    mutating func endTask(_ error: TransportError?, _ failure: SessionError?) {
+        if let failure { recordError(failure) }
+        taskError = error
+        go(to: .endTask, announcing: .taskDidComplete(error))
+    }
+
+    private mutating func decide(_ isRetriable: Bool) {
+        let isSerialized = state == .serializing
+        guard isRetriable else { return isSerialized ? complete() : finish() }
+        state = .deciding(isSerialized: isSerialized)
+        go(to: .ask(0))
+    }
+
+    private mutating func take(_ answer: RetryAnswer, isSerialized: Bool) {
+        switch answer {
+        case .retry(let delay): return go(to: .backOff(milliseconds: delay))
+        case .pass(let index): return go(to: .ask(index))
+        case .fail(let error): failure = error
+        case .exhausted: break
+        }
+        if isSerialized { complete() } else { finish() }
+    }
+
+    /// A value that could not be made is a failure like any other: the retriers decide once more (RL-16).
+    private mutating func endSerialization(_ error: SessionError?) {
+        guard failure == nil, let error else { return complete() }
+        failure = error
+        go(to: .decide)
+    }
+}
+
+// MARK: Calls
+extension RequestMachine {
+    fileprivate mutating func resume() -> Bool {
+        if holds.contains(.head), lifecycle == .resumed {
+            holds.remove(.head)
+            urgent.append(.proceed)
+            return true
+        }
+        guard lifecycle.canBecome(.resumed) else { return false }
+        lifecycle = .resumed
+        holds.remove(.suspended)
+        switch (state, turn) {
+        case (.idle, .wait): go(to: .make, announcing: .didResume)
+        case (.tasked(isStarted: false), .wait): go(to: .beginTask, announcing: .didResume)
+        case (.tasked(isStarted: true), .wait):
+            urgent.append(.notify(.didResume))
+            notice = nil
+            turn = .proceed
+        default: urgent.append(.notify(.didResume))
+        }
+        return true
+    }
+
+    fileprivate mutating func suspend() -> Bool {
+        guard lifecycle.canBecome(.suspended) else { return false }
+        lifecycle = .suspended
+        holds.insert(.suspended)
+        urgent.append(.notify(.didSuspend))
+        guard case .tasked(let isStarted) = state, turn == .wait else { return true }
+        if isStarted { urgent.append(.pause) }
+        urgent.append(.notify(.didSuspendTask))
+        return true
+    }
+
+    fileprivate mutating func cancel(_ reason: SessionError) -> Bool {
+        guard state != .over, lifecycle.canBecome(.cancelled) else { return false }
+        lifecycle = .cancelled
+        holds.remove(.suspended)
+        recordEnd(reason)
+        urgent.append(.notify(.didCancel))
+        switch state {
+        case .idle, .adapting, .creatingBody, .backingOff, .deciding(isSerialized: false): finish()
+        case .deciding(isSerialized: true): complete()
+        case .tasked(let isStarted):
+            urgent.append(.notify(.didCancelTask))
+            if isEndingTask { break }
+            go(to: .wait)
+            if isStarted { urgent.append(.cancelTransfer) } else { endTask(.cancellation, nil) }
+        case .validating: finish(announcing: turn == .decide ? nil : .didCompleteTask(nil))
+        case .serializing: urgent.append(.abortSerialization)
+        case .settling, .completing, .over: break
+        }
+        return true
+    }
+
+    fileprivate mutating func abort(_ reason: SessionError) -> Bool {
+        guard state != .over, !isLost else { return false }
+        isLost = true
+        recordEnd(reason)
+        switch state {
+        case .idle, .adapting, .creatingBody, .backingOff, .deciding(isSerialized: false), .validating:
+            finish()
+        case .deciding(isSerialized: true): complete()
+        case .tasked where isEndingTask: break
+        case .tasked(isStarted: true):
+            go(to: .wait)
+            urgent.append(.cancelTransfer)
+        case .tasked(isStarted: false): endTask(.cancellation, nil)
+        case .serializing: urgent.append(.abortSerialization)
+        case .settling, .completing, .over: break
+        }
+        return true
+    }
+}
+
+extension TransportError {
+    /// The error of a transfer that was cancelled, as the transport reports it.
+    static let cancellation = TransportError(.cancelled, "the transfer was cancelled")
+}

@@ -1,0 +1,35 @@
+internal import CarpoolHTTP
+
+// The limit of a response's body, `max_body_bytes`.
+extension Session {
+    /// Fails a response that announces a longer body than its request accepts; the body is not waited for.
+    func checkBodyLength(of head: ResponseHead, for request: Request) {
+        // The bytes that a download resumes from are a part of the file that is limited.
+        let resumed = Int(clamping: request.download?.resumedAt ?? 0)
+        request.hopBytes = resumed
+        let limit = request.parameters.options.maximumBodyBytes.value
+        guard limit < .max, head.status != 204, head.status != 304, request.transfer?.request.method != .head,
+            head.fields.first("content-encoding") == nil,
+            let length = head.fields.first("content-length").flatMap({ Int($0) }), length > 0,
+            length > limit &- resumed
+        else { return }
+        request.failToKeepBody(tooLarge(request, limit, size: resumed.addingReportingOverflow(length).partialValue))
+    }
+
+    /// Fails a body that is longer than its request accepts.
+    func checkBodyLength(adding count: Int, to request: Request) throws(SessionError) {
+        let limit = request.parameters.options.maximumBodyBytes.value
+        guard count > limit &- request.hopBytes else { return }
+        throw tooLarge(request, limit, size: nil)
+    }
+
+    /// The failure. What a download has received is removed: it is a part of a file that is too large.
+    private func tooLarge(_ request: Request, _ limit: Int, size: Int?) -> SessionError {
+        request.download?.leavesPartialFile = false
+        return SessionError(
+            "response_too_large", "the response's body has more than \(limit) bytes",
+            hint: "raise max_body_bytes (--max-filesize), or do without the body",
+            details: [.init("limit_bytes", .integer(limit))]
+                + [size.map { .init("size_bytes", .integer($0)) }].compactMap(\.self))
+    }
+}

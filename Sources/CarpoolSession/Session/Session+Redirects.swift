@@ -1,0 +1,85 @@
+internal import CarpoolHTTP
+
+// From one hop to the next.
+extension Session {
+    /// A redirect's body is read and dropped, so that its connection can be used again, up to this size; a longer one is cut off.
+    static let discardLimitBytes = 262_144
+
+    private func redirectHandler(of request: Request) -> RedirectHandler {
+        request.parameters.options.redirect.value
+    }
+
+    /// Decides what follows from the head of a response with a status from 300 to 399.
+    func redirect(after head: ResponseHead, to sent: TransportRequest, hop: Int, for request: Request) {
+        request.redirection = redirectHandler(of: request).step(after: head, to: sent, hop: hop)
+        switch request.redirection {
+        case .deliver: accept(head, for: request)
+        case .decline(let target):
+            notify(.taskWillRedirect(target), of: request)
+            accept(head, for: request)
+        case .follow(let next): notify(.taskWillRedirect(next.url), of: request)
+        case .ask(let decider, let proposed):
+            notify(.taskWillRedirect(proposed.url), of: request)
+            ask(decider, about: proposed, head, sent, request)
+        case .fail: return
+        }
+    }
+
+    /// Asks a decider that may answer later. The body of the redirect waits for the answer, because it may be the one that is wanted.
+    private func ask(
+        _ decider: any RedirectDecider, about proposed: TransportRequest, _ head: ResponseHead,
+        _ sent: TransportRequest, _ request: Request
+    ) {
+        request.machine.holds.insert(.redirect)
+        let question = request.machine.ask()
+        decider.redirect(request, after: head, to: proposed) { [self] answer in
+            guard request.machine.isCurrent(question), request.machine.holds.contains(.redirect) else { return }
+            request.machine.holds.remove(.redirect)
+            switch answer {
+            case .failure(let error): request.redirection = .fail(error)
+            case .success(let next):
+                request.redirection = redirectHandler(of: request).step(
+                    answer: next, target: proposed.url, from: sent, after: head)
+                if case .decline = request.redirection { accept(head, for: request) }
+            }
+            proceed(request)
+        }
+    }
+
+    /// Sends the next hop, if there is one, when one has ended. Returns whether there is.
+    func follow(_ request: Request, _ completion: TransferCompletion) -> Bool {
+        let redirection = request.redirection
+        request.redirection = .deliver
+        request.machine.holds.remove(.redirect)
+        // A redirect whose body was cut off has done its duty.
+        let isWhole = completion.error == nil || request.hopBytes > Session.discardLimitBytes
+        request.hopBytes = 0
+        guard request.error == nil, isWhole, let sent = request.transfer?.request else { return false }
+        switch redirection {
+        case .deliver, .decline, .ask: return false
+        case .fail(let error):
+            request.recordError(error)
+            return false
+        case .follow(let next): return follow(next, after: sent, completion, for: request)
+        }
+    }
+
+    private func follow(
+        _ hop: TransportRequest, after sent: TransportRequest, _ completion: TransferCompletion, for request: Request
+    ) -> Bool {
+        var next = hop
+        // The timeout of the whole request goes on; a hop for which no time is left ends at once.
+        let spent = completion.metrics.endMicroseconds / 1_000
+        next.resourceTimeoutMilliseconds = max(1, sent.resourceTimeoutMilliseconds &- spent)
+        // A redirect that was followed is no response, whatever becomes of the next hop.
+        request.response = nil
+        request.attempts[request.attempts.count - 1].response = nil
+        guard next.body.canBeSent else {
+            if renewBody(of: next, for: request) { return true }
+            request.recordError(.bodyCannotBeSentAgain)
+            return false
+        }
+        send(next, for: request)
+        return true
+    }
+}
