@@ -149,7 +149,7 @@ _LATER = {
 
 
 def __getattr__(name: str) -> typing.Any:
-    """Import what few programs need when it is asked for: asyncio, and what handlers of callbacks are given."""
+    """Import asyncio and the callback classes on first use, because few programs need them."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_LATER[name], __name__), name)

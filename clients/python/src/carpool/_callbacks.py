@@ -1,4 +1,4 @@
-"""From the daemon's question to its handler, and from what that gives to the answer."""
+"""Callbacks: from the daemon's call to its handler, and from the handler's value to the answer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _INTERNAL_ERROR: Final = -32603
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """One kind of callback: what its handlers get, and the wire's form of what they give."""
+    """One kind of callback: the arguments of its handlers, and the wire format of their values."""
 
     call: type[CallbackCall]
     answer: Callable[[Any, Any], dict[str, Any]]
@@ -59,17 +59,17 @@ class Asking:
 
     @property
     def deadline(self) -> float | None:
-        """The seconds after which nobody waits for the answer."""
+        """The seconds after which the daemon no longer waits for the answer."""
         return CallbackCall(self.question.params).deadline
 
     def ask(self) -> Any:
-        """Run the handler; gives what it gives, which is awaitable if the handler is asynchronous."""
+        """Run the handler and return its value, an awaitable if the handler is asynchronous."""
         if self.handler is None:
             raise LookupError("no such handler")
         return self.handler(_KINDS[self.kind].call(self.question.params))
 
     def answer(self, rpc: RPCConnection, value: Any) -> bytes:
-        """Make the answer of what the handler gave. Raises TypeError and ValueError if it cannot be one."""
+        """Convert the handler's value to the answer. Raises TypeError and ValueError if that is not possible."""
         if inspect.isawaitable(value):
             if inspect.iscoroutine(value):
                 value.close()
@@ -78,7 +78,7 @@ class Asking:
         return rpc.send_result(self.question, kind.answer(kind.call(self.question.params), value))
 
     def failure(self, rpc: RPCConnection, error: Exception) -> bytes:
-        """Make the answer of an exception. Only a `Refuse` is told by its text: others may hold secrets."""
+        """Convert an exception to the answer. Only the text of a `Refuse` is sent: others may contain secrets."""
         name = self.question.params.get("callback")
         if self.handler is None:
             logger.warning("nothing is registered for %s of %r", self.question.method, name)
@@ -90,11 +90,11 @@ class Asking:
 
 
 def asking(question: Question, handlers: Mapping[str, Callable[[Any], Any]] | None) -> Asking:
-    """Find what answers a question among the handlers of its name."""
+    """Return the handler of a callback among those registered under its name."""
     kind = question.method.removeprefix("callback.")
     if handlers is None or kind not in _KINDS:
         return Asking(question, kind, None)
-    # An interceptor is asked about both; what it does not register for it leaves as it is.
+    # The daemon asks an interceptor to adapt and to retry; without a handler nothing is changed.
     return Asking(question, kind, handlers.get(kind, _nothing if kind in {"adapt", "retry"} else None))
 
 

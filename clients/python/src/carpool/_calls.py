@@ -1,4 +1,4 @@
-"""What callback handlers are asked, and the classes of what they answer. All is read out of the daemon's params."""
+"""The arguments of callback handlers, and the classes of their values. Properties read the daemon's params."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class URLRequest:
     """A request as it is about to be sent."""
 
     record: dict[str, Any]
-    """The daemon's record of it, as it came."""
+    """The daemon's record."""
 
     @property
     def method(self) -> str:
@@ -41,10 +41,10 @@ class URLRequest:
 
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
-    """What comes before the body of an answer."""
+    """The head of a response: status and header fields."""
 
     record: dict[str, Any]
-    """The daemon's record of it, as it came."""
+    """The daemon's record."""
 
     @property
     def status(self) -> int:
@@ -64,7 +64,7 @@ class ResponseHead:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a handler changes of a request; what is None stays.
+    """The changes that a handler makes to a request; None leaves a member unchanged.
 
     `headers` replaces all fields; `set_headers` and `remove_headers` change single ones. `body` is text or bytes,
     `json` any value but None; the content type is a field like the others.
@@ -93,10 +93,10 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class CallbackCall:
-    """What every handler is told."""
+    """The members that all calls have."""
 
     params: dict[str, Any]
-    """The daemon's params, as they came."""
+    """The daemon's params."""
 
     @property
     def callback(self) -> str:
@@ -110,7 +110,7 @@ class CallbackCall:
 
     @property
     def request_id(self) -> str | None:
-        """The daemon's id of the request; None for what concerns the whole session."""
+        """The id of the request; None for a callback of the whole session."""
         return self.params.get("request")
 
     @property
@@ -131,7 +131,7 @@ class AdaptCall(CallbackCall):
 
     @property
     def request(self) -> URLRequest:
-        """What is going to be sent."""
+        """The request that is going to be sent."""
         return URLRequest(self.params["url_request"])
 
 
@@ -149,7 +149,7 @@ class RetryCall(CallbackCall):
 
     @property
     def response(self) -> ResponseHead | None:
-        """What the origin answered, if it did."""
+        """The response, if there is one."""
         return _head(self.params.get("response"))
 
     @property
@@ -170,7 +170,7 @@ class RedirectCall(AdaptCall):
 
 @dataclass(frozen=True, slots=True)
 class PreprocessCall(CallbackCall):
-    """A body is about to be serialized. Answer the text or the bytes that take its place; `Refuse` fails it."""
+    """A body is about to be serialized. Return the text or the bytes that replace it; `Refuse` fails the request."""
 
     @property
     def content(self) -> bytes | None:
@@ -184,7 +184,7 @@ class ValidateCall(PreprocessCall):
 
     @property
     def response(self) -> ResponseHead:
-        """What the origin answered."""
+        """The response."""
         return ResponseHead(self.params["response"])
 
 
@@ -194,7 +194,7 @@ class SerializeCall(PreprocessCall):
 
     @property
     def response(self) -> ResponseHead | None:
-        """What the origin answered."""
+        """The response."""
         return _head(self.params.get("response"))
 
 
@@ -204,12 +204,12 @@ class DestinationCall(CallbackCall):
 
     @property
     def response(self) -> ResponseHead:
-        """What the origin answered."""
+        """The response."""
         return ResponseHead(self.params["response"])
 
     @property
     def suggested_name(self) -> str:
-        """What the response calls the file, made safe."""
+        """The file name of the response, sanitized."""
         return str(self.params["suggested_name"])
 
 
@@ -219,7 +219,7 @@ class BodyCall(CallbackCall):
 
     @property
     def request(self) -> URLRequest:
-        """What is going to be sent."""
+        """The request that is going to be sent."""
         return URLRequest(self.params["url_request"])
 
 
@@ -248,6 +248,6 @@ def _head(record: dict[str, Any] | None) -> ResponseHead | None:
 def _seconds_until(time: str | None) -> float | None:
     if time is None:
         return None
-    # Before 3.11 fromisoformat does not know the Z of RFC 3339.
+    # Before 3.11 fromisoformat does not accept the Z of RFC 3339.
     expires = datetime.fromisoformat(time.replace("Z", "+00:00"))
     return (expires - datetime.now(timezone.utc)).total_seconds()

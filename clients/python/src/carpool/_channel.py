@@ -18,21 +18,21 @@ from ._models import read_file
 from ._operations import pieces
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
-# What a program may leave unread while it makes calls. Past it the whole queue is replaced by one `lagged` event, as
-# the daemon does it: an old event is worth less than knowing that some are missing.
+# The maximum number of unread notifications. Beyond it the queue is replaced by one `lagged` event, as the daemon
+# does: knowing that events are missing is worth more than old events.
 MAX_NOTIFICATIONS: Final = 10_000
 # The daemon's lines stay under this size, so one read is nearly always one message.
 READ_BYTES: Final = 65_536
-# A handler that makes a call may be handed the next question while it waits. So many are inside one another before the
-# next question waits for one of them: deeper, handlers that cause each other's questions would exhaust the stack.
+# A handler that makes a call may get the next callback while it waits. This is the maximum depth; then the next
+# callback waits, because handlers that cause each other's callbacks would exhaust the stack.
 MAX_NESTED: Final = 8
-# The results of these end with their connection, as does the subscription of a request that was made with `events` and
-# is not over. A program to which one of them has succeeded gets a ConnectionLostError.
+# Results that end with their connection, as does the subscription of an unfinished request with `events`. After one of
+# these calls has succeeded, the loss of the connection raises ConnectionLostError.
 BOUND: Final = frozenset({"events.subscribe", "reachability.watch", "request.attach", "stream.open"})
 
 
 def keep(queue: deque[Notification], notification: Notification) -> None:
-    """Queue a notification until somebody reads it."""
+    """Queue a notification until it is read."""
     if len(queue) >= MAX_NOTIFICATIONS:
         dropped = len(queue)
         queue.clear()
@@ -55,7 +55,7 @@ class _Link:
         self.is_unsent = False
 
     def can_be_replaced(self) -> bool:
-        """Whether another connection may take its place without anybody missing something."""
+        """Whether the connection can be replaced without losing notifications or leases."""
         return not self.waiting and not self.is_bound
 
     def has_ended(self) -> bool:
@@ -65,7 +65,7 @@ class _Link:
         return bool(state.poll(0))
 
     def receive(self, deadline: float | None) -> bool:
-        """Take what comes; False when nothing came before the deadline."""
+        """Handle the next message; return False at the deadline."""
         if deadline is not None:
             readable = select.poll()
             readable.register(self.socket, select.POLLIN)
@@ -75,7 +75,7 @@ class _Link:
         return True
 
     def settle(self, answer: Result | Failure) -> None:
-        """Keep an answer for whoever waits for it; raises one that tells no call, where nobody waits."""
+        """Store an answer for its call; raises an error answer without an id, because no call waits for it."""
         if answer.id in self.waiting:
             self.answers[answer.id] = answer
         elif isinstance(answer, Failure) and answer.id is None:
@@ -85,7 +85,7 @@ class _Link:
 
 
 class Channel:
-    """A connection that is made at the first call, and made anew at the next call after it was lost."""
+    """A connection that is made at the first call, and again at the next call after it was lost."""
 
     may_start: bool
     """Whether a daemon is started where there is none."""
@@ -98,7 +98,7 @@ class Channel:
         self._callbacks = Callbacks(allow_async=False)
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
-        """Make a call and give its result; raises RPCError or DaemonUnreachableError.
+        """Call a method and return its result; raises RPCError or DaemonUnreachableError.
 
         A call that the daemon has surely not had, because it was gone before, is made to the next one.
         """
@@ -115,14 +115,14 @@ class Channel:
         return self._ask(self._connected(), method, params)
 
     def notification(self, timeout: float | None) -> Notification | None:
-        """Wait for the next notification, at most `timeout` seconds; None when none came."""
+        """Return the next notification; None after `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + timeout
         if not self._notifications:
             self._advance_until(deadline, lambda: len(self._notifications) > 0)
         return self._notifications.popleft() if self._notifications else None
 
     def feed(self) -> Channel:
-        """Give another channel to the same daemon, for events: they are read when they are asked for."""
+        """Return another channel to the same daemon, for events: they are read when the program asks for them."""
         return Channel(self._path)
 
     @staticmethod
@@ -135,7 +135,7 @@ class Channel:
         self._advance_until(None if timeout is None else time.monotonic() + timeout, lambda: False)
 
     def register(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> None:
-        """Put handlers in the place of a name's earlier ones, and tell the daemon the names if they have changed."""
+        """Replace the handlers of a name, and send the names to the daemon if they have changed."""
         undo = self._callbacks.replace(name, handlers)
         try:
             self._announce(self._connected())
@@ -165,13 +165,13 @@ class Channel:
             try:
                 self._announce(link)
             except BaseException:
-                # A daemon that does not know the names would not ask.
+                # Without the names the daemon would not call.
                 self._drop(link)
                 raise
         return self._link
 
     def _announce(self, link: _Link) -> None:
-        """Tell which callbacks are answered here, if that is not what was told last."""
+        """Send the names of the callbacks to the daemon, if they have changed since they were last sent."""
         names = self._callbacks.names
         if link.told != names:
             self._ask(link, "client.hello", {"callbacks": names})
@@ -218,7 +218,7 @@ class Channel:
                 pass
 
     def _advance(self, link: _Link, deadline: float | None) -> bool:
-        """Do the next thing that is to be done on a connection; False when the deadline came first."""
+        """Handle the next message or callback of a connection; return False at the deadline."""
         if link.questions and link.nested < MAX_NESTED:
             self._serve(link, link.questions.popleft())
             return True

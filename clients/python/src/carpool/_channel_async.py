@@ -17,7 +17,7 @@ from ._models import read_file
 from ._operations import Gathering, pieces
 from ._rpc import Failure, NeedData, Notification, Question, Result, RPCConnection
 
-# How many events a feed reads ahead of its reader before it reads no more; what came with the last one comes on top.
+# The maximum number of events that a feed reads ahead; those of the last read come on top.
 MAX_AHEAD: Final = 64
 
 
@@ -61,13 +61,13 @@ class _Link(asyncio.Protocol):
         self.writable.set()
 
     def write(self, data: bytes) -> None:
-        """Write, or raise what the connection has ended with."""
+        """Write, or raise the error with which the connection ended."""
         if self.ended is not None or self.transport is None:
             raise self.ended or ConnectionLostError("the connection is closed")
         self.transport.write(data)
 
     def end(self, error: CarpoolError) -> None:
-        """Close the connection, tell everybody who waits, and stop the handlers that nobody waits for any more."""
+        """Close the connection, fail the waiting calls, and cancel the running handlers."""
         if self.ended is None:
             self.ended = error
             for future in self.calls.values():
@@ -83,7 +83,7 @@ class _Link(asyncio.Protocol):
             self.transport.close()
 
     def others_handling(self) -> set[asyncio.Task[None]]:
-        """Give the handlers under way, but not the one that asks."""
+        """Return the running handlers, without the current one."""
         return {task for task in self.handling if task is not asyncio.current_task()}
 
     def _deliver(self, event: Result | Failure | Notification | Question) -> None:
@@ -106,11 +106,11 @@ class _Link(asyncio.Protocol):
                 if future is not None and not future.done():
                     future.set_exception(rpc_error(error))
             case Failure(_, error):
-                # Nobody can tell which call it answers.
+                # It does not say which call it answers.
                 self.end(rpc_error(error))
 
     def take(self) -> Notification:
-        """Give the oldest notification."""
+        """Return the oldest notification."""
         notification = self.notifications.popleft()
         if self._is_feed and not self.notifications and self.transport is not None:
             self.transport.resume_reading()
@@ -120,7 +120,7 @@ class _Link(asyncio.Protocol):
         if not self._is_feed:
             keep(self.notifications, notification)
             return
-        # Nobody waits for an answer here, so the daemon may wait until there is room again.
+        # No call waits for an answer here, so reading can stop until there is room.
         self.notifications.append(notification)
         if len(self.notifications) >= MAX_AHEAD and self.transport is not None:
             self.transport.pause_reading()
@@ -130,7 +130,7 @@ class _Link(asyncio.Protocol):
         try:
             value = asking.ask()
             if inspect.isawaitable(value):
-                # Past its deadline nobody waits for the answer, and a handler that hangs must not stay for ever.
+                # After its deadline the daemon does not wait for the answer, and a handler must not hang forever.
                 value = await asyncio.wait_for(value, asking.deadline)
             data = asking.answer(self.rpc, value)
         except Exception as error:  # noqa: BLE001, whatever a handler raises is answered and logged
@@ -140,7 +140,7 @@ class _Link(asyncio.Protocol):
 
 
 class AsyncChannel:
-    """A connection that is made at the first call, and made anew at the next call after it was lost."""
+    """A connection that is made at the first call, and again at the next call after it was lost."""
 
     may_start: bool
     """Whether a daemon is started where there is none."""
@@ -154,12 +154,12 @@ class AsyncChannel:
         self._callbacks = Callbacks(allow_async=True)
 
     async def call(self, method: str, params: dict[str, Any]) -> Any:
-        """Make a call and give its result; raises RPCError or DaemonUnreachableError."""
+        """Call a method and return its result; raises RPCError or DaemonUnreachableError."""
         return await self._ask(await self._connected(), method, params)
 
     async def notification(self, timeout: float | None) -> Notification | None:
-        """Wait for the next notification, at most `timeout` seconds; None when none came."""
-        # What a connection has brought before it was lost is still given, and that it was lost is told after it.
+        """Return the next notification; None after `timeout` seconds."""
+        # Notifications received before the connection was lost are returned first, then the loss is raised.
         link = self._link or await self._connected()
         while not link.notifications:
             if link.ended is not None:
@@ -172,7 +172,7 @@ class AsyncChannel:
         return link.take()
 
     def feed(self) -> AsyncChannel:
-        """Give another channel to the same daemon, for events: they are read little sooner than asked for."""
+        """Return another channel to the same daemon, for events: it reads only a few ahead."""
         return AsyncChannel(self._path, is_feed=True)
 
     @staticmethod
@@ -190,7 +190,7 @@ class AsyncChannel:
         raise link.ended or ConnectionLostError("the connection is closed")
 
     async def register(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> None:
-        """Put handlers in the place of a name's earlier ones, and tell the daemon the names if they have changed."""
+        """Replace the handlers of a name, and send the names to the daemon if they have changed."""
         undo = self._callbacks.replace(name, handlers)
         try:
             await self._announce(await self._connected())
@@ -237,14 +237,14 @@ class AsyncChannel:
                 try:
                     await self._announce(link)
                 except BaseException:
-                    # A daemon that does not know the names would not ask.
+                    # Without the names the daemon would not call.
                     link.end(ConnectionLostError("the daemon did not take the names of the callbacks"))
                     raise
                 self._link = link
             return self._link
 
     async def _announce(self, link: _Link) -> None:
-        """Tell which callbacks are answered here, if that is not what was told last."""
+        """Send the names of the callbacks to the daemon, if they have changed since they were last sent."""
         names, earlier = self._callbacks.names, link.told
         if earlier == names:
             return

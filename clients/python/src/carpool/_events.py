@@ -1,4 +1,4 @@
-"""What the daemon tells by itself."""
+"""Events: the notifications of the daemon."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class Event:
     """
 
     record: dict[str, Any]
-    """The daemon's record of it, as it came."""
+    """The daemon's record."""
 
     @property
     def type(self) -> str:
-        """What has happened."""
+        """The type of the event."""
         return str(self.record["type"])
 
     @property
     def cursor(self) -> str | None:
-        """Where it stands in the stream of events: `since` goes on behind it."""
+        """The position in the stream of events: `since` resumes after it."""
         return self.record.get("cursor")
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the type has to tell."""
+        """The data of the type."""
         data: dict[str, Any] = self.record.get("data", {})
         return data
 
@@ -42,10 +42,10 @@ class Event:
         """When it happened; None for `gap` and `snapshot`."""
         if "time" not in self.record:
             return None
-        # Few programs need it, and it takes a while to import.
+        # Few programs need it, and its import takes long.
         from datetime import datetime  # noqa: PLC0415
 
-        # Before 3.11 fromisoformat does not know the Z of RFC 3339.
+        # Before 3.11 fromisoformat does not accept the Z of RFC 3339.
         return datetime.fromisoformat(self.record["time"].replace("Z", "+00:00"))
 
     @property
@@ -74,7 +74,7 @@ class Way:
     """Whether packets can leave, for the world or to a host, by the daemon's record of it."""
 
     record: dict[str, Any]
-    """The daemon's record of it, as it came."""
+    """The daemon's record."""
 
     @property
     def status(self) -> str:
@@ -138,7 +138,7 @@ def event_params(
 
 
 def told_at_first(answer: dict[str, Any], since: str | None) -> list[dict[str, Any]]:
-    """Give what the answer of a subscription says, in the shape of events, because that is what its readers read."""
+    """Return the events that the answer of a subscription implies: a gap and a snapshot."""
     common = {"sub": answer["sub"], "cursor": answer["cursor"]}
     told = []
     if answer.get("gap"):

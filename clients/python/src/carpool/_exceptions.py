@@ -53,7 +53,7 @@ class ProtocolError(CarpoolError):
 
 
 class RPCError(CarpoolError):
-    """An error answer; `name` is its documented identity, `data` holds what else the daemon tells."""
+    """An error answer; `name` is its documented name, `data` has the other members."""
 
     def __init__(self, code: int, message: str, data: dict[str, Any]) -> None:
         self.code = code
@@ -120,17 +120,17 @@ class RequestError(CarpoolError):
 
     @property
     def hint(self) -> str | None:
-        """What to do about it, if anything is known to help."""
+        """What to do about the error; None if nothing is known to help."""
         return self.data.get("hint")
 
     @property
     def details(self) -> dict[str, Any]:
-        """What goes with the `name`, by the names of the daemon's documentation; causes are there as records."""
+        """The details of the error, as the page on failures lists them; causes are records."""
         return dict(self.data.get("details", {}))
 
     @property
     def resume_data(self) -> str | None:
-        """What a download that failed has left, for another one to go on with."""
+        """The resume data of a failed download; None if it cannot be resumed."""
         return self.record.get("resume_data")
 
     @property
@@ -140,12 +140,12 @@ class RequestError(CarpoolError):
 
     @property
     def retry_error(self) -> RequestError | None:
-        """Of a `request_retry_failed`: what the retrier failed with."""
+        """The error of the retrier, for `request_retry_failed`."""
         return self._nested("retry_error")
 
     @property
     def original_error(self) -> RequestError | None:
-        """Of a `request_retry_failed`: what the retrier was asked about."""
+        """The error that the retrier was asked about, for `request_retry_failed`."""
         return self._nested("original_error")
 
     def _nested(self, member: str) -> RequestError | None:
@@ -174,7 +174,7 @@ class RetryError(RequestError):
 
 
 class ValidationError(RequestError):
-    """The answer is not what `validate` accepts; `record` has it, its body included."""
+    """`validate` did not accept the response; `record` contains it with its body."""
 
 
 class SerializationError(RequestError):
@@ -202,13 +202,13 @@ class RequestTimeoutError(TransferError, TimeoutError):
 
 
 class Refuse(Exception):  # noqa: N818, an answer and no error
-    """Raised by a callback handler to say no; the reason becomes part of the request's error.
+    """Raised by a callback handler to refuse; the reason becomes part of the request's error.
 
     Where there is no such answer, to `redirect`, it is the plain no: the redirect is not followed.
     """
 
 
-# The one mapping from the wire to classes. Codes first, then whole ranges of a hundred.
+# The mapping from error codes to classes: single codes first, then ranges of a hundred.
 _BY_CODE: Final[dict[int, type[RPCError]]] = {
     -32601: MethodNotFoundError,
     -32602: InvalidParamsError,

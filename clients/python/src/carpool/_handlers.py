@@ -1,4 +1,4 @@
-"""Callback handlers by name. What answers a question is imported with the first: most programs are asked nothing."""
+"""Callback handlers by name. The module that runs them is imported with the first one: most programs have none."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from ._callbacks import Asking
     from ._rpc import Question, RPCConnection
 
-# The daemon asks at most so many questions at a time; more are a fault of the peer, or of handlers that never end.
+# The maximum number of callbacks of the daemon at a time; more are an error of the peer, or of handlers that hang.
 MAX_QUESTIONS: Final = 256
 
 
 class Callbacks:
-    """The handlers that a client has registered, and the names that the daemon is told."""
+    """The registered handlers of a client, and the names that were sent to the daemon."""
 
     def __init__(self, *, allow_async: bool) -> None:
         self._allow_async = allow_async
@@ -46,7 +46,7 @@ class Callbacks:
             self._handlers.pop(name, None)
 
     def asking(self, question: Question) -> Asking:
-        """Find what answers a question."""
+        """Return the handler of a callback."""
         from ._callbacks import asking  # noqa: PLC0415, most programs are asked nothing
 
         return asking(question, self._handlers.get(str(question.params.get("callback"))))

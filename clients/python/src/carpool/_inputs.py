@@ -7,9 +7,9 @@ from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from typing import IO, Any, Literal, TypedDict
 
 HeaderInput = Mapping[str, str] | Iterable[tuple[str, str]]
-# What is there as a whole.
+# Bodies in memory, and files.
 Data = str | bytes | os.PathLike[str]
-# The same, and what is read while it is sent. An asynchronous iterable is for the asynchronous client alone.
+# The same, and bodies that are read while they are sent. Only AsyncClient takes asynchronous iterables.
 Upload = Data | IO[bytes] | Iterable[bytes] | AsyncIterable[bytes]
 # The parts of a form by name, each a text, bytes, a path or a part of the daemon's; or a list of the daemon's.
 Multipart = Mapping[str, "str | bytes | os.PathLike[str] | Mapping[str, Any]"] | Sequence[Mapping[str, Any]]
@@ -22,7 +22,7 @@ class _CallbackName(TypedDict):
 
 
 class CallbackOptions(_CallbackName, total=False):
-    """What stands under `callback` where a client is asked by the name under which it is registered."""
+    """A callback by the name under which a client has registered it."""
 
     deadline_ms: int
     on_failure: str
@@ -44,7 +44,7 @@ class RetryPolicy(TypedDict, total=False):
 
 
 class RedirectOptions(TypedDict, total=False):
-    """What is done with redirects, in full."""
+    """The handling of redirects, with all members."""
 
     modify: Mapping[str, Any]
     callback: CallbackOptions
@@ -56,7 +56,7 @@ class RedirectOptions(TypedDict, total=False):
     keep_headers: Sequence[str]
 
 
-# By its call form, because `as` is a word of the language.
+# In the functional form, because `as` is a keyword.
 SerializeOptions = TypedDict(
     "SerializeOptions",
     {

@@ -1,4 +1,4 @@
-"""What the operations return."""
+"""The results of the operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._exceptions import CarpoolError, HTTPStatusError, RequestError, request_er
 
 
 def _text(value: Any) -> str:
-    """Give a header's value; the daemon sends {"base64": ...} for one that is not UTF-8, which then is Latin-1."""
+    """Return a field's value; the daemon sends {"base64": ...} for one that is not UTF-8: it is read as Latin-1."""
     if isinstance(value, dict):
         try:
             return base64.b64decode(value.get("base64", "")).decode("latin-1")
@@ -26,7 +26,7 @@ def _text(value: Any) -> str:
 
 
 def body_content(body: dict[str, Any]) -> bytes | None:
-    """Give the bytes of a body in any of its inline forms; None for one that is elsewhere."""
+    """Return the bytes of a body in any of its inline forms; None for a body in a file."""
     match body:
         case {"text": str(text)}:
             return text.encode()
@@ -47,7 +47,7 @@ def read_file(path: str) -> bytes | None:
 
 
 class Headers(Mapping[str, str]):
-    """The fields of an answer in the order in which they came, duplicates kept; names compare without case.
+    """The header fields of a response, in order and with duplicates; names are case-insensitive.
 
     `headers[name]` joins repeated fields with ", " as RFC 9110 section 5.3 allows; `get_list` keeps them apart.
     """
@@ -76,25 +76,25 @@ class Headers(Mapping[str, str]):
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """Every field as it came: order, case and duplicates."""
+        """Every field, with order, case and duplicates."""
         return [(str(name), _text(value)) for name, value in self._pairs]
 
     def get_list(self, name: str) -> list[str]:
-        """Give all values of a field, in order."""
+        """Return all values of a field, in order."""
         name = name.lower()
         return [_text(value) for field, value in self._pairs if field.lower() == name]
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came of a request. Everything is read out of the daemon's record when asked for.
+    """The response of a request. Properties read the daemon's record.
 
     `status`, `url`, `http_version` and `headers` are those of the origin's answer; where there is none, they raise the
     error that the request ended with.
     """
 
     record: dict[str, Any]
-    """The daemon's record, as it came."""
+    """The daemon's record."""
     spooled: bytes | None = None
     """The body, when it was too large for the record."""
 
@@ -140,11 +140,11 @@ class Response:
 
     @property
     def text(self) -> str:
-        """The body as text, by the charset of Content-Type, else UTF-8; what cannot be decoded is U+FFFD."""
+        """The body as text, decoded by the charset of Content-Type, or UTF-8; invalid bytes become U+FFFD."""
         return self.content.decode(_charset(self.headers.get("content-type", "")), "replace")
 
     def json(self) -> Any:
-        """Give the body as JSON; raises ValueError if it is none."""
+        """Return the body parsed as JSON; raises ValueError if it is not JSON."""
         body = self.record.get("body") or {}
         return body["json"] if "json" in body else json.loads(self.content)
 
@@ -177,7 +177,7 @@ class Response:
 
     @property
     def resume_data(self) -> str | None:
-        """What a download that was not finished has left, for another one to go on with."""
+        """The resume data of an incomplete download."""
         return self.record.get("resume_data")
 
     @property
@@ -187,7 +187,7 @@ class Response:
 
     @property
     def value(self) -> Any:
-        """What `serialize` made of the body, by the first of several; bytes and dates in the wire's form.
+        """The value of the serializer, of the first one if there are several; bytes and dates in their wire format.
 
         None if nothing was asked for, if it failed, and if it was too large for a message: then there is the body.
         """
@@ -195,22 +195,22 @@ class Response:
 
     @property
     def values(self) -> list[Any]:
-        """What several serializers made of the body, in order: each has `serializer`, `ok`, and `value` or `error`."""
+        """The results of several serializers, in order: each has `serializer`, `ok`, and `value` or `error`."""
         return list((self.record.get("outcome") or {}).get("values", []))
 
     @property
     def error(self) -> RequestError | None:
-        """What the request ended with, if it failed."""
+        """The error of the request; None if it succeeded."""
         return request_error(self.record) if self.record.get("outcome", {}).get("ok") is False else None
 
     def raise_for_outcome(self) -> Response:
-        """Raise the error that the request ended with, else give the response back."""
+        """Raise the error of the request; return the response if there is none."""
         if error := self.error:
             raise error
         return self
 
     def raise_for_status(self) -> Response:
-        """Raise HTTPStatusError if the status is 400 or above, else give the response back."""
+        """Raise HTTPStatusError if the status is 400 or above; otherwise return the response."""
         if not self.ok:
             raise HTTPStatusError(self)
         return self
@@ -230,11 +230,11 @@ class Progress:
     """How far a download is."""
 
     received_bytes: int
-    """How much is there, what an earlier download has left included."""
+    """The received bytes, including those of an earlier download."""
     total_bytes: int | None
     """How much it will be, if the origin says so."""
     resume_data: str | None
-    """What another download can go on with if this one is cut off, however that happens; keep it where that matters."""
+    """The resume data for another download, if this one is interrupted. Save it if the program may be killed."""
 
 
 @dataclass(frozen=True, slots=True)

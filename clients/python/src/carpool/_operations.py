@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from ._calls import Credential
 
-# A message may take 1 MiB and base64 adds a third; a larger body goes as a file that the daemon reads.
+# A message may have 1 MiB and base64 adds a third; a larger body is sent as a file that the daemon reads.
 MAX_INLINE_BODY_BYTES: Final = 512 << 10
-# What body.put is given at a time: enough for the daemon to be busy, little enough for it to do other things between.
+# The size of a piece in body.put: large enough to keep the transfer busy, small enough not to delay other clients.
 PIECE_BYTES: Final = 65_536
-# A block that comes sooner after the one before waits for others until they make a piece.
+# A block that comes within this time after the one before is collected with others into a piece.
 GATHERING_SECONDS: Final = 0.005
-# The longest that request.wait waits in one call.
+# The maximum timeout of one call of request.wait.
 MAX_POLL_MS: Final = 60_000
 
 
@@ -71,7 +71,7 @@ def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
 
 
 def structured(value: Any) -> Any:
-    """Give the wire's form of a value with bytes and times in it. A time without a zone is in the local one."""
+    """Return the wire format of a value with bytes and times. A time without a zone is local time."""
     if isinstance(value, (bytes, bytearray, memoryview)):
         return {"$data": base64.b64encode(value).decode()}
     if _is_time(value):
@@ -84,13 +84,13 @@ def structured(value: Any) -> Any:
 
 
 def _is_time(value: Any) -> TypeGuard[datetime]:
-    """Without importing `datetime`: where nobody has, there is none."""
+    """Check without importing `datetime`: if it is not imported, no value is one."""
     module = sys.modules.get("datetime")
     return module is not None and isinstance(value, module.datetime)
 
 
 def credential_params(credential: Credential) -> dict[str, Any]:
-    """Give the wire's form of a credential; times in milliseconds."""
+    """Return the wire format of a credential; times are in milliseconds."""
     expires_ms = None if credential.expires_in is None else max(1, round(credential.expires_in * 1000))
     members = {
         "access_token": credential.access_token,
@@ -101,7 +101,7 @@ def credential_params(credential: Credential) -> dict[str, Any]:
 
 
 def _retry_policy(retry: bool | int | Mapping[str, Any] | None) -> list[Any]:
-    """Give the element of `interceptor` that `retry` stands for, if it stands for one."""
+    """Return the element of `interceptor` for the argument `retry`; None if there is none."""
     if retry is None or retry is False:
         return []
     if retry is True:
@@ -109,7 +109,7 @@ def _retry_policy(retry: bool | int | Mapping[str, Any] | None) -> list[Any]:
     return [{"retry_policy": {"limit": retry} if isinstance(retry, int) else dict(retry)}]
 
 
-# The arguments that are not on the wire as they stand: the member that they become, and its form; None sends nothing.
+# Arguments with another name or format on the wire: the member and its conversion; None sends nothing.
 _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "headers": ("headers", _headers),
     "timeout": ("timeout_ms", lambda seconds: max(1, round(seconds * 1000))),
@@ -119,7 +119,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
 
 
 def _take_body(options: dict[str, Any]) -> tuple[Upload | None, str | None]:
-    """Take the body out of the options, and with it the content type that it implies."""
+    """Remove the body from the options; return it with its default content type."""
     data = options.pop("data", None)
     if "json" not in options:
         return data, None
@@ -145,7 +145,7 @@ def _is_source(data: object) -> bool:
 
 
 def _multipart(parts: Multipart) -> list[dict[str, Any]]:
-    """Give the daemon's parts of a form."""
+    """Return the parts of a form in their wire format."""
     if not isinstance(parts, Mapping):
         return [dict(part) for part in parts]
     return [{"name": name, **_part(content)} for name, content in parts.items()]
@@ -159,19 +159,19 @@ def _part(content: object) -> dict[str, Any]:
     if isinstance(content, (bytes, bytearray, memoryview)):
         return {"base64": base64.b64encode(content).decode()}
     path = os.path.abspath(cast("os.PathLike[str]", content))  # noqa: PTH100, as above
-    # The daemon takes no name without an extension for a file's own unless it is told to.
+    # The daemon derives a file name only from a path with an extension.
     return {"file": path, "file_name": os.path.basename(path)}  # noqa: PTH119
 
 
 def destination(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Give the place of a download: a file, or a directory in which the response names it."""
+    """Return the destination of a download: a file, or a directory in which the response names the file."""
     place = os.path.abspath(path)  # noqa: PTH100, as above
     kind = "directory" if os.path.isdir(place) else "path"  # noqa: PTH112
     return present({kind: place, "remove_previous": True, "umask": _umask()})
 
 
 def _umask() -> int | None:
-    """Give our umask; it cannot be asked for without changing it for a moment, which other threads would notice."""
+    """Return the umask, without changing it for a moment as umask(2) would: other threads might notice."""
     status = Path("/proc/self/status")
     with contextlib.suppress(OSError, ValueError):
         for line in status.read_text().splitlines():
@@ -181,7 +181,7 @@ def _umask() -> int | None:
 
 
 def progress(record: dict[str, Any]) -> Progress:
-    """Give how far a download is."""
+    """Return the progress of a download."""
     received = record.get("received_bytes", (record.get("body") or {}).get("size_bytes", 0))
     total = record.get("total_bytes", received if "outcome" in record and record["outcome"]["ok"] else None)
     return Progress(received, total, record.get("resume_data"))
@@ -195,14 +195,14 @@ class Gathering:
         self._asked = time.monotonic()
 
     def add(self, block: bytes) -> Iterator[bytes]:
-        """Take a block, and give the pieces that can go; all of it if the block was long in coming."""
+        """Add a block; return the pieces that can be sent, everything if the block came late."""
         was_slow = time.monotonic() - self._asked > GATHERING_SECONDS
         self._pending += block
         yield from self._take(1 if was_slow else PIECE_BYTES)
         self._asked = time.monotonic()
 
     def rest(self) -> Iterator[bytes]:
-        """Give what is left at the end."""
+        """Return the rest."""
         return self._take(1)
 
     def _take(self, least: int) -> Iterator[bytes]:
@@ -212,7 +212,7 @@ class Gathering:
 
 
 def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
-    """Make pieces of what is read."""
+    """Collect blocks into pieces."""
     read = getattr(data, "read", None)
     gathering = Gathering()
     for block in data if read is None else iter(lambda: cast("bytes", read(PIECE_BYTES)), b""):
@@ -221,7 +221,7 @@ def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _encode_body(params: dict[str, Any], body: tuple[Upload | None, str | None]) -> bytes | None:
-    """Put the body into the params, or give it back when it is too large for a message."""
+    """Put the body into the params, or return it if it is too large for a message."""
     data, content_type = body
     if content_type is not None:
         _default_content_type(params, content_type)
@@ -248,17 +248,17 @@ def _default_content_type(params: dict[str, Any], value: str) -> None:
 
 
 def present(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the params that are not None."""
+    """Return the params that are not None."""
     return {name: value for name, value in params.items() if value is not None}
 
 
 def deadline(timeout: float | None) -> float | None:
-    """Give the moment at which a timeout has passed."""
+    """Return the deadline of a timeout."""
     return None if timeout is None else time.monotonic() + timeout
 
 
 def poll_ms(end: float | None) -> int:
-    """Give how long the next poll may take until a moment; 0 when it has come."""
+    """Return the timeout of the next poll, at most until a deadline; 0 if it has passed."""
     left = MAX_POLL_MS if end is None else round((end - time.monotonic()) * 1000)
     return min(max(0, left), MAX_POLL_MS)
 
@@ -269,5 +269,5 @@ def can_read(path: str) -> bool:
 
 
 def spool_path(record: dict[str, Any]) -> str | None:
-    """Give the file that holds the body of a record, if it is in one."""
+    """Return the path of the file with the body of a record; None if it is inline."""
     return cast("str | None", (record.get("body") or {}).get("file"))

@@ -9,10 +9,10 @@ from typing import Any, Final
 from ._exceptions import ConnectionLostError, ProtocolError
 
 # The daemon keeps its lines under 64 KiB; only rpc.discover is longer, by far less than this. A peer that sends more
-# without a line end is not carpoold, and must not fill our memory.
+# without a line end is not carpoold, and must not exhaust the memory.
 MAX_LINE_BYTES: Final = 16 << 20
-# The longest message that the daemon takes by default. A longer call is refused by it; a longer answer is ours to
-# refuse, because the daemon could not tell which of its questions it belongs to.
+# The maximum message of the daemon by default. The daemon refuses a longer call; a longer answer is refused here,
+# because the daemon could not find out which of its callbacks it answers.
 MAX_ANSWER_BYTES: Final = 1 << 20
 
 # One encoder for all calls: json.dumps with separators builds a new one each time.
@@ -64,7 +64,7 @@ Event = Result | Failure | Notification | Question | NeedData
 
 
 class RPCConnection:
-    """One connection's protocol state: the ids given out and the bytes of the message that is not complete yet."""
+    """The protocol state of one connection: the last id, and the bytes of the incomplete message."""
 
     __slots__ = ("_buffer", "_last_id", "_max_line_bytes", "_scanned")
 
@@ -75,7 +75,7 @@ class RPCConnection:
         self._max_line_bytes = max_line_bytes
 
     def send_request(self, method: str, params: dict[str, Any]) -> tuple[int, bytes]:
-        """Give the id of a new call and the bytes to write for it.
+        """Return the id of a new call and the bytes to write.
 
         Raises ValueError or TypeError when a value has no JSON form (NaN, a lone surrogate, an object).
         """
@@ -84,11 +84,11 @@ class RPCConnection:
         return self._last_id, (_encode(message) + "\n").encode()
 
     def send_notification(self, method: str, params: dict[str, Any]) -> bytes:
-        """Give the bytes of a message that wants no answer."""
+        """Return the bytes of a notification."""
         return (_encode({"jsonrpc": "2.0", "method": method, "params": params}) + "\n").encode()
 
     def send_result(self, question: Question, value: Any) -> bytes:
-        """Give the bytes that answer a question.
+        """Return the bytes of the answer to a call of the daemon.
 
         Raises ValueError or TypeError when the value has no JSON form, or one that is too long for the daemon.
         """
@@ -98,18 +98,18 @@ class RPCConnection:
         return data
 
     def send_error(self, question: Question, code: int, message: str) -> bytes:
-        """Give the bytes that tell the daemon that its question has no answer."""
+        """Return the bytes of an error answer to a call of the daemon."""
         failure = {"code": code, "message": message}
         return (_encode({"jsonrpc": "2.0", "id": question.id, "error": failure}) + "\n").encode()
 
     def receive_data(self, data: bytes) -> None:
-        """Take what was read from the socket; empty data means that the daemon closed the connection."""
+        """Add bytes read from the socket; empty data means that the daemon closed the connection."""
         if not data:
             raise ConnectionLostError("the daemon closed the connection")
         self._buffer += data
 
     def next_event(self) -> Event:
-        """Give the next message that is complete, or NEED_DATA. Blank lines are skipped."""
+        """Return the next complete message, or NEED_DATA. Blank lines are skipped."""
         while True:
             end = self._buffer.find(b"\n", self._scanned)
             if end < 0:

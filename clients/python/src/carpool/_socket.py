@@ -20,22 +20,22 @@ from ._exceptions import DaemonUnreachableError
 
 # sockaddr_un.sun_path has 108 bytes, the last one a NUL.
 MAX_PATH_BYTES: Final = 107
-# A daemon that has not said that it is ready by then hangs; one that failed tells within a second.
+# The timeout of a start; a daemon that fails reports it within a second.
 START_SECONDS: Final = 10.0
-# When our daemon ended because another one holds the lock, that one listens within this time.
+# If the started daemon ended because another one holds the lock, that one listens within this time.
 RACE_SECONDS: Final = 2.0
-# A reason is one line with a path or two in it.
+# The maximum length of a status line: a sentence with one or two paths.
 _MAX_STATUS_BYTES: Final = 16_384
-# What client.hello takes.
+# The maximum length of a name in client.hello.
 _MAX_NAME_BYTES: Final = 64
-# What a daemon needs of our environment: the rest is our caller's, and would stay in the daemon for days.
+# The variables that the daemon inherits: the others belong to this program, and the daemon may run for days.
 _INHERITED: Final = frozenset({"HOME", "USER", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS"})
 _INHERITED_PREFIXES: Final = ("XDG_", "CARPOOL_")
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
 def connect(explicit: str | os.PathLike[str] | None = None, *, may_start: bool = True) -> socket.socket:
-    """Give a connected socket; may start the daemon if none answers and no socket was named explicitly.
+    """Return a connected socket; starts the daemon if none answers and no socket was named explicitly.
 
     Raises DaemonUnreachableError, and ValueError if CARPOOL_CLIENT is no name.
     """
@@ -51,7 +51,7 @@ def connect(explicit: str | os.PathLike[str] | None = None, *, may_start: bool =
 
 
 def _introduction() -> bytes:
-    """Give a notification with the name that this program has by CARPOOL_CLIENT; nothing without one."""
+    """Return the notification with the client's name, CARPOOL_CLIENT; empty without one."""
     name = os.environ.get("CARPOOL_CLIENT", "")
     if len(name.encode(errors="surrogateescape")) > _MAX_NAME_BYTES:
         raise ValueError(f"CARPOOL_CLIENT has more than {_MAX_NAME_BYTES} bytes; unset it, or use a shorter name")
@@ -73,7 +73,7 @@ def _connect(explicit: str | os.PathLike[str] | None, may_start: bool) -> socket
 
 
 def default_path() -> str:
-    """Give the socket's path when none is named, by the same rule as the daemon's."""
+    """Return the default path of the socket, by the same rules as the daemon."""
     runtime = _variable("XDG_RUNTIME_DIR")
     if runtime and _mode_if_ours(runtime) == stat.S_IRWXU:
         return f"{runtime}/carpool/carpool.sock"
@@ -100,13 +100,13 @@ def _last_resort() -> str:
 
 
 def _variable(name: str) -> str | None:
-    """Give an absolute path out of the environment; others are ignored, as the XDG specification asks."""
+    """Return an absolute path from the environment; the XDG specification requires to ignore others."""
     value = os.environ.get(name, "")
     return value if value.startswith("/") else None
 
 
 def _mode_if_ours(directory: str) -> int | None:
-    """Give the permission bits of a directory of this user; None if it is something else."""
+    """Return the permission bits of a directory of this user; None if it is something else."""
     try:
         found = Path(directory).lstat()
     except OSError:
@@ -124,7 +124,7 @@ def _checked(path: str) -> str:
 
 
 def _candidates() -> Iterator[str]:
-    """Give the default path, then the one in the lock of a running daemon, whose environment may be another."""
+    """Yield the default path, then the one in the lock of a running daemon, whose environment may differ."""
     default = default_path()
     yield default
     with contextlib.suppress(OSError, UnicodeDecodeError):
@@ -220,7 +220,7 @@ def _spawn(program: str, status: int) -> None:
             {**inherited, "PATH": _PATH, "CARPOOL_STATUS_FD": "3"},
             file_actions=actions,
             setsid=True,  # the daemon outlives our terminal
-            # What we ignore or block is our own business: Python itself ignores two of these.
+            # The daemon does not inherit ignored signals: Python itself ignores two of these.
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGTERM],
             setsigmask=[],
         )
@@ -231,7 +231,7 @@ def _spawn(program: str, status: int) -> None:
 
 
 def _launch_status(status: FileIO) -> bytes:
-    """Give the line that the daemon writes: "ready", or why it cannot start; empty when it ended without a word."""
+    """Return the daemon's status line: "ready", or why it cannot start; empty if it ended without one."""
     line = b""
     deadline = time.monotonic() + START_SECONDS
     waiting = select.poll()

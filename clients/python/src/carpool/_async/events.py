@@ -12,8 +12,8 @@ from .._events import Event, told_at_first
 from .._exceptions import DaemonUnreachableError
 from .._operations import deadline, present
 
-# How long to wait before another look at a daemon that has gone, in seconds: it is soon there when it was restarted,
-# and each look costs a failed connect.
+# The pauses between attempts to reconnect, in seconds: short at first, for a daemon that was restarted; an attempt
+# costs one failed connect.
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 1.0
 
@@ -27,7 +27,7 @@ class AsyncEventStream:
     """
 
     cursor: str | None
-    """Where the last event stands that was given; `since` goes on behind it."""
+    """The cursor of the last event; `since` resumes after it."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class AsyncEventStream:
                 break
             if event.cursor is not None:
                 self.cursor = event.cursor
-            # A bookmark says nothing but how far we have read.
+            # A bookmark only advances the cursor.
             if event.type != "bookmark":
                 return event
         raise StopAsyncIteration
@@ -82,7 +82,7 @@ class AsyncEventStream:
         await self._channel.close()
 
     async def _next(self) -> Event | None:
-        """Wait for the next event; None when none came in time."""
+        """Return the next event; None after the timeout."""
         idle = deadline(self._timeout)
         ends = [end for end in (idle, self._until) if end is not None]
         end = min(ends, default=None)
@@ -109,7 +109,7 @@ class AsyncEventStream:
         since = self.cursor if self._is_resumable else None
         answer = await self._channel.call(self._method, present({**self._params, "since": since}))
         self._has_begun = True
-        # Whoever ends the daemon on purpose does not want it started because somebody watched.
+        # A daemon that was stopped on purpose must not be started by a program that watches events.
         self._channel.may_start = False
         self._told.extend(told_at_first(answer, since))
         if self.cursor is None:

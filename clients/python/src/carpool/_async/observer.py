@@ -13,7 +13,7 @@ from .events import AsyncEventStream
 
 
 class AsyncObserver:
-    """What a client can learn without making requests."""
+    """Events and reachability: the part of a client that makes no requests."""
 
     def __init__(self, socket: str | os.PathLike[str] | None) -> None:
         self._channel = AsyncChannel(socket)
@@ -29,7 +29,7 @@ class AsyncObserver:
         reconnect: bool = True,
         timeout: float | None = None,
     ) -> AsyncEventStream:
-        """Give the events whose type matches one of the globs, as they happen.
+        """Iterate over the events whose type matches one of the patterns, as they happen.
 
         `scope` is "mine", "all" or "session:NAME". `since` is the cursor of an earlier event: what has happened since
         then comes first. With `snapshot` the first event says how things stand. `progress_interval` is the least time
@@ -43,7 +43,7 @@ class AsyncObserver:
         return AsyncEventStream(feed, "events.subscribe", params, since=since, reconnect=reconnect, timeout=timeout)
 
     async def subscribe(self, types: Sequence[str] = ("*",), scope: str = "mine") -> str:
-        """Ask for events on this connection; gives the subscription's name. `events` does more, and is simpler.
+        """Subscribe to events on this connection; return the subscription's id. `events` does more, and is simpler.
 
         `scope` is "mine", "all" or "session:NAME". The events come out of `notifications`.
         """
@@ -51,11 +51,11 @@ class AsyncObserver:
         return str(answer["sub"])
 
     async def unsubscribe(self, subscription: str) -> None:
-        """End a subscription: none of its events comes after this, but those that were received are still given."""
+        """End a subscription. Events that were received before are still returned."""
         await self._channel.call("events.unsubscribe", {"sub": subscription})
 
     async def notifications(self, timeout: float | None = None) -> AsyncIterator[Notification]:
-        """Iterate over what the daemon sends by itself; ends when nothing came for `timeout` seconds, or when closed.
+        """Iterate over the notifications of the daemon; ends after `timeout` seconds without one, or when closed.
 
         At most 10,000 wait to be read; then they are replaced by one event of the type `lagged`.
         """
@@ -63,7 +63,7 @@ class AsyncObserver:
             yield notification
 
     async def reachability(self, host: str | None = None, *, fresh: bool = False) -> Reachability:
-        """Tell whether packets can leave, and which way they would go to a host. Nothing is sent anywhere.
+        """Return whether packets can leave, and the routes to a host. Nothing is sent.
 
         `fresh` asks the interfaces first, and looks again.
         """
@@ -118,7 +118,7 @@ class AsyncObserver:
                     ways = HostReachability(record)
                 state = Reachability(change.data["reachability"], {} if ways is None else {ways.host: ways})
                 if host is not None and not _is_known(state):
-                    # A watch begins before the name has been looked up, and tells of changes alone.
+                    # A watch begins before the name is resolved, and reports only changes.
                     state = await self.reachability(host)
                     ways = state.hosts.get(host, ways)
                 if state.is_usable if host is None else ways is not None and ways.is_usable and _is_known(state):
@@ -129,5 +129,5 @@ class AsyncObserver:
 
 
 def _is_known(state: Reachability) -> bool:
-    """Tell whether the ways to the hosts are known: not while a name is looked up, unless nothing can be known."""
+    """Return whether the routes to the hosts are known: false while a name is resolved, unless they cannot be known."""
     return state.status == "unknown" or all(ways.status != "unknown" for ways in state.hosts.values())

@@ -1,4 +1,4 @@
-"""A body that is read while it comes."""
+"""A response body that is read while it arrives."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .._channel_async import AsyncChannel
 from .._exceptions import CarpoolError, make_request_error
 from .._models import Headers, Response, ServerSentEvent
 
-# How long the daemon waits for the next piece before it answers that there is none yet.
+# The timeout of one request.read, after which the answer is empty.
 _POLL_MS = 60_000
 
 
 class AsyncStream:
-    """What comes of a request of `AsyncClient.stream`: its head at once, its body piece by piece.
+    """The response of `AsyncClient.stream`: its head at once, its body in pieces.
 
     One of the iterators reads the body, once. As long as none asks for more, the daemon buffers little and the origin
     waits. They raise RequestError if the transfer fails, or if a line or event is too long for a message.
@@ -44,7 +44,7 @@ class AsyncStream:
         return self.head.headers
 
     def raise_for_status(self) -> AsyncStream:
-        """Raise HTTPStatusError if the status is 400 or above, else give the stream back."""
+        """Raise HTTPStatusError if the status is 400 or above; otherwise return the stream."""
         self.head.raise_for_status()
         return self
 
@@ -55,7 +55,7 @@ class AsyncStream:
                 yield base64.b64decode(piece["base64"])
 
     async def iter_text(self) -> AsyncIterator[str]:
-        """Iterate over the body as UTF-8, never cut inside of a character; what is none becomes U+FFFD."""
+        """Iterate over the body as text in UTF-8, in whole characters; invalid bytes become U+FFFD."""
         async for piece in self._pieces("text"):
             if "text" in piece:
                 yield piece["text"]
@@ -81,13 +81,13 @@ class AsyncStream:
     async def aclose(self) -> None:
         """End the request if it is not over, and let the daemon forget it."""
         self._is_over = True
-        # The connection may be what has ended the stream; then there is nobody to tell.
+        # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
             await self._channel.call("request.cancel", {"request": self.request_id})
             await self._channel.call("request.dismiss", {"request": self.request_id})
 
     async def _pieces(self, serializer: str) -> AsyncIterator[dict[str, Any]]:
-        """Ask for one piece after the other, until the last; raises what went wrong."""
+        """Iterate over the pieces until the last one; raises the error of the request."""
         params = {
             "request": self.request_id,
             "as": serializer,

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
         ValidateCall,
     )
 
-# body.read gives at most this much at a time, so that its line stays under the daemon's limit.
+# The maximum that body.read returns at a time, so that its line stays under the daemon's limit.
 _CHUNK_BYTES = 32_768
-# How often whoever wants to see the progress of a download is told.
+# The interval of the progress of a download.
 _PROGRESS_MS = 200
 
 
 def _until_disconnect(options: RequestOptions) -> RequestOptions:
-    """Give the options of a request that its caller waits for."""
+    """Return the options of a request whose caller waits for the response."""
     return {"on_disconnect": "cancel", **options}
 
 
@@ -71,7 +71,7 @@ class Client(Observer):
         self._channel.close()
 
     def call(self, method: str, /, **params: Any) -> Any:
-        """Call a method of the daemon with named parameters and give its result; raises RPCError."""
+        """Call a method of the daemon with named parameters and return its result; raises RPCError."""
         return self._channel.call(method, params)
 
     def request(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Response:
@@ -116,7 +116,7 @@ class Client(Observer):
         return self.request("DELETE", url, **options)
 
     def submit(self, method: str, url: str, **options: Unpack[RequestOptions]) -> str:
-        """Make a request that goes on without us, and give its id; the arguments are those of `request`.
+        """Start a request and return its id without waiting; the arguments are those of `request`.
 
         What is sent as it is read is read first, unless the request is over before.
         """
@@ -134,7 +134,7 @@ class Client(Observer):
         method: str = "POST",
         **options: Unpack[RequestOptions],
     ) -> Response:
-        """Send a body, what `data` of `request` may be, with the events of uploads; the arguments are those of it."""
+        """Send a body as an upload, with its events; `data` and the other arguments are those of `request`."""
         given = cast("RequestOptions", {**options, "kind": "upload", "data": content})
         return self.request(method, url, **given)
 
@@ -148,7 +148,7 @@ class Client(Observer):
         resume: str | None = None,
         **options: Unpack[RequestOptions],
     ) -> Response:
-        """Save what is under a URL, and give the response, whose `path` is the file.
+        """Download a URL to a file, and return the response, whose `path` is the file.
 
         `path` is the file, which is replaced once all is there and `validate` has not refused it, or a directory, in
         which the response names it. `progress` is told how far it is, five times a second. `resume` is the
@@ -161,7 +161,7 @@ class Client(Observer):
         try:
             response = self._watch(request, progress)
         except BaseException:
-            # The connection may be what has failed; the daemon then sees that too.
+            # If the connection has failed, the daemon notices too.
             with contextlib.suppress(CarpoolError):
                 self._channel.call("request.cancel", {"request": request, "resume_data": True})
             raise
@@ -173,7 +173,7 @@ class Client(Observer):
     def stream(
         self, method: str, url: str, *, credit_bytes: int = 262_144, **options: Unpack[RequestOptions]
     ) -> Iterator[Stream]:
-        """Make a request whose body is read while it comes: `with client.stream("GET", url) as stream`.
+        """Make a request whose body is read while it arrives: `with client.stream("GET", url) as stream`.
 
         `credit_bytes` is the most of the body that is asked for at a time. The other arguments are those of `request`,
         but for `data` that is read while it is sent, which raises ValueError. The request ends with the block.
@@ -189,7 +189,7 @@ class Client(Observer):
             stream.close()
 
     def wait(self, request: str, timeout: float | None = None) -> Response:
-        """Wait until a request is over, and give what came of it, also if it has failed.
+        """Wait until a request has finished, and return the response, also if it has failed.
 
         Raises TimeoutError when it is not over after `timeout` seconds.
         """
@@ -198,38 +198,38 @@ class Client(Observer):
     def response(
         self, request: str, serialize: Serialize | Sequence[Serialize] | None = None, timeout: float | None = None
     ) -> Response:
-        """Wait like `wait`, and give all that is known, with values made of the body anew; nothing is sent again."""
+        """Wait like `wait`, and return the full record, with the body serialized again; nothing is sent again."""
         return self._poll("request.response", {"request": request, "serialize": serialize}, timeout)
 
     def resume(self, request: str) -> bool:
-        """Let a request start or go on; gives whether that changed anything."""
+        """Start or resume a request; return whether that changed its state."""
         return bool((self._channel.call("request.resume", {"request": request}))["changed"])
 
     def suspend(self, request: str) -> bool:
-        """Hold a request up until it is resumed; gives whether that changed anything."""
+        """Suspend a request until it is resumed; return whether that changed its state."""
         return bool((self._channel.call("request.suspend", {"request": request}))["changed"])
 
     def cancel(self, request: str) -> bool:
-        """End a request that is under way; gives whether that changed anything."""
+        """Cancel a request; return whether that changed its state."""
         return bool((self._channel.call("request.cancel", {"request": request}))["changed"])
 
     def curl(self, request: str, *, reveal: bool = False) -> str | None:
-        """Give a command line that sends the same request, None before there is one; secrets are masked or revealed."""
+        """Return a curl command that sends the same request; None before it is created. `reveal` shows secrets."""
         answer = self._channel.call("request.curl", {"request": request, "reveal": reveal})
         return None if answer["curl"] is None else str(answer["curl"])
 
     def create_session(self, name: str, configuration: SessionOptions | Mapping[str, Any] | None = None) -> bool:
-        """Create a session; gives False if there is one of the same name and configuration already."""
+        """Create a session; return False if a session with this name and configuration exists."""
         params = operations.present({"name": name, "configuration": configuration})
         return bool((self._channel.call("session.create", params))["changed"])
 
     def set_credential(self, session: str, credential: Credential | None) -> None:
-        """Give a session's authentication another credential, or none."""
+        """Replace or remove the credential of a session's authentication."""
         wire = None if credential is None else operations.credential_params(credential)
         self._channel.call("session.set_credential", {"session": session, "credential": wire})
 
     def cancel_requests(self, session: str) -> int:
-        """Cancel the requests of a session that are under way; gives how many."""
+        """Cancel the unfinished requests of a session; return their number."""
         return int((self._channel.call("session.cancel_requests", {"session": session}))["cancelled"])
 
     def register(
@@ -278,11 +278,11 @@ class Client(Observer):
         self._channel.serve(timeout)
 
     def _make(self, call: str, method: str, url: str, options: RequestOptions) -> Any:
-        """Call what makes a request; a body that is too large for a message goes as a file, which the daemon opens."""
+        """Call a method that makes a request; a body too large for a message is sent as a file."""
         params, large = operations.request_params(method, url, options, self._session)
         if large is None:
             return self._channel.call(call, params)
-        # It takes ten times as long to import as the rest, and few programs need it.
+        # Few programs need it, and its import takes ten times as long as the rest.
         import tempfile  # noqa: PLC0415
 
         with tempfile.NamedTemporaryFile(prefix="carpool-") as file:
@@ -292,13 +292,13 @@ class Client(Observer):
             return self._channel.call(call, params)
 
     def _feed(self, request: str, data: Any) -> None:
-        """Give the daemon a body while it is sent. One that it no longer wants is not read to its end."""
+        """Send the body to the daemon in pieces, until the daemon refuses more."""
         try:
             for piece in self._channel.pieces(data):
                 self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
             self._channel.call("body.put", {"request": request, "end": True})
         except ObjectError:
-            # The request is over: an early answer, or its failure, is what its record tells.
+            # The request has finished early; its record says how.
             return
         except BaseException:
             with contextlib.suppress(CarpoolError):
@@ -312,7 +312,7 @@ class Client(Observer):
         return response
 
     def _watch(self, request: str, progress: Callable[[Progress], object] | None) -> Response:
-        """Wait for a download, and tell how far it is."""
+        """Wait for a download and report its progress."""
         poll_ms = operations.MAX_POLL_MS if progress is None else _PROGRESS_MS
         while True:
             record = self._channel.call("request.wait", {"request": request, "timeout_ms": poll_ms})
@@ -340,14 +340,14 @@ class Client(Observer):
         """Make the response of a record, with a body that is not in it; the file of one that is not kept is let go."""
         path = operations.spool_path(record)
         if path is None or (is_kept and operations.can_read(path)):
-            # A file that stays, such as a download, is read when its content is asked for.
+            # A file that is kept, such as a download, is read when the content is used.
             return Response(record)
         request = record["request"]
         body = self._channel.read_file(path)
         if body is None:
             body = self._read_body(request)
         if not is_kept:
-            # The daemon drops the file by itself later: that it is gone already is no failure of this request.
+            # The daemon deletes the file later anyway: that it is already deleted is not an error.
             with contextlib.suppress(RPCError):
                 self._channel.call("body.release", {"request": request})
         return Response(record, body)
