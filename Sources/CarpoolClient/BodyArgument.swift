@@ -2,15 +2,15 @@ package import CarpoolJSON
 package import CarpoolSystem
 internal import Glibc
 
-/// A body on its way to the daemon: in the message while it is small, else as a file that the daemon opens itself.
+/// A request body as the daemon receives it: inside the message if it is small, else as a file that the daemon opens.
 package enum BodyArgument {
     /// Its bytes.
     case bytes([UInt8])
     /// The absolute path of the caller's file.
     case file(String)
-    /// A copy of what came through a pipe; it goes with this value.
+    /// A copy of what came through a pipe, deleted with this value.
     case copy(TemporaryFile)
-    /// What is given to the daemon while it is sent.
+    /// A body sent to the daemon in pieces.
     case stream(StreamedBody)
     /// The parts of a form.
     case form([FormPart])
@@ -20,18 +20,18 @@ package enum BodyArgument {
         case text(String)
         case file(String)
         case standardInput
-        /// A file as it is, without a content type of ours.
+        /// A file sent as it is, without a default content type.
         case upload(String)
-        /// Standard input, sent while it comes.
+        /// Standard input, sent while it is read.
         case stream
         /// A form of parts.
         case form([FormPart])
     }
 
-    /// The most that travels inside the message: a message may have 1 MiB, and a text can grow sixfold by escaping.
+    /// The largest body inside a message: a message may have 1 MiB, and escaping makes a text up to six times as long.
     package static let inlineBytes = 65_536
 
-    /// Reads a body, of which it never holds more than ``inlineBytes`` in memory.
+    /// Reads a body; holds at most ``inlineBytes`` of it in memory.
     package static func load(_ source: Source) throws(SystemError) -> BodyArgument {
         switch source {
         case .text(let text): return .bytes(Array(text.utf8))
@@ -49,7 +49,7 @@ package enum BodyArgument {
         return FileDescriptor(owning: fd)
     }
 
-    /// A file is the daemon's to read; what is none, such as a pipe with a name, is read here.
+    /// The daemon reads a regular file; anything else, such as a named pipe, is read here.
     private static func upload(_ path: String) throws(SystemError) -> BodyArgument {
         let file = try FileDescriptor.open(path, O_RDONLY)
         var info = stat()
@@ -77,7 +77,7 @@ package enum BodyArgument {
         return try copy(bytes, rest: source)
     }
 
-    /// Into the state directory: the daemon sees it there, whatever its view of /tmp is.
+    /// Copies to the state directory, which the daemon sees even if it has a /tmp of its own.
     private static func copy(_ head: [UInt8], rest: borrowing FileDescriptor) throws(SystemError) -> BodyArgument {
         let folder = Directories(environment: .process, uid: geteuid()).state
         try PrivateDirectory.create(folder)

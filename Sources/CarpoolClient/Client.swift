@@ -2,30 +2,30 @@ public import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// A connection to the daemon that waits for each answer: what a command line tool needs, and nothing that starts slowly.
+/// A blocking connection to the daemon, with one call at a time. It starts fast, for command line tools.
 public final class Client {
     private let finder: DaemonFinder
     private var socket: FileDescriptor
     private var lines = LineBuffer()
     private var lastID: Int64 = 0
-    /// A notification `client.hello` with the name under which the user wants this program to be known; empty without one.
+    /// A notification `client.hello` with the client's name; empty without a name.
     private let introduction: [UInt8]
-    /// Whether the introduction has gone over the present connection.
+    /// Whether the introduction was sent on the current connection.
     private var isIntroduced = false
 
-    /// The variable with the name of the client, for programs that belong together, or that share a session and do not.
+    /// The environment variable with the client's name. Programs with the same name count as one client.
     static let nameVariable = "CARPOOL_CLIENT"
-    /// What `client.hello` takes.
+    /// The maximum length of a name in `client.hello`.
     private static let nameBytes = 64
 
-    /// Connects to the daemon, and starts one if the finder is to.
+    /// Connects to the daemon; the finder starts one if none runs.
     public init(_ finder: DaemonFinder) throws(ClientError) {
         self.finder = finder
         introduction = try Client.introduction(name: Environment.process[Client.nameVariable])
         socket = try finder.connect()
     }
 
-    /// The user that the daemon runs as; `nil` if the kernel does not tell.
+    /// The user id of the daemon; `nil` if the kernel does not report it.
     public var daemonUID: UInt32? { try? PeerCredentials(of: socket.raw).uid }
 
     static func introduction(name: String?) throws(ClientError) -> [UInt8] {
@@ -46,10 +46,10 @@ public final class Client {
         return writer.bytes
     }
 
-    /// Calls a method and waits for its result. The closure writes one JSON object, the parameters.
+    /// Calls a method and returns its result. The closure writes one JSON object, the parameters.
     ///
-    /// A daemon that ends may close the connection before it has read anything, or refuse new requests until those under way are done
-    /// (`draining`). Then the call is made again, to its successor.
+    /// A daemon that shuts down may close the connection before it reads anything, or refuse new requests until the
+    /// running ones have finished (`draining`). The call is then repeated on the next daemon.
     public func call(
         _ method: String, _ params: (inout JSONWriter) -> Void = { $0.raw(Array("{}".utf8)) }
     ) throws(ClientError) -> JSON {
@@ -64,12 +64,12 @@ public final class Client {
         throw .disconnected("the daemon closes every connection before it reads the call")
     }
 
-    /// How often a call is made while one daemon after the other ends.
+    /// The maximum number of times a call is sent while daemons shut down.
     private static let attempts = 3
-    /// How long a daemon that drains is waited for: its default, and some time to close.
+    /// How long to wait for a draining daemon: the default of a drain, and time to close.
     private static let drainMilliseconds = 35_000
 
-    /// The answer; `nil` if the daemon has not taken the call and has closed the connection.
+    /// Returns the answer; `nil` if the daemon closed the connection without accepting the call.
     private func exchangeUnlessDraining(_ line: [UInt8]) throws(ClientError) -> JSON? {
         do throws(ClientError) {
             return try exchange(line)
@@ -96,20 +96,20 @@ public final class Client {
         return writer.bytes
     }
 
-    /// What the daemon has sent.
+    /// A message from the daemon.
     enum Message {
-        /// The result of the call that was begun last.
+        /// The result of the last call.
         case answer(JSON)
         /// The parameters of a notification `event`.
         case event(JSON)
     }
 
-    /// Sends a call, whose answer is one of the next messages.
+    /// Sends a call; `next` returns its answer.
     func begin(_ method: String, _ params: (inout JSONWriter) -> Void) throws(ClientError) {
         guard send(line(method, params)) else { throw .disconnected("the daemon closed the connection") }
     }
 
-    /// Waits for the next message; `nil` if this point of time comes first, or if one of the other descriptors wants attention.
+    /// Waits for the next message; returns `nil` at the deadline, or when one of the other descriptors is ready.
     func next(
         before deadline: MonotonicTime, or inputs: [Int32] = [], lossOf outputs: [Int32] = []
     ) throws(ClientError) -> Message? {
@@ -123,7 +123,7 @@ public final class Client {
                 }
             case .tooLong: throw .protocolViolation("a message is longer than \(LineBuffer.maximumBytes) bytes")
             case .needsBytes:
-                // The others first: a stream of events that never ends must not keep a signal waiting.
+                // The other descriptors first: an endless stream of events must not delay a signal.
                 let ready = deadline.waitForInput(inputs + [socket.raw], orLossOf: outputs)
                 guard ready == socket.raw else { return nil }
                 guard try receive() else { throw .disconnected("the daemon closed the connection") }
@@ -131,7 +131,7 @@ public final class Client {
         }
     }
 
-    /// Waits until the daemon closes the connection, or for so many milliseconds; gives whether it has closed it.
+    /// Waits until the daemon closes the connection, with a timeout; returns whether it was closed.
     public func waitForClose(milliseconds: Int) -> Bool {
         let deadline = MonotonicTime.read().advanced(milliseconds: milliseconds)
         var scratch = [UInt8](repeating: 0, count: 4_096)
@@ -144,7 +144,7 @@ public final class Client {
         return false
     }
 
-    /// Sends a line and waits for its answer; `nil` if the daemon has gone without having read any of it.
+    /// Sends a line and returns its answer; `nil` if the daemon closed the connection without reading any of it.
     private func exchange(_ line: [UInt8]) throws(ClientError) -> JSON? {
         guard send(line) else { return nil }
         while true {
@@ -156,13 +156,13 @@ public final class Client {
                 guard try receive() else { return nil }
                 continue
             }
-            // What is no answer to this call is an event, or the answer to one that was given up.
+            // Everything else is an event, or the answer to an abandoned call.
             if answer["id"]?.integer == lastID || answer["id"]?.isNull == true { return try result(of: answer) }
         }
     }
 
     private func send(_ line: [UInt8]) -> Bool {
-        // With the first call, so that a name costs no round trip.
+        // Sent with the first call, so that a name costs no round trip.
         let line = isIntroduced || introduction.isEmpty ? line : introduction + line
         isIntroduced = true
         var done = 0
@@ -171,14 +171,14 @@ public final class Client {
             switch sent {
             case .bytes(let count): done &+= count
             case .wouldBlock, .endOfFile: continue
-            // The daemon may have answered before it closed; whoever reads finds out.
+            // The daemon may have answered before it closed the connection; reading shows it.
             case .failed: return done > 0
             }
         }
         return true
     }
 
-    /// Reads more; `false` if the connection ended with our line unread, which the kernel reports as a reset.
+    /// Reads more; returns `false` if the daemon closed without reading the call, which the kernel reports as a reset.
     private func receive() throws(ClientError) -> Bool {
         switch lines.fill({ Bytes.read(socket.raw, into: $0) }) {
         case .bytes, .wouldBlock: return true

@@ -1,46 +1,46 @@
 public import CarpoolSystem
 internal import Glibc
 
-/// The way to the daemon: where its socket should be, where the lock says it is, and how it is started if it is nowhere.
+/// Finds the daemon: at its expected socket, at the socket that the lock file names, or by starting it.
 public struct DaemonFinder {
-    /// Where the socket should be.
+    /// The expected socket.
     public let location: SocketLocation
     private let launcher: () -> DaemonLauncher?
 
-    /// How long a daemon may take until it serves, in milliseconds.
+    /// The time in which a started daemon must serve, in milliseconds.
     static let startMilliseconds = 10_000
-    /// The pause between two looks at a daemon that another tool has just started, in microseconds.
+    /// The interval at which a daemon that another program started is polled, in microseconds.
     private static let pauseMicroseconds: UInt32 = 2_000
 
-    /// A way that ends where there is no daemon, without a launcher; with one, a daemon is started there. The launcher is made only when it
-    /// is needed, which is once in a daemon's life.
+    /// A finder that starts a daemon if it has a launcher. The launcher is created only when no daemon runs, because
+    /// creating it searches PATH.
     public init(location: SocketLocation, launcher: @autoclosure @escaping () -> DaemonLauncher?) {
         self.location = location
         self.launcher = launcher
     }
 
-    /// The usual way: a daemon is started on demand, but never at a socket that the caller named.
+    /// The default: starts a daemon on demand, except at a socket that the caller named.
     public init(location: SocketLocation) {
         self.init(location: location, launcher: location.isExplicit ? nil : DaemonLauncher(location: location))
     }
 
-    /// Connects to the running daemon, or else starts one.
+    /// Connects to the running daemon, or starts one.
     func connect() throws(ClientError) -> FileDescriptor {
         if let socket = try connectIfRunning() { return socket }
-        guard let launcher = launcher() else { throw nobody() }
+        guard let launcher = launcher() else { throw notRunning() }
         return try start(launcher)
     }
 
-    /// Connects if a daemon answers; `nil` if none does.
+    /// Connects to a running daemon; returns `nil` if none answers.
     private func connectIfRunning() throws(ClientError) -> FileDescriptor? {
         if let socket = try attempt(location.path) { return socket }
-        // The daemon may have been started with another environment; its lock lies where the runtime directory plays no part.
+        // A daemon with another environment may use another socket; the path of the lock does not depend on it.
         guard case .held(let holder?) = lockState(), holder.socketPath != location.path else { return nil }
         return try attempt(holder.socketPath)
     }
 
     private func lockState() -> LockState {
-        // A lock that cannot be read says nothing; what is wrong with it, the daemon tells when it is started.
+        // An unreadable lock counts as free: the daemon reports the problem when it starts.
         (try? InstanceLock.state(at: location.lockPath)) ?? .free
     }
 
@@ -57,7 +57,7 @@ public struct DaemonFinder {
         return socket
     }
 
-    /// Without a runtime directory the path may lie where others can write, so a listener there must be ours, or root's.
+    /// Requires that the daemon runs as this user or root: without a runtime directory others may create the socket.
     private func checkPeer(of socket: Int32, _ path: String) throws(ClientError) {
         guard !location.isExplicit, let peer = try? PeerCredentials(of: socket), peer.uid != 0, peer.uid != geteuid()
         else { return }
@@ -70,7 +70,7 @@ public struct DaemonFinder {
         code == EACCES ? "the socket belongs to another user; only its owner and root may connect" : nil
     }
 
-    private func nobody() -> ClientError {
+    private func notRunning() -> ClientError {
         if lockState() != .free {
             return .unreachable(
                 socketPath: location.path, reason: "a daemon holds \(location.lockPath), but nothing listens there",
@@ -79,10 +79,11 @@ public struct DaemonFinder {
         let start = "carpool daemon start" + (location.isExplicit ? " --socket \(location.path)" : "")
         return .unreachable(
             socketPath: location.path, reason: "no daemon listens there",
-            hint: location.isExplicit ? "a socket that was \(location.rule) gets no daemon unasked: \(start)" : start)
+            hint: location.isExplicit
+                ? "no daemon is started at a socket \(location.rule); start it with: \(start)" : start)
     }
 
-    /// Starts a daemon. Several tools may do so at once: one daemon gets the lock, and all tools connect to that one.
+    /// Starts a daemon. If several programs do so at once, one daemon gets the lock, and all connect to it.
     private func start(_ launcher: DaemonLauncher) throws(ClientError) -> FileDescriptor {
         let deadline = MonotonicTime.read().advanced(milliseconds: DaemonFinder.startMilliseconds)
         repeat {

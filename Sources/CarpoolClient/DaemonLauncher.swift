@@ -1,16 +1,16 @@
 public import CarpoolSystem
 internal import Glibc
 
-/// Starts `carpoold` in the background, and waits for what it says of itself.
+/// Starts `carpoold` in the background and reads its start-up status.
 public struct DaemonLauncher {
     private let location: SocketLocation
     private let homes: Directories
     private let program: String?
 
-    /// The most of a log that is read to tell why a daemon did not start, in bytes.
+    /// The maximum size of the excerpt of the log for error messages, in bytes.
     private static let excerptBytes = 4_096
 
-    /// A launcher of the daemon that serves this socket.
+    /// A launcher for a daemon that serves this socket.
     public init(location: SocketLocation) {
         self.init(
             location: location, program: DaemonLauncher.findProgram(),
@@ -23,12 +23,12 @@ public struct DaemonLauncher {
         self.homes = homes
     }
 
-    /// Where to read more, if the daemon came as far as its log.
+    /// Names the log, if the daemon wrote one.
     var hint: String? { access(homes.log, F_OK) == 0 ? "its log is \(homes.log)" : nil }
 
-    /// The daemon's program: beside this one, or else on PATH.
+    /// The path of `carpoold`: beside this program, or else on PATH.
     public static func findProgram() -> String? {
-        // Relative folders of PATH are left out: what they mean depends on where the call comes from.
+        // Relative directories in PATH are ignored: they depend on the working directory.
         let path = (Environment.process["PATH"] ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
         return ([ownFolder()].compactMap(\.self) + path).lazy.map { "\($0)/carpoold" }.first { access($0, X_OK) == 0 }
     }
@@ -40,7 +40,7 @@ public struct DaemonLauncher {
         return path.lastIndex(of: "/").map { path[..<$0] }
     }
 
-    /// Starts the daemon and waits until it serves; the reason in one line if it does not.
+    /// Starts the daemon and waits until it serves; returns the reason in one line if it fails.
     func launch(deadline: MonotonicTime) throws(ClientError) -> String? {
         guard let program else {
             throw .unreachable(
@@ -86,13 +86,13 @@ public struct DaemonLauncher {
             program, arguments: arguments, environment: variables, log: log, status: status)
     }
 
-    /// What the daemon gets of our environment: what it would keep, but for what a service manager has told us about ourselves.
+    /// Whether the daemon inherits a variable: one that it keeps, and that no service manager set for this process.
     static func isInherited(_ name: Substring) -> Bool {
         guard name != LaunchStatus.variable, name != "NOTIFY_SOCKET" else { return false }
         return DaemonEnvironment.isKept(name) && !name.hasPrefix("LISTEN_") && !name.hasPrefix("WATCHDOG_")
     }
 
-    /// The line that comes over the pipe: empty if it was closed without one, `nil` if nothing came in time.
+    /// Reads the status line from the pipe: empty if it was closed without one, `nil` after a timeout.
     private static func readLine(_ fd: Int32, _ deadline: MonotonicTime) -> String? {
         var line: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 512)
@@ -108,7 +108,7 @@ public struct DaemonLauncher {
         return nil
     }
 
-    /// The last line that was written behind an offset: what the dynamic linker or the daemon had to say at its end.
+    /// The last line of the log after an offset: the error message of the dynamic linker or of the daemon.
     private static func lastLine(of log: Int32, from offset: Int) -> String? {
         var bytes = [UInt8](repeating: 0, count: excerptBytes)
         let end = lseek(log, 0, SEEK_END)

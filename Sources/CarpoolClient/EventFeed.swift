@@ -1,21 +1,21 @@
 package import CarpoolJSON
 package import CarpoolSystem
 
-/// The events of one subscription, which is made anew whenever the daemon has been away.
+/// The events of one subscription. It subscribes again after a restart of the daemon.
 package final class EventFeed {
-    /// What comes next.
+    /// The next item.
     package enum Item {
-        /// The subscription stands, for the first time or again: the answer of the call.
-        case begun(JSON)
-        /// An event, as it came.
+        /// The subscription was made, for the first time or again: the answer of the call.
+        case subscribed(JSON)
+        /// An event.
         case event(JSON)
-        /// The daemon has gone. It is waited for; it is not started, since somebody may have ended it on purpose.
+        /// The connection was lost. The feed waits for a daemon and starts none: it may have been stopped on purpose.
         case lost
-        /// The time is over, or one of the other descriptors wants attention.
+        /// The deadline was reached, or one of the other descriptors is ready.
         case nothing
     }
 
-    /// Where the next subscription goes on from; the caller moves it on when it has dealt with an event.
+    /// The cursor with which the next subscription resumes; the caller advances it after handling an event.
     package var cursor: String?
 
     private let finder: DaemonFinder
@@ -26,12 +26,12 @@ package final class EventFeed {
     private var client: Client?
     private var hasBegun = false
     private var attempts = 0
-    private var patience = Patience()
-    /// When the daemon that has gone is looked for again.
-    private var nextLook = MonotonicTime(nanoseconds: 0)
+    private var backoff = ReconnectBackoff()
+    /// The time of the next connection attempt.
+    private var nextAttempt = MonotonicTime(nanoseconds: 0)
 
-    /// A feed of what a method subscribes to. The closure writes the method's parameters, given the cursor. Readiness of the inputs and the
-    /// loss of the outputs' readers interrupt the waiting.
+    /// A feed of the events to which a method subscribes. The closure writes the method's parameters, with the cursor.
+    /// Waiting ends when an input is ready or an output has lost its reader.
     package init(
         _ finder: DaemonFinder, method: String, since cursor: String? = nil, inputs: [Int32] = [],
         outputs: [Int32] = [], params: @escaping (inout JSONWriter, String?) -> Void
@@ -44,48 +44,49 @@ package final class EventFeed {
         self.params = params
     }
 
-    /// Waits for what comes next. The first connection is made, or else fails, as that of any command; later ones are waited for.
+    /// Waits for the next item. Throws if the first connection fails; later connections are retried.
     package func next(before deadline: MonotonicTime) throws(ClientError) -> Item {
         do throws(ClientError) {
             guard let client = try connected(deadline) else { return .nothing }
             switch try client.next(before: deadline, or: inputs, lossOf: outputs) {
             case .answer(let answer):
                 hasBegun = true
-                patience = Patience()
+                backoff = ReconnectBackoff()
                 if cursor == nil { cursor = answer["cursor"]?.string }
-                return .begun(answer)
+                return .subscribed(answer)
             case .event(let event): return .event(event)
             case nil: return .nothing
             }
         } catch {
             guard case .disconnected = error else { throw error }
             client = nil
-            nextLook = MonotonicTime.read().advanced(milliseconds: patience.next())
-            // A daemon that ends just now has not read our call; but one that never does is no daemon to wait for.
+            nextAttempt = MonotonicTime.read().advanced(milliseconds: backoff.next())
+            // A daemon that is shutting down does not read the call: try once more, but not forever.
             guard hasBegun || attempts < 2 else { throw error }
             return hasBegun ? .lost : .nothing
         }
     }
 
-    /// The connection, on which the subscription is under way; `nil` while there is none.
+    /// Returns the connection with the subscription, connecting if necessary; `nil` while there is none.
     private func connected(_ deadline: MonotonicTime) throws(ClientError) -> Client? {
         if let client { return client }
-        guard let made = hasBegun ? try again(deadline) : try first() else { return nil }
+        guard let made = hasBegun ? try reconnect(deadline) : try connectFirst() else { return nil }
         try made.begin(method) { [cursor, params] in params(&$0, cursor) }
         client = made
         return made
     }
 
-    private func first() throws(ClientError) -> Client {
+    private func connectFirst() throws(ClientError) -> Client {
         attempts &+= 1
         return try Client(finder)
     }
 
-    /// Looks for a daemon when it is time to.
-    private func again(_ deadline: MonotonicTime) throws(ClientError) -> Client? {
-        guard min(nextLook, deadline).waitForInput(inputs, orLossOf: outputs) == nil, nextLook <= MonotonicTime.read()
+    /// Connects to a daemon if the time of the next attempt has come.
+    private func reconnect(_ deadline: MonotonicTime) throws(ClientError) -> Client? {
+        guard min(nextAttempt, deadline).waitForInput(inputs, orLossOf: outputs) == nil,
+            nextAttempt <= MonotonicTime.read()
         else { return nil }
-        nextLook = MonotonicTime.read().advanced(milliseconds: patience.next())
+        nextAttempt = MonotonicTime.read().advanced(milliseconds: backoff.next())
         do throws(ClientError) {
             return try Client(DaemonFinder(location: finder.location, launcher: nil))
         } catch {

@@ -1,40 +1,40 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Bytes from the daemon, cut into lines. It knows its maximum and does no reading of its own.
+/// Splits received bytes into lines of limited length. Does no I/O.
 struct LineBuffer {
-    /// What is in the buffer.
+    /// The content of the buffer.
     enum Event: Equatable {
         /// A line without its line feed.
         case line(ArraySlice<UInt8>)
-        /// No whole line yet.
+        /// The line is incomplete.
         case needsBytes
-        /// A line that is longer than any answer may be.
+        /// The line exceeds the maximum.
         case tooLong
     }
 
-    /// The longest line: only `rpc.discover` and batches exceed the 64 KiB of an ordinary answer, and none comes near this.
+    /// The default maximum of a line. Ordinary answers have at most 64 KiB, `rpc.discover` and batches more.
     static let maximumBytes = 64 * 1024 * 1024
-    /// The room for the first read: most answers fit.
+    /// The initial capacity: most answers fit.
     private static let firstBytes = 16 * 1024
 
     private let limit: Int
     private var bytes: [UInt8] = []
     private var start = 0
     private var end = 0
-    /// Up to here there is no line feed, so that a long line is searched once.
+    /// The position up to which there is no line feed, so that a long line is searched once.
     private var searched = 0
 
-    /// Whether nothing was ever read.
+    /// Whether nothing was read yet.
     private(set) var isUntouched = true
 
     /// An empty buffer; tests choose a smaller limit.
     init(limit: Int = maximumBytes) { self.limit = limit }
 
-    /// The memory that it has, in bytes.
+    /// The capacity in bytes.
     var capacityBytes: Int { bytes.count }
 
-    /// Lets the closure write behind what is there.
+    /// Calls the closure with the free space after the buffered bytes.
     mutating func fill(_ read: (UnsafeMutableRawBufferPointer) -> IOResult) -> IOResult {
         makeRoom()
         let room = end
@@ -52,7 +52,7 @@ struct LineBuffer {
         }
         guard end == bytes.count else { return }
         if start > 0 {
-            // A stream of lines hardly ever ends with one: what was taken out makes room for what comes.
+            // A read rarely ends with a line: the space of lines that were taken out is used again.
             let rest = start..<end
             bytes.withUnsafeMutableBytes { buffer in
                 if let base = buffer.baseAddress { memmove(base, base + rest.lowerBound, rest.count) }
@@ -64,7 +64,7 @@ struct LineBuffer {
         bytes.append(contentsOf: repeatElement(0, count: count))
     }
 
-    /// Where the first line feed is that was not looked at yet.
+    /// The offset of the next line feed.
     private func feedOffset() -> Int? {
         bytes.withUnsafeBytes { buffer in
             guard let base = buffer.baseAddress, searched < end,
@@ -74,7 +74,7 @@ struct LineBuffer {
         }
     }
 
-    /// Takes the next line out.
+    /// Removes and returns the next line.
     mutating func next() -> Event {
         guard let feed = feedOffset() else {
             searched = end

@@ -6,7 +6,7 @@ package final class StreamedBody {
     private let name: String
     private var buffer = [UInt8](repeating: 0, count: StreamedBody.pieceBytes)
 
-    /// What goes in one message: enough for the daemon to be busy, little enough for it to do other things between.
+    /// The size of a piece: large enough to keep the transfer busy, small enough not to delay other clients.
     private static let pieceBytes = 65_536
 
     init(_ descriptor: consuming FileDescriptor, name: String) {
@@ -14,7 +14,7 @@ package final class StreamedBody {
         self.name = name
     }
 
-    /// Waits for more and gives it; `nil` at the end.
+    /// Waits for the next piece and returns it; `nil` at the end.
     package func nextPiece() throws(SystemError) -> ArraySlice<UInt8>? {
         while true {
             switch buffer.withUnsafeMutableBytes({ Bytes.read(descriptor.raw, into: $0) }) {

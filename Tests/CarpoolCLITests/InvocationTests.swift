@@ -100,7 +100,7 @@ struct InvocationTests {
 
     @Test func trustIsTheSystemsUnlessSaid() throws {
         #expect(try request("get u").trust == .system)
-        #expect(try request("get -k u").trust == .nobody)
+        #expect(try request("get -k u").trust == .unverified)
         #expect(try request("get --cacert f u").trust == .certificates("f"))
     }
 

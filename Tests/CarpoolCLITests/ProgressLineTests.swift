@@ -17,12 +17,12 @@ struct ProgressLineTests {
         (1, 1_000_000, 1_000_000, "  0% [                    ] 1 B of 977 KiB  1 B/s  99:59:59 left"),
     ])
     func showsHowFarItIs(_ received: Int64, _ total: Int64?, _ microseconds: Int, _ expected: String) {
-        #expect(ProgressLine(received: received, total: total, microseconds: microseconds).underWay == expected)
+        #expect(ProgressLine(received: received, total: total, microseconds: microseconds).running == expected)
     }
 
     @Test func countsAsFastWhatCameThisTime() {
         let line = ProgressLine(received: 3_145_728, total: nil, earlier: 1_048_576, microseconds: 2_000_000)
-        #expect(line.underWay == "3.00 MiB  1.00 MiB/s")
-        #expect(line.whole == "3.00 MiB in 0:02, 1.00 MiB/s")
+        #expect(line.running == "3.00 MiB  1.00 MiB/s")
+        #expect(line.summary == "3.00 MiB in 0:02, 1.00 MiB/s")
     }
 }

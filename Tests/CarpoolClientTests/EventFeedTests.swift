@@ -28,7 +28,7 @@ struct EventFeedTests {
         var told: [String] = []
         while told.count < 6 {
             switch try feed.next(before: EventFeedTests.soon()) {
-            case .begun(let answer): told.append("begun \(answer["cursor"]?.string ?? "")")
+            case .subscribed(let answer): told.append("begun \(answer["cursor"]?.string ?? "")")
             case .event(let event):
                 told.append(event["cursor"]?.string ?? "")
                 if told.count == 2 { feed.cursor = "a.2" }
@@ -44,7 +44,7 @@ struct EventFeedTests {
         let daemon = try FakeDaemon([.leave, EventFeedTests.answer("a.1")])
         let feed = feed(daemon)
         while true {
-            guard case .begun = try feed.next(before: EventFeedTests.soon()) else { continue }
+            guard case .subscribed = try feed.next(before: EventFeedTests.soon()) else { continue }
             break
         }
     }
@@ -69,8 +69,8 @@ struct EventFeedTests {
     }
 
     @Test func pausesGrowToASecond() {
-        var patience = Patience()
-        let pauses = (0..<8).map { _ in patience.next() }
+        var backoff = ReconnectBackoff()
+        let pauses = (0..<8).map { _ in backoff.next() }
         #expect(pauses == [20, 40, 80, 160, 320, 640, 1_000, 1_000])
     }
 }

@@ -1,16 +1,16 @@
 internal import CarpoolJSON
 
-/// The arguments one after the other, told apart into options and operands as the GNU tools do: options may follow operands, short ones may
-/// stand together, a value follows or is joined, and `--` ends the options.
+/// Splits the arguments into options and operands, as GNU getopt does: options may follow operands, short options may
+/// be joined, a value is joined or follows, and `--` ends the options.
 struct ArgumentScanner {
     enum Argument: Equatable {
-        /// The option's place in the list, and its value; empty for an option without one.
+        /// The option's index in the list, and its value; empty for an option without a value.
         case option(Int, value: String)
         case operand(String)
     }
 
     private var arguments: ArraySlice<String>
-    /// What is left of a word of short options.
+    /// The rest of a word of short options.
     private var cluster: Substring = ""
     private var isPastOptions = false
 
@@ -22,10 +22,10 @@ struct ArgumentScanner {
         self.commands = commands
     }
 
-    /// What has not been looked at yet.
+    /// The remaining arguments.
     var rest: [String] { Array(arguments) }
 
-    /// The next argument, if it is one of these options or an operand.
+    /// Returns the next argument: one of these options, or an operand.
     mutating func next(_ options: [OptionSpecification], in command: String?) throws(UsageError) -> Argument? {
         if let letter = cluster.popFirst() {
             return try short(letter, options, command)
@@ -82,7 +82,7 @@ struct ArgumentScanner {
         return value
     }
 
-    /// The message for an option that this command does not have: which others have it, or which name is near.
+    /// The error for an unknown option: names the commands that have it, or suggests a similar name.
     private func unknown(_ name: String, _ options: [OptionSpecification], _ command: String?) -> UsageError {
         if let command, let known = specification(named: name) {
             let others = commands().filter { $0.specifications.contains(known) }.map { $0.name }

@@ -1,6 +1,7 @@
-/// A command of `carpool`: its name, its help, its options, and what it does. Each is one file in `Commands/`, and `CommandList` lists them.
+/// A command of `carpool`: its name, help, options and action. Each command is one file in `Commands/`; `CommandList`
+/// has all of them.
 protocol Command: SendableMetatype {
-    /// What the command line gives it.
+    /// The arguments of the command line.
     associatedtype Arguments: CommandArguments
 
     /// The name on the command line.
@@ -9,23 +10,23 @@ protocol Command: SendableMetatype {
     static var synopsis: String { get }
     /// One line for the list of commands.
     static var summary: String { get }
-    /// What the help says besides the options; may be empty.
+    /// The description in the help; may be empty.
     static var details: String { get }
-    /// Command lines to copy.
+    /// Example command lines.
     static var examples: [String] { get }
     /// The options, in the order of the help.
     static var options: [Option<Arguments>] { get }
-    /// The arguments of a command line without any.
+    /// The default arguments.
     static var arguments: Arguments { get }
 
-    /// Takes an argument that is no option.
+    /// Adds an operand.
     static func add(_ operand: String, to arguments: inout Arguments) throws(UsageError)
-    /// Checks what only the whole command line shows.
+    /// Checks the arguments as a whole.
     static func validate(_ arguments: Arguments) throws(UsageError)
-    /// Reads the arguments after the name; returns `nil` if they ask for the help. A requirement, so that the default is compiled for each
-    /// command: generic code would look up its types at run time, which takes as long as the rest of the parsing.
+    /// Parses the arguments after the name; returns `nil` for `--help`. A requirement, so that the compiler specializes
+    /// the default for each command: unspecialized code looks up types at run time, which doubles the time of parsing.
     static func parse(_ scanner: inout ArgumentScanner, socket: String?) throws(UsageError) -> Invocation?
-    /// Does what the command is for.
+    /// Runs the command.
     static func run(_ arguments: Arguments) throws(Failure) -> ExitCode
 }
 
@@ -38,7 +39,7 @@ protocol CommandArguments: Equatable {
 extension Command {
     static var details: String { "" }
 
-    /// How its options are written.
+    /// The syntax of its options.
     static var specifications: [OptionSpecification] { options.map(\.specification) }
 
     static func add(_ operand: String, to arguments: inout Arguments) throws(UsageError) {

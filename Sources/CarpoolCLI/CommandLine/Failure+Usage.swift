@@ -1,6 +1,6 @@
 extension Failure {
     init(_ error: UsageError) {
         let help = error.command.map { "carpool help \($0)" } ?? "carpool help"
-        self.init(.usage, error.message, hint: "'\(help)' tells more")
+        self.init(.usage, error.message, hint: "run '\(help)'")
     }
 }

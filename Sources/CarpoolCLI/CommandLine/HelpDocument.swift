@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// The help as JSON, from which `docs/generate` writes the pages under `docs/cli`.
+/// The help as JSON: `docs/generate` writes the pages under `docs/cli` from it.
 enum HelpDocument {
     static func json(of commands: [any Command.Type]) -> [UInt8] {
         var writer = JSONWriter()

@@ -1,23 +1,23 @@
-/// The help, made from what the commands declare.
+/// The help, composed from the declarations of the commands.
 enum HelpText {
-    /// The list of commands, the exit codes, and what holds for all of them.
+    /// The help of `carpool`: its commands and exit codes.
     static func overview(of commands: [any Command.Type]) -> String {
         let commands = commands.map { "  " + column($0.name, 14) + $0.summary + "\n" }.joined()
         let codes = ExitCode.allCases.map { "  \($0.rawValue)  \($0.meaning)\n" }.joined()
         return """
-            carpool: HTTP requests of all programs of this machine, over shared connections.
+            carpool: HTTP requests over connections that all programs of this machine share.
 
             Usage: carpool COMMAND [OPTIONS] ...
 
             Commands:
             \(commands)
-            Every command that speaks to the daemon takes --socket PATH. Without it the socket is $CARPOOL_SOCKET,
-            or the user's own, where a daemon is started when none runs. $CARPOOL_CLIENT names the client that the
-            command counts as; without it that is the terminal or service that it runs in.
+            Commands that use the daemon take --socket PATH. The default is $CARPOOL_SOCKET, or else the user's own
+            socket, where a daemon is started if none runs. $CARPOOL_CLIENT is the name of the client for quotas;
+            the default is the terminal or service that the command runs in.
 
             Exit codes:
             \(codes)
-            'carpool help COMMAND' tells more.
+            Run 'carpool help COMMAND' for the help of a command.
 
             """
     }

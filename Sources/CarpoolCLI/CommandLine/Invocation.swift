@@ -1,4 +1,4 @@
-/// A command with the arguments that were typed.
+/// A command with its arguments.
 struct Invocation {
     let command: any Command.Type
     let arguments: any CommandArguments

@@ -1,8 +1,8 @@
-/// How an option is written and what it means.
+/// The syntax and the meaning of an option.
 struct OptionSpecification: Equatable {
     let long: String
     let short: Character?
-    /// What stands for the value in the help; `nil` if it takes none.
+    /// The placeholder of the value in the help; `nil` for an option without a value.
     let placeholder: String?
     let summary: String
 
@@ -10,17 +10,17 @@ struct OptionSpecification: Equatable {
         long: "--help", short: "h", placeholder: nil, summary: "print the help of the command")
     static let socket = OptionSpecification(
         long: "--socket", short: nil, placeholder: "PATH",
-        summary: "the daemon's socket; none is started there unasked")
+        summary: "the daemon's socket; no daemon is started there")
     static let version = OptionSpecification(
         long: "--version", short: "V", placeholder: nil, summary: "print the version")
 }
 
-/// An option of a command: how it is written, and what it changes in the command's arguments.
+/// An option of a command: its syntax, and how it changes the command's arguments.
 struct Option<Arguments> {
     typealias Apply = (inout Arguments, String) throws(UsageError) -> Void
 
     let specification: OptionSpecification
-    /// Applies the value, which is empty for an option without one; `nil` for the option that prints the help.
+    /// Applies the value, which is empty for an option without a value; `nil` for `--help`.
     let apply: Apply?
 
     /// An option without a value.
@@ -36,7 +36,7 @@ struct Option<Arguments> {
         self.init(long, short, placeholder, summary, set)
     }
 
-    /// An option whose value is read first, and refused if it cannot be.
+    /// An option whose value is parsed.
     init<Value>(
         _ long: String, short: Character? = nil, takes placeholder: String, _ summary: String,
         read: @escaping (String) throws(UsageError) -> Value, set: @escaping (inout Arguments, Value) -> Void
@@ -46,7 +46,7 @@ struct Option<Arguments> {
         }
     }
 
-    /// An option whose effect depends on the arguments before it.
+    /// An option whose effect depends on the options before it.
     init(
         _ long: String, short: Character? = nil, takes placeholder: String? = nil, _ summary: String,
         apply: @escaping Apply

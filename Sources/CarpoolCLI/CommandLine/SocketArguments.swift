@@ -2,7 +2,7 @@
 struct SocketArguments: CommandArguments {
     var socket: String?
 
-    /// Reads the value of `--socket`.
+    /// Parses the value of `--socket`.
     static func path(_ text: String) throws(UsageError) -> String {
         guard !text.isEmpty else { throw UsageError("--socket needs a path") }
         return text

@@ -1,9 +1,9 @@
-/// Spans of time as they are typed.
+/// Parses durations.
 enum TimeSpan {
-    /// The longest time that is accepted, in seconds: a year. What the daemon accepts is its own affair.
+    /// The maximum in seconds: a year. The daemon may have a lower limit.
     private static let mostSeconds = 31_536_000.0
 
-    /// The value of `--timeout` in milliseconds: a number of seconds above 0, with decimals or without.
+    /// Parses the value of `--timeout`, a number of seconds above 0; returns milliseconds.
     static func milliseconds(_ text: String) throws(UsageError) -> Int {
         let isNumber = text.utf8.allSatisfy {
             $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)

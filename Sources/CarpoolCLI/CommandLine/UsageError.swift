@@ -1,6 +1,6 @@
 /// An error in the command line.
 struct UsageError: Error, Equatable {
-    /// A sentence without its full stop.
+    /// A sentence without a full stop.
     let message: String
     /// The name of the command; `nil` if no command was recognised.
     let command: String?

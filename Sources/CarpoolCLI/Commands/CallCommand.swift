@@ -8,9 +8,9 @@ enum CallCommand: Command {
     static let synopsis = "[OPTIONS] METHOD [NAME=VALUE | NAME:=JSON]... | METHOD -"
     static let summary = "call a method of the daemon and print its result"
     static let details = """
-        NAME=VALUE gives a parameter that is a string, NAME:=JSON one that is any JSON value, and '-' reads
-        all parameters from standard input as a JSON object. The result is printed as one line of JSON.
-        'carpool openrpc' describes the methods.
+        NAME=VALUE is a parameter with a string, NAME:=JSON one with any JSON value; '-' reads all parameters
+        from standard input as a JSON object. The result is printed as one line of JSON. 'carpool openrpc'
+        prints the description of the methods.
         """
 
     static var examples: [String] {
@@ -22,7 +22,7 @@ enum CallCommand: Command {
 
     static var options: [Option<Arguments>] { [.socket, .help] }
 
-    /// A call as it was typed.
+    /// The arguments of a call.
     struct Arguments: CommandArguments {
         var method = ""
         var parameters = Parameters.named([])
@@ -51,7 +51,7 @@ enum CallCommand: Command {
             return
         }
         guard case .named(let earlier) = arguments.parameters else {
-            throw UsageError("'-' reads all parameters from standard input; nothing goes beside it")
+            throw UsageError("'-' reads all parameters from standard input and excludes others")
         }
         guard operand != "-" else {
             guard earlier.isEmpty else { throw UsageError("'-' stands for all parameters") }
@@ -60,7 +60,7 @@ enum CallCommand: Command {
         }
         let parameter = try parameter(operand)
         guard !earlier.contains(where: { $0.name == parameter.name }) else {
-            throw UsageError("the parameter \(parameter.name) is there twice")
+            throw UsageError("the parameter \(parameter.name) is given twice")
         }
         arguments.parameters = .named(earlier + [parameter])
     }
@@ -96,7 +96,7 @@ enum CallCommand: Command {
         return .success
     }
 
-    /// The most that is read from standard input: the daemon refuses larger messages.
+    /// The maximum size of standard input: the daemon refuses larger messages.
     private static let inputBytes = 1_048_576
 
     private static func params(_ call: Arguments) throws(Failure) -> [UInt8] {

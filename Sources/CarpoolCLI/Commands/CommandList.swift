@@ -11,7 +11,7 @@ enum CommandList {
         return all
     }
 
-    /// Visits commands until the closure returns true. Not an array: making one takes longer than finding the command.
+    /// Calls the closure with each command until it returns true: an array takes longer to create than to search.
     private static func visit(_ body: (any Command.Type) -> Bool) {
         _ =
             body(GetCommand.self) || body(HeadCommand.self) || body(PostCommand.self) || body(PutCommand.self)
@@ -21,7 +21,7 @@ enum CommandList {
             || body(VersionCommand.self) || body(HelpCommand.self)
     }
 
-    /// The command with a name.
+    /// Returns the command with a name.
     static func find(_ name: String) throws(UsageError) -> any Command.Type {
         var found: (any Command.Type)?
         visit { command in

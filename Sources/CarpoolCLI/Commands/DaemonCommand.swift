@@ -7,11 +7,11 @@ internal import Glibc
 enum DaemonCommand: Command {
     static let name = "daemon"
     static let synopsis = "[OPTIONS] start | stop | status | restart"
-    static let summary = "start, stop or look at the daemon"
+    static let summary = "start, stop or inspect the daemon"
     static let details = """
-        start     start the daemon if it does not run (requests do so by themselves)
-        stop      let requests under way finish, and end the daemon
-        status    say whether it runs; exit with 3 if it does not
+        start     start the daemon if it does not run (requests start it too)
+        stop      finish the running requests, then end the daemon
+        status    print whether it runs; the exit code is 3 if it does not
         restart   stop and start
         """
 
@@ -19,7 +19,7 @@ enum DaemonCommand: Command {
 
     static var options: [Option<Arguments>] { [.socket, .help] }
 
-    /// What is done with the daemon.
+    /// The operand.
     enum Action: String, CaseIterable {
         case start, stop, status, restart
     }
@@ -57,27 +57,27 @@ enum DaemonCommand: Command {
     }
 }
 
-/// The daemon of one socket, to be started and stopped.
+/// Starts and stops the daemon of one socket.
 private struct DaemonControl {
     let location: SocketLocation
 
-    /// How long a daemon that drains may take until it has ended, in milliseconds: its drain's default of 30 s, and the end itself.
+    /// The timeout of a stop in milliseconds: the default of a drain, 30 s, and time to exit.
     private static let stopMilliseconds = 35_000
-    /// The pause between two looks at the lock of a daemon that has closed its connections, in microseconds.
+    /// The interval at which the lock is polled after the connections were closed, in microseconds.
     private static let pauseMicroseconds: UInt32 = 2_000
 
-    /// A daemon that runs, if one does; it is not started.
+    /// Connects to the running daemon; returns `nil` if none runs.
     private func running() throws(Failure) -> DaemonAccess? {
         do throws(Failure) {
             return try DaemonAccess(DaemonFinder(location: location, launcher: nil))
         } catch {
-            // A daemon that has the lock and does not answer is not the same as none.
+            // A daemon that holds the lock and does not answer is an error.
             guard error.code == .unreachable, try lockState() == .free else { throw error }
             return nil
         }
     }
 
-    /// The same; `nil` also if one has the lock and does not answer, as while it starts or ends. Starting waits for its end.
+    /// The same, but also `nil` if a daemon holds the lock and does not answer, as while it starts or stops.
     private func runningOrNot() throws(Failure) -> DaemonAccess? {
         do throws(Failure) {
             return try running()
@@ -124,15 +124,16 @@ private struct DaemonControl {
         _ = try daemon.call("daemon.drain")
         let deadline = MonotonicTime.read().advanced(milliseconds: DaemonControl.stopMilliseconds)
         var hasEnded = daemon.waitForClose(milliseconds: DaemonControl.stopMilliseconds)
-        // Its connections close before it lets go of the lock, without which a successor cannot start. Its /proc entry loses the program
-        // when it has ended, even while nobody has asked for its exit code.
+        // The daemon closes its connections before it releases the lock, which the next daemon needs. The link
+        // /proc/PID/exe vanishes when the process has ended, even while it is a zombie.
         while hasEnded, try lockState() != .free || access("/proc/\(pid)/exe", F_OK) == 0 {
             hasEnded = MonotonicTime.read() < deadline
             usleep(DaemonControl.pauseMicroseconds)
         }
         guard hasEnded else {
             throw Failure(
-                .timedOut, "carpoold still finishes its requests", hint: "carpool call daemon.shutdown ends it at once")
+                .timedOut, "carpoold is still finishing its requests",
+                hint: "carpool call daemon.shutdown ends it at once")
         }
         try Terminal.print("carpoold has ended\n")
     }

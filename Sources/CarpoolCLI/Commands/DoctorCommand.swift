@@ -3,12 +3,13 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// `carpool doctor`: prints what is there, what is wrong, and what to do. It changes nothing and starts nothing.
+/// `carpool doctor`: checks the installation and prints what is wrong and how to fix it. It changes nothing.
 enum DoctorCommand: Command {
     static let name = "doctor"
     static let synopsis = "[OPTIONS]"
-    static let summary = "check the installation and say what to do"
-    static let details = "Each line is ok, warn or fail, and says what to do. Exits with 1 if a line is fail."
+    static let summary = "check the installation and print fixes"
+    static let details =
+        "Each line is ok, warn or fail, with a fix where one is known. The exit code is 1 if a line is fail."
 
     static var examples: [String] { ["carpool doctor"] }
 
@@ -29,12 +30,12 @@ enum DoctorCommand: Command {
     }
 }
 
-/// Lines of the doctor: ok, warn or fail, each with what to do where something is to be done.
+/// The report: lines of ok, warn or fail, with a fix where one is known.
 private struct Findings {
     private(set) var text = ""
     private(set) var hasFailure = false
 
-    /// Where Debian and most others keep the authorities that the daemon trusts.
+    /// The trusted certificate authorities of Debian and most other distributions.
     private static let certificatesPath = "/etc/ssl/certs/ca-certificates.crt"
 
     private mutating func ok(_ what: String, _ finding: String) { add("ok  ", what, finding) }
@@ -72,7 +73,7 @@ private struct Findings {
         guard lstat(location.path, &info) == 0 else { return }
         let mode = "0\(String(info.st_mode & 0o777, radix: 8))"
         if info.st_mode & S_IFMT != S_IFSOCK {
-            fail("permissions", "\(location.path) is no socket; remove it")
+            fail("permissions", "\(location.path) is not a socket; remove it")
         } else if info.st_mode & 0o077 != 0 {
             warn("permissions", "socket mode \(mode): other users can connect, and their credentials decide")
         } else {
@@ -80,7 +81,7 @@ private struct Findings {
         }
     }
 
-    /// A directory that is not there yet must be possible to make.
+    /// Checks that a missing directory can be created.
     private mutating func writability(_ directory: String) {
         var parent = directory[...]
         repeat {
@@ -148,7 +149,7 @@ private struct Findings {
         }
     }
 
-    /// Without lingering, systemd removes the runtime directory, and the daemon with it, when the user's last session ends.
+    /// Checks lingering. Without it systemd ends the daemon with the user's last session.
     mutating func lingering(_ location: SocketLocation) {
         guard location.path.hasPrefix("/run/user/"), access("/run/systemd/system", F_OK) == 0,
             let user = Environment.process["USER"] ?? Environment.process["LOGNAME"], user != "root"

@@ -4,10 +4,10 @@ enum GetCommand: RequestCommand {
     static let method = "GET"
     static let summary = "fetch a URL"
     static let details = """
-        The body goes to standard output, which gets all of it or nothing; errors go to standard error.
-        Redirects are followed. The request goes through the daemon's pool, so that the connection of an
-        earlier call is used again, whichever program made it. With -o FILE the daemon writes the file, and
-        a terminal shows the progress; what broke off goes on with -C -.
+        The body is printed on standard output once it is complete; error messages go to standard error.
+        Redirects are followed. The daemon keeps connections open and uses them again for the requests of
+        all programs. With -o FILE the daemon writes the file, and a terminal shows the progress; -C - resumes
+        an interrupted download.
         """
 
     static var examples: [String] {

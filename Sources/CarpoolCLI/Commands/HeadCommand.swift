@@ -3,7 +3,7 @@ enum HeadCommand: RequestCommand {
     static let name = "head"
     static let method = "HEAD"
     static let summary = "fetch the status and header of a URL"
-    static let details = "The status and header are printed as a response of HTTP; there is no body."
+    static let details = "The status and the header fields are printed in the form of HTTP/1.1; there is no body."
 
     static var examples: [String] { ["carpool head https://example.com/"] }
 

@@ -1,15 +1,15 @@
-/// `carpool help`, and what `--help` of any command does.
+/// `carpool help`, also run by `--help` of any command.
 enum HelpCommand: Command {
     static let name = "help"
     static let synopsis = "[COMMAND]"
-    static let summary = "print this, or the help of a command"
+    static let summary = "print the list of commands, or the help of one"
 
     static var examples: [String] { ["carpool help get"] }
 
     static var options: [Option<Arguments>] { [.help] }
 
     struct Arguments: CommandArguments {
-        /// The name of a command; `nil` for the list of all.
+        /// The name of a command; `nil` for the list of commands.
         var topic: String?
         var isJSON = false
         var socket: String?
@@ -17,7 +17,7 @@ enum HelpCommand: Command {
 
     static var arguments: Arguments { Arguments() }
 
-    /// Ends at the first operand. `--json` is not in the help: only `docs/generate` uses it.
+    /// Stops at the first operand. `--json` is not in the help: only `docs/generate` uses it.
     static func parse(_ scanner: inout ArgumentScanner, socket: String?) throws(UsageError) -> Invocation? {
         while let argument = try scanner.next([.help, json], in: name) {
             switch argument {

@@ -3,7 +3,7 @@ enum OpenRPCCommand: Command {
     static let name = "openrpc"
     static let synopsis = "[OPTIONS]"
     static let summary = "print the description of all methods (OpenRPC)"
-    static let details = "The document is the answer of the method rpc.discover: it tells what this daemon can do."
+    static let details = "The document is the result of the method rpc.discover of the running daemon."
 
     static var examples: [String] { ["carpool openrpc | jq '.methods[].name'"] }
 

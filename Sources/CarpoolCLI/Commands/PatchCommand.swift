@@ -2,7 +2,7 @@
 enum PatchCommand: BodyCommand {
     static let name = "patch"
     static let method = "PATCH"
-    static let summary = "change what is under a URL"
+    static let summary = "modify the resource at a URL"
 
     static var examples: [String] {
         ["carpool patch --json '{\"name\": \"Grace\"}' https://example.com/people/1"]

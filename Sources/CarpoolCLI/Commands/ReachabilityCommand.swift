@@ -5,18 +5,18 @@ internal import Glibc
 enum ReachabilityCommand: Command {
     static let name = "reachability"
     static let synopsis = "[OPTIONS] [HOST]"
-    static let summary = "say whether packets can leave this machine, or reach a host"
+    static let summary = "print whether packets can leave this machine, or reach a host"
     static let details = """
-        A table on a terminal, else JSON. Nothing is sent to HOST, a name or an address: the kernel is asked
-        what it would do with a packet. Exits with 6 if packets cannot leave.
+        Prints a table on a terminal, otherwise JSON. HOST is a name or an address. Nothing is sent to it: the
+        kernel is asked for the route. The exit code is 6 if packets cannot leave.
         """
 
     static var examples: [String] { ["carpool reachability", "carpool reachability --watch example.com"] }
 
     static var options: [Option<ReachabilityArguments>] {
         [
-            Option("--fresh", "ask the interfaces first, and look again") { $0.isFresh = true },
-            Option("--watch", short: "w", "go on, and print every change") { $0.watches = true },
+            Option("--fresh", "read the state of the interfaces again first") { $0.isFresh = true },
+            Option("--watch", short: "w", "keep running, and print every change") { $0.watches = true },
             Option("--json", "print JSON on a terminal too") { $0.isJSON = true },
             .socket, .help,
         ]
@@ -30,7 +30,7 @@ enum ReachabilityCommand: Command {
 
     static func validate(_ arguments: ReachabilityArguments) throws(UsageError) {
         guard !arguments.isFresh || !arguments.watches else {
-            throw UsageError("--watch is told of every change as it comes; --fresh says nothing beside it")
+            throw UsageError("--watch prints every change; --fresh has no effect beside it")
         }
     }
 

@@ -7,8 +7,8 @@ enum WaitOnlineCommand: Command {
     static let synopsis = "[OPTIONS] [HOST]"
     static let summary = "wait until packets can leave, or reach a host"
     static let details = """
-        Ends as soon as the kernel has a way for them; nothing is sent to HOST, a name or an address. Exits
-        with 4 if there is still none after --timeout, and with 6 if no host has that name.
+        Ends as soon as the kernel has a route. HOST is a name or an address; nothing is sent to it. The exit
+        code is 4 after --timeout, and 6 if no host has that name.
         """
 
     static var examples: [String] { ["carpool wait-online --timeout 30"] }
@@ -16,7 +16,7 @@ enum WaitOnlineCommand: Command {
     static var options: [Option<ReachabilityArguments>] {
         [
             Option(
-                "--timeout", takes: "SECONDS", "give up after so long (decimals are fine)",
+                "--timeout", takes: "SECONDS", "the timeout in seconds; decimals are allowed",
                 read: TimeSpan.milliseconds
             ) { $0.timeoutMilliseconds = $1 },
             .socket, .help,
@@ -41,7 +41,7 @@ private struct NetworkWait {
     init(_ wait: ReachabilityArguments) { self.wait = wait }
 
     func run() throws(Failure) -> ExitCode {
-        // A loss is told at once here: somebody who waits for the network must not be told of one that has just gone.
+        // Losses are reported without the debounce interval: the command must not report a network that is gone.
         let network = try NetworkWatch(wait, isImmediate: true)
         var last: ReachabilityReport?
         while let change = try network.next() {
@@ -50,14 +50,14 @@ private struct NetworkWait {
             if report.isWithoutHost {
                 throw Failure(
                     .notReachable, "no host has the name \(wait.host ?? "")",
-                    hint: "the network is there; without a host wait-online waits for that alone")
+                    hint: "the network is usable; without a host, wait-online waits only for the network")
             }
             last = report
         }
         throw Failure(.timedOut, "still \(last?.summary ?? "without an answer of the daemon")")
     }
 
-    /// The state with the ways to the host. A watch begins before the name has been looked up, and tells of changes alone.
+    /// The state with the routes to the host: a watch begins before the name is resolved, and reports only changes.
     private func known(_ change: NetworkWatch.Change) throws(Failure) -> ReachabilityReport {
         guard !change.report.isKnown else { return change.report }
         let answer = try DaemonAccess(socket: wait.socket).call("reachability.get") { writer in

@@ -6,11 +6,11 @@ internal import CarpoolSystem
 enum WatchCommand: Command {
     static let name = "watch"
     static let synopsis = "[OPTIONS] [TYPE]..."
-    static let summary = "print what happens to all requests, while it happens"
+    static let summary = "print the events of all requests as they happen"
     static let details = """
-        Each event is a JSON object on a line of its own, as soon as it happens, whoever made the request.
-        TYPE is a type of event or a pattern such as 'request.*'; without one, all are printed. When the daemon
-        is restarted, the command waits for it, goes on from where it stopped, and says if it missed anything.
+        Each event is printed at once, as a JSON object on one line, for the requests of all programs. TYPE is
+        an event type or a pattern such as 'request.*' (default: all). After a restart of the daemon the command
+        reconnects, resumes after the last event, and reports missed events.
         """
 
     static var examples: [String] {
@@ -25,12 +25,12 @@ enum WatchCommand: Command {
             Option(
                 "--scope", takes: "SCOPE", "whose events: all (the default), mine, or session:NAME", read: scope
             ) { $0.scope = $1 },
-            Option("--since", takes: "CURSOR", "begin behind the event that has this cursor") { $0.cursor = $1 },
-            Option("--state", takes: "FILE", "keep the cursor in FILE, and go on from there") { $0.stateFile = $1 },
-            Option("--snapshot", "say first how things stand") { $0.wantsSnapshot = true },
+            Option("--since", takes: "CURSOR", "start after the event with this cursor") { $0.cursor = $1 },
+            Option("--state", takes: "FILE", "save the cursor in FILE, and resume after it") { $0.stateFile = $1 },
+            Option("--snapshot", "print the current state first") { $0.wantsSnapshot = true },
             Option("--count", short: "n", takes: "N", "end after N events", read: count) { $0.count = $1 },
             Option(
-                "--timeout", takes: "SECONDS", "give up after so long (decimals are fine)",
+                "--timeout", takes: "SECONDS", "the timeout in seconds; decimals are allowed",
                 read: TimeSpan.milliseconds
             ) { $0.timeoutMilliseconds = $1 },
             Option("--pretty", "print lines for people instead of JSON") { $0.isPretty = true },
@@ -83,7 +83,7 @@ enum WatchCommand: Command {
     static func run(_ arguments: Arguments) throws(Failure) -> ExitCode { try EventWatch(arguments).run() }
 }
 
-/// Prints the events of a subscription and keeps the cursor.
+/// Prints the events of a subscription and saves the cursor.
 private final class EventWatch {
     private let watch: WatchCommand.Arguments
     private var state: CursorFile?
@@ -102,7 +102,7 @@ private final class EventWatch {
             try state?.save()
             return code
         } catch {
-            // What has ended the command is more worth telling than that its state is a second old.
+            // The original error matters more than a cursor that is a second old.
             try? state?.save()
             throw error
         }
@@ -126,21 +126,21 @@ private final class EventWatch {
         let output = EventOutput(follower, isPretty: watch.isPretty)
         while true {
             switch try follower.next(before: state?.due ?? MonotonicTime(nanoseconds: .max)) {
-            case .begun(let answer): try begin(answer, follower.feed, output)
+            case .subscribed(let answer): try begin(answer, follower.feed, output)
             case .event(let event):
                 try take(event, follower.feed, output)
                 if let count = watch.count, printed >= count { return .success }
-            case .lost: Terminal.complain("carpool: the daemon has gone; waiting for it")
+            case .lost: Terminal.printError("carpool: the connection to the daemon was lost; waiting for it")
             case .due: try state?.save()
             case .timedOut: return watch.count == nil ? .success : .timedOut
             }
         }
     }
 
-    /// A subscription stands. What was missed meanwhile is told as an event of ours, because that is what our readers read.
+    /// Handles the answer of a subscription. Missed events are reported as an event of type `gap`.
     private func begin(_ answer: JSON, _ feed: EventFeed, _ output: EventOutput) throws(Failure) {
         if answer["gap"]?.bool == true {
-            Terminal.complain("carpool: events are missing: the daemon no longer has what came after the last one")
+            Terminal.printError("carpool: events are missing: the daemon no longer has those after the last one")
             let since = feed.cursor
             try output.write("gap", of: answer) { $0.member("since", since) }
         }
@@ -157,12 +157,12 @@ private final class EventWatch {
     }
 
     private func take(_ event: JSON, _ feed: EventFeed, _ output: EventOutput) throws(Failure) {
-        // A bookmark only says how far we have read.
+        // A bookmark only advances the cursor.
         if event["type"]?.isString("bookmark") != true {
             try output.write(event)
             printed &+= 1
             if event["type"]?.isString("lagged") == true {
-                Terminal.complain("carpool: \(event["data"]?["dropped"]?.integer ?? 0) events were not read in time")
+                Terminal.printError("carpool: \(event["data"]?["dropped"]?.integer ?? 0) events were not read in time")
             }
         }
         try advance(to: event["cursor"], feed)

@@ -3,11 +3,11 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// The client library with the failures of this program.
+/// A connection to the daemon that throws ``Failure``.
 struct DaemonAccess {
     private let client: Client
 
-    /// Connects to the daemon of a socket, or to the user's own, which is started when none runs.
+    /// Connects to the daemon at a socket, or to the user's own, which is started if none runs.
     init(socket: String?) throws(Failure) {
         try self.init(DaemonFinder(location: SocketLocation.resolve(option: socket)))
     }
@@ -20,7 +20,7 @@ struct DaemonAccess {
         }
     }
 
-    /// Whether it runs as the same user, and so can read and write what we can.
+    /// Whether the daemon runs as the same user, and so has the same access to files.
     var isOurs: Bool { client.daemonUID == geteuid() }
 
     func call(_ method: String, _ params: (inout JSONWriter) -> Void) throws(Failure) -> JSON {
@@ -35,6 +35,6 @@ struct DaemonAccess {
         try call(method) { $0.raw(Array("{}".utf8)) }
     }
 
-    /// Waits until the daemon has closed the connection.
+    /// Waits until the daemon closes the connection; returns `false` after the timeout.
     func waitForClose(milliseconds: Int) -> Bool { client.waitForClose(milliseconds: milliseconds) }
 }

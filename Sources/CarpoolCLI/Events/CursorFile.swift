@@ -1,23 +1,23 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// The file in which a watcher keeps where it has stopped.
+/// The file of `carpool watch --state`, which holds the cursor of the last event.
 struct CursorFile {
     private let path: String
     private var cursor: String?
     private var isSaved = true
-    /// When what is noted has to be written; far away while all is.
+    /// The time by which the cursor is written; far in the future while it is saved.
     private(set) var due = CursorFile.never
 
     private static let never = MonotonicTime(nanoseconds: .max)
-    /// How long a cursor may wait to be written: a disk need not hear of each of a thousand events in a second.
+    /// The maximum delay of a write, so that many events cost one write.
     private static let delayMilliseconds = 1_000
-    /// The most that is read; a cursor is much shorter.
+    /// The maximum that is read; a cursor is much shorter.
     private static let mostBytes = 256
 
     init(_ path: String) { self.path = path }
 
-    /// The cursor that an earlier watcher has left; `nil` without one.
+    /// Reads the cursor of an earlier run; returns `nil` if there is no file.
     func read() throws(Failure) -> String? {
         do throws(SystemError) {
             let file = try FileDescriptor.open(path, O_RDONLY)
@@ -33,14 +33,14 @@ struct CursorFile {
         }
     }
 
-    /// Notes where the watcher is, to be written within a second.
+    /// Sets the cursor, which is written within a second.
     mutating func note(_ cursor: String) {
         self.cursor = cursor
         if isSaved { due = MonotonicTime.read().advanced(milliseconds: CursorFile.delayMilliseconds) }
         isSaved = false
     }
 
-    /// Writes what is noted. The file has the old cursor or the new one, whatever happens meanwhile.
+    /// Writes the cursor. The file is replaced atomically.
     mutating func save() throws(Failure) {
         guard !isSaved, let cursor else { return }
         isSaved = true
@@ -50,7 +50,7 @@ struct CursorFile {
             try BlockingOutput(borrowing: file.descriptor.raw).write(Array("\(cursor)\n".utf8))
             try file.commit()
         } catch {
-            throw Failure(.transferFailed, "cannot keep the state: \(error)")
+            throw Failure(.transferFailed, "cannot save the state: \(error)")
         }
     }
 }

@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// An event on one line, for people: the time of day in UTC, the request, the type, and what tells most of the rest.
+/// Formats an event on one line: the time of day in UTC, the request, the type, and the most important data.
 struct EventLine {
     private let event: JSON
 
@@ -27,7 +27,7 @@ struct EventLine {
         return EventLine.plain(String(time[time.index(after: start)...].prefix(12)))
     }
 
-    /// Red for failures, yellow for what may need a look.
+    /// Red for failures, yellow for warnings.
     private var colour: Int? {
         let data = event["data"]
         if data?["error"] != nil || data?["ok"]?.bool == false { return 31 }
@@ -50,7 +50,7 @@ struct EventLine {
         return parts
     }
 
-    /// What a member tells, in few words; `nil` if it takes many.
+    /// A short form of a member; `nil` if there is none.
     private static func part(_ name: String, _ value: JSON) -> String? {
         switch (name, value.kind) {
         case ("method", .string), ("url", .string), ("state", .string): return plain(value.string ?? "")
@@ -61,7 +61,7 @@ struct EventLine {
             let over = value["interface"]?.string.map { " over \($0)" } ?? ""
             let reason = value["unsatisfied_reason"]?.string.map { ": \($0)" } ?? ""
             return plain((value["status"]?.string ?? "") + over + reason)
-        // A token is for programs, and as long as ten lines.
+        // A token is useful only to programs, and long.
         case ("resume_data", _): return nil
         case ("requests", .array): return "requests=\(value.count)"
         case (_, .string): return "\(plain(name))=\(plain(value.string ?? ""))"

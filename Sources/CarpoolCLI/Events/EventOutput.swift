@@ -1,17 +1,17 @@
 internal import CarpoolJSON
 internal import Glibc
 
-/// Events on standard output, each on a line: the object that came, or words for people.
+/// Prints events on standard output, each on a line, as JSON or formatted.
 struct EventOutput {
     private let follower: Follower
     private let isPretty: Bool
     private let isColoured: Bool
 
-    /// Colours are for terminals alone, and not where NO_COLOR says so (no-color.org).
+    /// Colours are used on terminals, unless NO_COLOR is set (no-color.org).
     init(_ follower: Follower, isPretty: Bool) {
         self.follower = follower
         self.isPretty = isPretty
-        isColoured = isPretty && Terminal.isForPeople && getenv("NO_COLOR") == nil
+        isColoured = isPretty && Terminal.isTerminal && getenv("NO_COLOR") == nil
     }
 
     /// Prints an event.
@@ -23,10 +23,10 @@ struct EventOutput {
         try follower.print(Terminal.json(writer.bytes))
     }
 
-    /// Prints words on a line.
+    /// Prints a line of text.
     func line(_ text: String) throws(Failure) { try follower.print(Array("\(text)\n".utf8)) }
 
-    /// Prints what the answer of a subscription says, in the shape of an event.
+    /// Prints data of a subscription's answer in the form of an event.
     func write(_ type: String, of answer: JSON, data: (inout JSONWriter) -> Void) throws(Failure) {
         var writer = JSONWriter()
         writer.beginObject()

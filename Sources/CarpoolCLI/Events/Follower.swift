@@ -3,22 +3,22 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// Follows the events of a subscription until the time is over, a signal comes or nobody reads our output any more.
+/// Follows a subscription until the timeout, a signal, or the loss of the reader of standard output.
 final class Follower {
-    /// What comes next.
+    /// The next item.
     enum Occurrence {
-        /// The subscription stands, for the first time or again.
-        case begun(JSON)
+        /// The subscription was made, for the first time or again.
+        case subscribed(JSON)
         case event(JSON)
-        /// The daemon has gone, and is waited for.
+        /// The connection was lost; the follower reconnects.
         case lost
-        /// The caller's point of time has come.
+        /// The caller's deadline was reached.
         case due
-        /// The time is over.
+        /// The timeout of the command was reached.
         case timedOut
     }
 
-    /// What a pipe takes without waiting when poll(2) says that it takes something (pipe(7), PIPE_BUF).
+    /// The size that a pipe accepts without blocking when poll(2) reports it writable (pipe(7), PIPE_BUF).
     private static let pieceBytes = 4_096
 
     /// The subscription.
@@ -27,7 +27,7 @@ final class Follower {
     private let signals: FileDescriptor
     private let deadline: MonotonicTime
 
-    /// Subscribes by a method; the closure writes its parameters, given the cursor to go on from.
+    /// Subscribes with a method; the closure writes its parameters, with the cursor to resume after.
     init(
         socket: String?, timeoutMilliseconds: Int?, method: String, since cursor: String? = nil,
         params: @escaping (inout JSONWriter, String?) -> Void
@@ -45,17 +45,17 @@ final class Follower {
             inputs: [signals.raw], outputs: [STDOUT_FILENO], params: params)
     }
 
-    /// Waits for what comes next; throws what ends the command.
+    /// Waits for the next occurrence; throws the failure that ends the command.
     func next(before point: MonotonicTime = MonotonicTime(nanoseconds: .max)) throws(Failure) -> Occurrence {
         while true {
             switch try item(before: min(point, deadline)) {
-            case .begun(let answer): return .begun(answer)
+            case .subscribed(let answer): return .subscribed(answer)
             case .event(let event): return .event(event)
             case .lost: return .lost
             case .nothing:
                 if let signal = interruption.signal { throw .ended(by: signal) }
                 let now = MonotonicTime.read()
-                // A pipe that nobody reads any more is found out before the next event, which may be long in coming.
+                // Detects a closed pipe before the next event, which may take long.
                 if now.waitForInput([], orLossOf: [STDOUT_FILENO]) != nil { throw .brokenPipe }
                 if now >= deadline { return .timedOut }
                 if now >= point { return .due }
@@ -63,12 +63,12 @@ final class Follower {
         }
     }
 
-    /// Prints to standard output. A reader that does not read keeps neither a signal waiting nor the end of the time.
+    /// Prints to standard output. A slow reader delays neither a signal nor the timeout.
     func print(_ bytes: [UInt8]) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let ready = deadline.waitForOutput(STDOUT_FILENO, or: [signals.raw])
-            guard ready != nil else { throw Failure(.timedOut, "nobody reads standard output") }
+            guard ready != nil else { throw Failure(.timedOut, "standard output is not read") }
             if ready == signals.raw, let signal = interruption.signal { throw .ended(by: signal) }
             let piece = rest.prefix(Follower.pieceBytes)
             try Terminal.print(Array(piece))

@@ -1,10 +1,10 @@
 internal import CarpoolJSON
 
-/// How the network stands now, and at every change.
+/// Watches the state of the network.
 final class NetworkWatch {
-    /// One state.
+    /// A state of the network.
     struct Change {
-        /// What has told us.
+        /// The message that contained it.
         enum Cause {
             case answer(JSON)
             case event(JSON)
@@ -12,17 +12,17 @@ final class NetworkWatch {
 
         let cause: Cause
         let report: ReachabilityReport
-        /// Whether the ways to the host are known by now, if there is one.
+        /// Whether the routes to the host are known, if a host is watched.
         let isKnown: Bool
     }
 
-    /// The subscription, on which this command waits.
+    /// The subscription.
     let follower: Follower
     private let hasHost: Bool
-    /// The last that was told of it: events tell of a host only when the ways to it have changed.
+    /// The last state of the host: events contain a host only when its routes have changed.
     private var host: JSON?
 
-    /// A watch that ends at the command's timeout. An immediate one is told of losses that may be over soon.
+    /// A watch that ends at the command's timeout. An immediate one has no debounce interval.
     init(_ reachability: ReachabilityArguments, isImmediate: Bool = false) throws(Failure) {
         hasHost = reachability.host != nil
         let hosts = reachability.host.map { [$0] }
@@ -40,16 +40,16 @@ final class NetworkWatch {
         }
     }
 
-    /// Waits for the next state, of which the first one comes at once; `nil` when the time is over.
+    /// Waits for the next state and returns it, the first one at once; `nil` at the timeout.
     func next() throws(Failure) -> Change? {
         while true {
             switch try follower.next() {
-            case .begun(let answer):
+            case .subscribed(let answer):
                 host = nil
                 if let change = change(answer, .answer(answer)) { return change }
             case .event(let event):
                 if let data = event["data"], let change = change(data, .event(event)) { return change }
-            case .lost: Terminal.complain("carpool: the daemon has gone; waiting for it")
+            case .lost: Terminal.printError("carpool: the connection to the daemon was lost; waiting for it")
             case .due: continue
             case .timedOut: return nil
             }

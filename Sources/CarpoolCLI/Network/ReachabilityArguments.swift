@@ -1,4 +1,4 @@
-/// `carpool reachability` or `carpool wait-online` as it was typed.
+/// The arguments of `carpool reachability` and `carpool wait-online`.
 struct ReachabilityArguments: CommandArguments {
     /// The host whose reachability is asked for; `nil` for any network.
     var host: String?
@@ -8,7 +8,7 @@ struct ReachabilityArguments: CommandArguments {
     var timeoutMilliseconds: Int?
     var socket: String?
 
-    /// Takes the operand, the host.
+    /// Sets the host.
     mutating func add(host operand: String, to command: String) throws(UsageError) {
         guard host == nil, !operand.isEmpty else { throw UsageError("\(command) takes one host") }
         host = operand

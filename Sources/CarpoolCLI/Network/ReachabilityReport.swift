@@ -1,41 +1,41 @@
 internal import CarpoolJSON
 
-/// How the network stands, in lines for people.
+/// Formats the state of the network.
 struct ReachabilityReport {
     private let network: JSON
     private let host: JSON?
 
-    /// The state as `reachability.get` tells it, and the ways to a host.
+    /// A report of the result of `reachability.get`, with the routes to a host.
     init(_ network: JSON, host: JSON?) {
         self.network = network
         self.host = host
     }
 
-    /// Whether requests should be tried: to the host if there is one, else to the world. Where nobody knows, they should.
+    /// Whether requests should be tried, to the host if there is one. True if the state is unknown.
     var isUsable: Bool {
         let status = (host ?? network)["status"]
         return status?.isString("satisfied") == true || status?.isString("unknown") == true
     }
 
-    /// Whether the ways to the host are known, if there is one: its name may still be looked up.
+    /// Whether the routes to the host are known, if there is one. False while its name is resolved.
     var isKnown: Bool {
         guard let host else { return true }
         return host["status"]?.isString("unknown") != true || network["status"]?.isString("unknown") == true
     }
 
-    /// Whether packets can leave, but no host has that name: waiting for the network does not change that.
+    /// Whether packets can leave, but the host's name does not exist: waiting for the network does not help.
     var isWithoutHost: Bool {
         host?["dns"]?["error"]?.isString("cannot_find_host") == true && network["status"]?.isString("satisfied") == true
     }
 
-    /// One line, for each change.
+    /// One line, printed at each change.
     var summary: String {
         let world = "network \(ReachabilityReport.verdict(of: network))"
         guard let host else { return PlainText.escaped(world) }
         return PlainText.escaped("\(world); \(host["host"]?.string ?? "?") \(ReachabilityReport.verdict(of: host))")
     }
 
-    /// All that a person may want to know.
+    /// The full report.
     var lines: [String] {
         var lines = [row("network", ReachabilityReport.verdict(of: network))]
         for family in [("IPv4", network["ipv4"]), ("IPv6", network["ipv6"])] {
@@ -72,7 +72,7 @@ struct ReachabilityReport {
         }
     }
 
-    /// `192.168.1.7 over eth0 by way of 192.168.1.1`, or why there is none.
+    /// A route such as `192.168.1.7 over eth0 by way of 192.168.1.1`, or why there is none.
     private static func way(_ way: JSON?) -> String {
         if let reason = way?["reason"]?.string { return "no (\(reason))" }
         guard let interface = way?["interface"]?.string else { return "no" }

@@ -1,5 +1,5 @@
 extension Invocation {
-    /// Reads the arguments that follow the program's name.
+    /// Parses the arguments after the program's name.
     static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
         var scanner = ArgumentScanner(arguments) { CommandList.all }
         var socket: String?

@@ -9,14 +9,14 @@ package enum Program {
         do throws(Failure) {
             exit(try run(try ProcessArguments.read()).rawValue)
         } catch {
-            // As other filters end; a caller that ignores the signal gets the exit code.
+            // Ends by SIGPIPE as other filters do; if the signal is ignored, with the exit code.
             guard let message = error.message else {
                 if let signal = error.signal, signal != SIGPIPE { Interruption.end(by: signal) }
                 raise(SIGPIPE)
                 exit(error.code.rawValue)
             }
-            Terminal.complain("carpool: \(message)")
-            if let hint = error.hint { Terminal.complain("hint: \(hint)") }
+            Terminal.printError("carpool: \(message)")
+            if let hint = error.hint { Terminal.printError("hint: \(hint)") }
             exit(error.code.rawValue)
         }
     }

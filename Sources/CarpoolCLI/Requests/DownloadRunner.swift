@@ -3,54 +3,54 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// `-o FILE`: the daemon writes the file, and this waits, shows how far it is, and keeps what it takes to go on.
+/// `-o FILE`: the daemon writes the file; this waits, shows the progress, and stores the resume data.
 struct DownloadRunner {
     private let request: RequestArguments
-    private let place: DownloadPlace
+    private let destination: DownloadDestination
     private let daemon: DaemonAccess
     private let start = MonotonicTime.read()
 
-    /// How often the progress is looked at, in milliseconds.
+    /// The interval at which the progress is polled, in milliseconds.
     private static let pollMilliseconds = 200
 
-    init(_ request: RequestArguments, _ place: DownloadPlace, _ daemon: DaemonAccess) {
+    init(_ request: RequestArguments, _ destination: DownloadDestination, _ daemon: DaemonAccess) {
         self.request = request
-        self.place = place
+        self.destination = destination
         self.daemon = daemon
     }
 
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode {
-        let token = request.resumes ? place.resumeData : nil
+        let token = request.resumes ? destination.resumeData : nil
         let pending = try PendingRequest(daemon, writer) { json in
             json.member("kind", static: "download")
-            place.write(to: &json, failsOnStatus: request.failsOnStatus)
+            destination.write(to: &json, failsOnStatus: request.failsOnStatus)
             json.member("resume_data", token)
             if request.failsOnStatus { json.member("validate", true) }
         }
-        if case .stream(let source)? = body { try pending.feed(source) }
+        if case .stream(let source)? = body { try pending.sendBody(source) }
         let record = try watch(pending, Interruption())
-        if request.isVerbose { Report(record).complain() }
+        if request.isVerbose { Report(record).printToStandardError() }
         try settle(record, pending)
         return .success
     }
 
-    /// Waits for the end.
+    /// Waits until the request has finished and returns its record.
     private func watch(_ pending: PendingRequest, _ interruption: Interruption) throws(Failure) -> JSON {
         let meter = ProgressMeter(isSilent: request.isSilent)
         var isKept = false
         while true {
-            let record = try pending.look(milliseconds: DownloadRunner.pollMilliseconds)
+            let record = try pending.poll(milliseconds: DownloadRunner.pollMilliseconds)
             let isOver = record["finished"]?.bool != false
             meter.show(record, microseconds: MonotonicTime.read().microseconds(since: start), isOver: isOver)
             if isOver { return record }
-            // Should we be killed, or the daemon. What goes on from here may have more than the note says.
+            // Stored early, in case this process or the daemon is killed.
             if !isKept, let token = record["resume_data"]?.string {
-                place.keep(token)
+                destination.save(token)
                 isKept = true
             }
             guard let signal = interruption.signal else { continue }
             let left = try pending.call("request.cancel") { $0.member("resume_data", true) }["resume_data"]?.string
-            if let left { place.keep(left) } else { place.forget() }
+            if let left { destination.save(left) } else { destination.deleteResumeData() }
             meter.clear()
             Interruption.end(by: signal)
         }
@@ -58,7 +58,7 @@ struct DownloadRunner {
 
     private func settle(_ record: JSON, _ pending: PendingRequest) throws(Failure) {
         let left = record["resume_data"]?.string
-        if let left { place.keep(left) } else { place.forget() }
+        if let left { destination.save(left) } else { destination.deleteResumeData() }
         do throws(Failure) {
             try Outcome(record, request).check()
         } catch {

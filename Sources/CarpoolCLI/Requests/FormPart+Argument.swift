@@ -1,7 +1,7 @@
 internal import CarpoolClient
 
 extension FormPart {
-    /// Reads the value of `-F`: `NAME=VALUE` or `NAME=@FILE`, each optionally followed by `;type=MIME` and `;filename=NAME`.
+    /// Parses the value of `-F`: `NAME=VALUE` or `NAME=@FILE`, optionally with `;type=MIME` and `;filename=NAME`.
     init(_ text: String) throws(UsageError) {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw UsageError("-F takes 'NAME=VALUE' or 'NAME=@FILE', not '\(text)'")
@@ -20,7 +20,7 @@ extension FormPart {
         }
         let path = String(value.dropFirst())
         guard !path.isEmpty, path != "-" else {
-            throw UsageError("-F \(name)=@ needs the name of a file; -T - sends what comes in")
+            throw UsageError("-F \(name)=@ needs the name of a file; -T - sends standard input")
         }
         self.init(name: name, content: .file(path), type: type, fileName: fileName)
     }

@@ -1,12 +1,12 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// The header fields of a request: those of the command line, and those of the files that it names.
+/// Reads the header fields of a request from the command line and the files that it names.
 enum HeaderFile {
-    /// A page of fields; servers refuse more than some KiB.
+    /// The maximum size of a file; servers refuse more than some KiB.
     private static let maximumBytes = 262_144
 
-    /// Every field, in order. Messages name the line and not what it says, which may be a secret.
+    /// Returns every field, in order. Error messages contain the line number and not the line, which may be a secret.
     static func fields(of headers: [RequestArguments.Header]) throws(Failure) -> [RequestArguments.Field] {
         var fields: [RequestArguments.Field] = []
         for header in headers {
@@ -43,7 +43,7 @@ enum HeaderFile {
             guard !text.isEmpty, !text.hasPrefix("#") else { continue }
             guard let field = RequestArguments.Field(line: text) else {
                 throw Failure(
-                    .usage, "line \(number + 1) of \(name) is no header field",
+                    .usage, "line \(number + 1) of \(name) is not a header field",
                     hint: "each line is 'NAME: VALUE', empty, or a comment that begins with #")
             }
             fields.append(field)

@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// How a request has ended, as the command sees it.
+/// The outcome of a request.
 struct Outcome {
     private let record: JSON
     private let request: RequestArguments
@@ -12,15 +12,15 @@ struct Outcome {
 
     private static let unacceptableStatus: StaticString = "response_validation_failed.unacceptable_status_code"
 
-    /// Throws what the command fails with, if it does.
+    /// Throws if the request failed.
     func check() throws(Failure) {
-        // Statuses are the policy's failures, not ours: what came of the last try is printed as any response.
+        // An error status fails only the retry policy: the last response is printed like any other.
         let isRefused = record["outcome"]?["error"]?["name"]?.isString(Outcome.unacceptableStatus) ?? false
         guard isRefused || record["outcome"]?["ok"]?.bool == true else { throw failure }
         try checkStatus()
     }
 
-    /// Throws if `--fail` says that the status is a failure.
+    /// Throws for an error status, with `--fail`.
     func checkStatus() throws(Failure) {
         guard request.failsOnStatus, let status = record["response"]?["status"]?.int, status >= 400 else { return }
         let url = record["response"]?["url"]?.string ?? request.url

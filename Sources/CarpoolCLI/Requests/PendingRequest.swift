@@ -2,16 +2,16 @@ internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// A request under way that ends with this command.
+/// A submitted request, which the daemon cancels when the command ends.
 struct PendingRequest {
     private let daemon: DaemonAccess
-    /// Its id.
+    /// The request's id.
     let id: String
 
-    /// The longest that the daemon waits before it says that there is nothing yet, in milliseconds.
+    /// The timeout of one call of `request.wait`, in milliseconds.
     private static let pollMilliseconds = 60_000
 
-    /// Submits it; the closure adds members of its own.
+    /// Submits a request; the closure adds members.
     init(
         _ daemon: DaemonAccess, _ writer: RequestWriter, and more: (inout JSONWriter) -> Void = { _ in }
     ) throws(Failure) {
@@ -29,7 +29,7 @@ struct PendingRequest {
         self.id = id
     }
 
-    /// Calls a method of which the request is the first parameter.
+    /// Calls a method with the request as its first parameter.
     func call(_ method: String, _ more: (inout JSONWriter) -> Void = { _ in }) throws(Failure) -> JSON {
         try daemon.call(method) { writer in
             writer.beginObject()
@@ -39,8 +39,8 @@ struct PendingRequest {
         }
     }
 
-    /// Gives it the body. One that it does not want to its end is not read to its end.
-    func feed(_ source: StreamedBody) throws(Failure) {
+    /// Sends the body, until the daemon refuses more of it.
+    func sendBody(_ source: StreamedBody) throws(Failure) {
         do throws(Failure) {
             while let piece = try next(of: source) {
                 _ = try call("body.put") { writer in
@@ -50,7 +50,7 @@ struct PendingRequest {
             }
             _ = try call("body.put") { $0.member("end", true) }
         } catch {
-            // It is over: its record tells why.
+            // The request has finished; its record says why.
             guard error.code == .refused else { throw error }
         }
     }
@@ -61,19 +61,19 @@ struct PendingRequest {
         }
     }
 
-    /// Waits until it is over and gives its record.
+    /// Waits until the request has finished and returns its record.
     func wait() throws(Failure) -> JSON {
         while true {
-            let record = try look(milliseconds: PendingRequest.pollMilliseconds)
+            let record = try poll(milliseconds: PendingRequest.pollMilliseconds)
             if record["finished"]?.bool != false { return record }
         }
     }
 
-    /// Waits for its end, but so long at most, and gives what is known.
-    func look(milliseconds: Int) throws(Failure) -> JSON {
+    /// Waits until the request has finished, with a timeout, and returns its current record.
+    func poll(milliseconds: Int) throws(Failure) -> JSON {
         try call("request.wait") { $0.member("timeout_ms", milliseconds) }
     }
 
-    /// Has the daemon forget it. Should that fail, the daemon does so by itself in time.
+    /// Removes the request from the daemon. If that fails, the daemon removes it later.
     func dismiss() { _ = try? call("request.dismiss") }
 }

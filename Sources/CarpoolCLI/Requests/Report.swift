@@ -1,15 +1,15 @@
 internal import CarpoolJSON
 
-/// What `-v` tells of a request: each hop with its connection and its times.
+/// The report of `-v`: each hop with its connection and its times.
 struct Report {
     private let record: JSON
 
     init(_ record: JSON) { self.record = record }
 
-    func complain() {
-        Terminal.complain("* request \(record["request"]?.string ?? "?"), \(record["state"]?.string ?? "?")")
+    func printToStandardError() {
+        Terminal.printError("* request \(record["request"]?.string ?? "?"), \(record["state"]?.string ?? "?")")
         record["attempts"]?.forEachElement { attempt in
-            attempt["metrics"]?.forEachElement { Terminal.complain(Report.line(of: $0)) }
+            attempt["metrics"]?.forEachElement { Terminal.printError(Report.line(of: $0)) }
         }
     }
 

@@ -1,7 +1,7 @@
 internal import CarpoolClient
 internal import CarpoolRPC
 
-// How the values of options are read, and which options exclude each other.
+// Parsing of option values, and which options exclude each other.
 extension RequestArguments {
     static func header(_ text: String) throws(UsageError) -> Header {
         if text.hasPrefix("@") {
@@ -19,7 +19,7 @@ extension RequestArguments {
     }
 
     static func setResume(_ arguments: inout RequestArguments, _ value: String) throws(UsageError) {
-        guard value == "-" else { throw UsageError("-C takes '-': the daemon knows where it broke off") }
+        guard value == "-" else { throw UsageError("-C takes only '-': the daemon knows the offset") }
         arguments.resumes = true
     }
 
@@ -42,7 +42,7 @@ extension RequestArguments {
     }
 
     private func checkNoBody() throws(UsageError) {
-        guard body == nil else { throw UsageError("there is one body: -d, --json, -T and -F exclude each other") }
+        guard body == nil else { throw UsageError("a request has one body: -d, --json, -T and -F exclude each other") }
     }
 
     static func setUpload(_ arguments: inout RequestArguments, _ value: String) throws(UsageError) {

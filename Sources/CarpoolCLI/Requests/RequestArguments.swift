@@ -1,7 +1,7 @@
 internal import CarpoolClient
 internal import CarpoolRPC
 
-/// A request as it was typed.
+/// The arguments of a request.
 struct RequestArguments: CommandArguments {
     /// How the body is printed while it arrives.
     enum Streaming: String {
@@ -15,7 +15,7 @@ struct RequestArguments: CommandArguments {
         case system
         case certificates(String)
         /// Certificates are not verified.
-        case nobody
+        case unverified
     }
 
     /// A header field.
@@ -39,7 +39,7 @@ struct RequestArguments: CommandArguments {
     /// The value of `-H`.
     enum Header: Equatable {
         case field(Field)
-        /// A file with one field on each line, so that secrets are in no argument that other programs can see; `nil` for standard input.
+        /// A file with one field a line; `nil` for standard input. Other users can see arguments, but not files.
         case file(String?)
     }
 
@@ -80,7 +80,7 @@ struct RequestArguments: CommandArguments {
     init(method: String) { self.method = method }
 }
 
-// The options: what is new is declared here and sent by RequestWriter.
+// The options. A new one is declared here, and RequestWriter sends it.
 extension Option where Arguments == RequestArguments {
     static var method: Option {
         Option("--request", short: "X", takes: "METHOD", "the method to send instead of the command's") {
@@ -91,19 +91,19 @@ extension Option where Arguments == RequestArguments {
     static var header: Option {
         Option(
             "--header", short: "H", takes: "'NAME: VALUE'",
-            "a header field; @FILE: one a line, @-: from standard input", read: RequestArguments.header
+            "a header field, or @FILE with one a line (@-: standard input)", read: RequestArguments.header
         ) { $0.headers.append($1) }
     }
 
     static var output: Option {
-        Option("--output", short: "o", takes: "FILE", "write to FILE, replaced only when all is there") {
+        Option("--output", short: "o", takes: "FILE", "write the body to FILE, which is replaced once it is complete") {
             $0.output = $1 == "-" ? nil : $1
         }
     }
 
     static var resume: Option {
         Option(
-            "--continue-at", short: "C", takes: "-", "go on with the download to FILE that broke off",
+            "--continue-at", short: "C", takes: "-", "resume an interrupted download to FILE",
             apply: RequestArguments.setResume)
     }
 
@@ -114,10 +114,10 @@ extension Option where Arguments == RequestArguments {
                 "--data", short: "d", takes: "DATA", "the body: DATA, @FILE, or @- for standard input",
                 apply: RequestArguments.setData),
             Option(
-                "--json", takes: "DATA", "the same, sent and accepted as application/json",
+                "--json", takes: "DATA", "like -d, with Content-Type and Accept application/json",
                 apply: RequestArguments.setJSON),
             Option(
-                "--upload-file", short: "T", takes: "FILE", "the body: FILE, or - to send what comes in",
+                "--upload-file", short: "T", takes: "FILE", "the body: FILE, or - for standard input while it is read",
                 apply: RequestArguments.setUpload),
             Option(
                 "--form", short: "F", takes: "'NAME=VALUE'", "a part of a form, or NAME=@FILE; may be repeated",
@@ -128,10 +128,10 @@ extension Option where Arguments == RequestArguments {
     /// The options of commands whose response has a body.
     static var streams: [Option] {
         [
-            Option("--stream", "print the body while it comes") { (arguments, _) throws(UsageError) in
+            Option("--stream", "print the body while it arrives") { (arguments, _) throws(UsageError) in
                 try arguments.setStreaming(.bytes)
             },
-            Option("--lines", "print it while it comes, in whole lines") { (arguments, _) throws(UsageError) in
+            Option("--lines", "print the body while it arrives, in whole lines") { (arguments, _) throws(UsageError) in
                 try arguments.setStreaming(.lines)
             },
             Option("--sse", "print the events of an event stream, each as a line of JSON") {
@@ -152,18 +152,18 @@ extension Option where Arguments == RequestArguments {
                 $0.failsOnStatus = true
             },
             Option(
-                "--retry", takes: "N", "send what may pass and may be repeated up to N times again",
+                "--retry", takes: "N", "retry up to N times, if the method and the failure allow it",
                 read: RequestArguments.retries
             ) { $0.retries = $1 },
             Option(
-                "--timeout", takes: "SECONDS", "give up after so long (decimals are fine)",
+                "--timeout", takes: "SECONDS", "the timeout in seconds; decimals are allowed",
                 read: TimeSpan.milliseconds
             ) { $0.timeoutMilliseconds = $1 },
             Option(
-                "--priority", takes: "PRIORITY", "high, normal or low: its turn among what waits for the host",
+                "--priority", takes: "PRIORITY", "high, normal or low, among the requests that wait for the host",
                 read: RequestArguments.priority
             ) { $0.priority = $1 },
-            Option("--session", takes: "NAME", "use this session of the daemon, not 'default'") { $0.session = $1 },
+            Option("--session", takes: "NAME", "the session of the daemon (default: 'default')") { $0.session = $1 },
         ]
     }
 
@@ -173,12 +173,12 @@ extension Option where Arguments == RequestArguments {
                 "--cacert", takes: "FILE", "trust the certificates in FILE, and no others"
             ) { (arguments, path) throws(UsageError) in try arguments.setTrust(.certificates(path)) },
             Option("--insecure", short: "k", "do not verify the server's certificate") {
-                (arguments, _) throws(UsageError) in try arguments.setTrust(.nobody)
+                (arguments, _) throws(UsageError) in try arguments.setTrust(.unverified)
             },
-            Option("--location", short: "L", "follow redirects, as is done anyway") { $0.followsRedirects = true },
+            Option("--location", short: "L", "follow redirects (the default)") { $0.followsRedirects = true },
             Option("--no-location", "do not follow redirects") { $0.followsRedirects = false },
-            Option("--http1.1", "speak HTTP/1.1") { $0.httpVersion = "1.1" },
-            Option("--http2", "speak HTTP/2 where the server does") { $0.httpVersion = "2" },
+            Option("--http1.1", "use HTTP/1.1") { $0.httpVersion = "1.1" },
+            Option("--http2", "use HTTP/2 if the server supports it") { $0.httpVersion = "2" },
         ]
     }
 
@@ -195,8 +195,10 @@ extension Option where Arguments == RequestArguments {
 
     private static var ofReport: [Option] {
         [
-            Option("--silent", short: "s", "show no progress of downloads") { $0.isSilent = true },
-            Option("--verbose", short: "v", "print connection and times to standard error") { $0.isVerbose = true },
+            Option("--silent", short: "s", "do not show the progress of downloads") { $0.isSilent = true },
+            Option("--verbose", short: "v", "print the connection and the times to standard error") {
+                $0.isVerbose = true
+            },
             .socket, .help,
         ]
     }

@@ -19,10 +19,11 @@ extension RequestCommand {
     static func validate(_ arguments: RequestArguments) throws(UsageError) {
         guard !arguments.url.isEmpty else { throw UsageError("\(name) needs a URL") }
         guard arguments.streaming == nil || arguments.output == nil else {
-            throw UsageError("-o waits for the whole body, and what is streamed is printed as it comes")
+            throw UsageError(
+                "-o writes the complete body to a file; --stream, --lines and --sse print it while it arrives")
         }
         guard !arguments.resumes || arguments.output != nil else {
-            throw UsageError("-C goes on with a file: it needs -o FILE")
+            throw UsageError("-C resumes the download to a file: it needs -o FILE")
         }
     }
 
@@ -35,9 +36,9 @@ protocol BodyCommand: RequestCommand {}
 extension BodyCommand {
     static var details: String {
         """
-        A body given by -d is sent as application/x-www-form-urlencoded unless a header says otherwise; a
-        file is sent byte for byte. -T sends a file, or what comes in while it comes; -F sends a form with
-        parts (multipart/form-data). The response is printed as 'carpool get' prints it.
+        -d sends a body as application/x-www-form-urlencoded unless a header field says otherwise, a file byte
+        for byte. -T sends a file, or standard input while it is read; -F sends a form (multipart/form-data).
+        The response is printed as by 'carpool get'.
         """
     }
 

@@ -13,16 +13,17 @@ struct RequestRunner {
         let body = try loadBody()
         let daemon = try DaemonAccess(socket: request.socket)
         let writer = RequestWriter(request, fields, body)
-        // The copy of a body that came through a pipe may go when all is done.
+        // The copy of a piped body is deleted when the request has finished.
         defer { withExtendedLifetime(body) {} }
         if let streaming = request.streaming {
             return try StreamRunner(request, streaming, daemon).run(writer, body)
         }
-        if let path = request.output, let place = DownloadPlace(path, request, daemon) {
-            return try DownloadRunner(request, place, daemon).run(writer, body)
+        if let path = request.output, let destination = DownloadDestination(path, request, daemon) {
+            return try DownloadRunner(request, destination, daemon).run(writer, body)
         }
         guard !request.resumes else {
-            throw Failure(.usage, "only a file of one's own can be gone on with", hint: "leave out -C and -i")
+            throw Failure(
+                .usage, "-C resumes only a download to a regular file of this user", hint: "leave out -C and -i")
         }
         if case .stream(let source)? = body { return try send(source, writer, daemon) }
         let record = try daemon.call("request.perform") { writer.write(to: &$0) }
@@ -39,27 +40,27 @@ struct RequestRunner {
         }
     }
 
-    /// Sends a body while it comes.
+    /// Sends a body while it is read.
     private func send(_ source: StreamedBody, _ writer: RequestWriter, _ daemon: DaemonAccess) throws(Failure)
         -> ExitCode
     {
         let pending = try PendingRequest(daemon, writer)
         defer { pending.dismiss() }
-        try pending.feed(source)
+        try pending.sendBody(source)
         return try finish(try pending.wait())
     }
 
     private func finish(_ record: JSON) throws(Failure) -> ExitCode {
-        if request.isVerbose { Report(record).complain() }
+        if request.isVerbose { Report(record).printToStandardError() }
         try Outcome(record, request).check()
         try ResponseOutput(record).write(to: request.output, withHead: request.printsHead)
         return .success
     }
 
-    /// A body in the spool is ours until we say that we have it.
+    /// Releases a body in the spool, which the daemon keeps until then.
     private static func release(_ record: JSON, _ daemon: DaemonAccess) {
         guard record["body"]?["file"] != nil, let id = record["request"]?.string else { return }
-        // Should it fail, the daemon deletes the body when its time is over.
+        // If that fails, the daemon deletes the body after its lease.
         _ = try? daemon.call("body.release") { writer in
             writer.beginObject()
             writer.member("request", id)

@@ -2,7 +2,7 @@ internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// Writes what was typed as the parameters of `request.perform` and `request.submit`.
+/// Writes the arguments as parameters of `request.perform` and `request.submit`.
 struct RequestWriter {
     private let request: RequestArguments
     private let fields: [RequestArguments.Field]
@@ -15,7 +15,7 @@ struct RequestWriter {
         self.body = body
     }
 
-    /// Writes the object; the closure adds members of its own.
+    /// Writes the object; the closure adds members.
     func write(to writer: inout JSONWriter, and more: (inout JSONWriter) -> Void = { _ in }) {
         writer.beginObject()
         writer.member("url", request.url)
@@ -27,7 +27,7 @@ struct RequestWriter {
         }
         writer.member("session", request.session)
         writeTrust(to: &writer)
-        // The time without any progress is one minute by default, and must not end what may take longer.
+        // The idle timeout is one minute by default, and must not be shorter than --timeout.
         writer.member("timeout_ms", request.timeoutMilliseconds)
         writer.member("resource_timeout_ms", request.timeoutMilliseconds)
         writer.member("http_version", request.httpVersion)
@@ -66,7 +66,7 @@ struct RequestWriter {
         writer.endArray()
     }
 
-    /// What -d gives is taken for a form, as curl does it.
+    /// Whether the default content type is that of a form: with `-d`, as in curl.
     private var isForm: Bool {
         switch request.body {
         case .text, .file, .standardInput: true
@@ -74,7 +74,7 @@ struct RequestWriter {
         }
     }
 
-    /// A status that may pass is one to try again, whether or not the command is to fail in the end.
+    /// Writes the retry policy, which also retries error statuses without `--fail`.
     private func writeRetries(to writer: inout JSONWriter) {
         guard request.retries > 0 else { return }
         writer.key("interceptor")
@@ -97,7 +97,7 @@ struct RequestWriter {
         switch request.trust {
         case .system: break
         case .certificates(let path): writer.member("ca_file", SocketLocation.absolute(path))
-        case .nobody: writer.member("verify", false)
+        case .unverified: writer.member("verify", false)
         }
         writer.endObject()
     }

@@ -2,18 +2,18 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// The response on its way out of a record: to standard output, or to a file that is replaced as a whole.
+/// Writes a response to standard output, or to a file that is replaced atomically.
 struct ResponseOutput {
     private let record: JSON
 
     init(_ record: JSON) { self.record = record }
 
     func write(to path: String?, withHead: Bool) throws(Failure) {
-        // Opened first: a body that has gone must not be noticed when half of the output is written.
+        // Opened first, so that a missing body is noticed before anything is written.
         let file = try openSpoolFile()
         guard let path else {
             return try Terminal.write("standard output") { () throws(SystemError) in
-                try write(to: Terminal.output, withHead, file, isForPeople: Terminal.isForPeople)
+                try write(to: Terminal.output, withHead, file, isTerminal: Terminal.isTerminal)
             }
         }
         try Terminal.write(path) { () throws(SystemError) in
@@ -34,18 +34,18 @@ struct ResponseOutput {
         }
     }
 
-    /// Escapes what is not printable in the head, if people read it; never in the body.
+    /// Writes head and body. On a terminal, unprintable characters of the head are escaped.
     private func write(
-        to output: BlockingOutput, _ withHead: Bool, _ file: SpoolFile?, isForPeople: Bool = false
+        to output: BlockingOutput, _ withHead: Bool, _ file: SpoolFile?, isTerminal: Bool = false
     ) throws(SystemError) {
-        // Head and body in one piece where both are small: a reader such as head(1) may leave after the first.
-        var bytes = withHead ? head(isForPeople: isForPeople) : []
+        // Writes a small response in one piece: a reader such as head(1) may close the pipe after the first line.
+        var bytes = withHead ? head(isTerminal: isTerminal) : []
         appendBody(to: &bytes)
         if !bytes.isEmpty { try output.write(bytes) }
         if let file { try output.copy(from: file.descriptor) }
     }
 
-    /// The body, if the record has it.
+    /// Appends the body, if the record contains it.
     private func appendBody(to bytes: inout [UInt8]) {
         guard let body = record["body"] else { return }
         if let text = body["text"] {
@@ -59,8 +59,8 @@ struct ResponseOutput {
         }
     }
 
-    /// Status line and fields as in HTTP/1.1 (RFC 9112), whatever version was spoken; without a reason, which HTTP/2 does not have.
-    private func head(isForPeople: Bool) -> [UInt8] {
+    /// Status line and fields in the form of HTTP/1.1 (RFC 9112), without a reason phrase, which HTTP/2 does not have.
+    private func head(isTerminal: Bool) -> [UInt8] {
         let response = record["response"]
         let version = ResponseOutput.statusLineVersion(response?["http_version"]?.string ?? "")
         var head = Array("\(version) \(response?["status"]?.int ?? 0)\r\n".utf8)
@@ -69,13 +69,13 @@ struct ResponseOutput {
             ResponseOutput.append(field[index: 0], to: &line)
             line += Array(": ".utf8)
             ResponseOutput.append(field[index: 1], to: &line)
-            head += isForPeople ? Array(PlainText.escaped(String(decoding: line, as: UTF8.self)).utf8) : line
+            head += isTerminal ? Array(PlainText.escaped(String(decoding: line, as: UTF8.self)).utf8) : line
             head += Array("\r\n".utf8)
         }
         return head + Array("\r\n".utf8)
     }
 
-    /// How a status line writes the version, of which the record has the protocol's name in ALPN.
+    /// The version of the status line, for the protocol's ALPN name in the record.
     private static func statusLineVersion(_ name: String) -> String {
         switch name {
         case "h2": "HTTP/2"
@@ -84,7 +84,7 @@ struct ResponseOutput {
         }
     }
 
-    /// A text, or bytes that are none.
+    /// Appends a string, or bytes in base64.
     private static func append(_ value: JSON?, to head: inout [UInt8]) {
         if value?.withUTF8({ head += $0 }) != nil { return }
         head += value?["base64"]?.withUTF8 { (try? Base64.decode($0)) ?? [] } ?? []

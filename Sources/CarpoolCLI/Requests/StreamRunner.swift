@@ -2,13 +2,13 @@ internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// `--stream`, `--lines`, `--sse`: the body on standard output while it comes. As long as nobody reads there, the origin waits.
+/// `--stream`, `--lines`, `--sse`: prints the body while it arrives, as fast as standard output is read.
 struct StreamRunner {
     private let request: RequestArguments
     private let streaming: RequestArguments.Streaming
     private let daemon: DaemonAccess
 
-    /// The most that one answer takes of the stream.
+    /// The maximum size of one read.
     private static let creditBytes = 262_144
 
     init(_ request: RequestArguments, _ streaming: RequestArguments.Streaming, _ daemon: DaemonAccess) {
@@ -19,9 +19,9 @@ struct StreamRunner {
 
     func run(_ writer: RequestWriter, _ body: BodyArgument?) throws(Failure) -> ExitCode {
         if case .stream(let source)? = body {
-            // Such a server may answer before it has all of the body, but we read one thing after the other.
+            // The server may respond earlier, but the response is read after the body was sent.
             let pending = try PendingRequest(daemon, writer) { $0.member("kind", static: "stream") }
-            try pending.feed(source)
+            try pending.sendBody(source)
             return try read(pending)
         }
         let record = try daemon.call("request.perform") { json in
@@ -51,7 +51,7 @@ struct StreamRunner {
             completion = piece["complete"]
         }
         let record = try pending.wait()
-        if request.isVerbose { Report(record).complain() }
+        if request.isVerbose { Report(record).printToStandardError() }
         try Outcome(record, request).check()
         return .success
     }

@@ -9,16 +9,16 @@ enum ExitCode: Int32, CaseIterable {
     case notReachable = 6
     case transferFailed = 7
 
-    /// What it means, for the help.
+    /// The meaning in the help.
     var meaning: String {
         switch self {
-        case .success: "the command did what it should"
+        case .success: "success"
         case .refused: "the daemon refused the call"
         case .usage: "the command line is wrong"
         case .unreachable: "the daemon cannot be reached"
-        case .timedOut: "the request timed out, or the wait"
+        case .timedOut: "the request or the wait timed out"
         case .httpFailure: "the status is 400 or more, with --fail"
-        case .notReachable: "packets cannot leave, or not to the host"
+        case .notReachable: "packets cannot leave, or cannot reach the host"
         case .transferFailed: "the transfer failed, or its result could not be written"
         }
     }

@@ -2,13 +2,13 @@ internal import CarpoolClient
 internal import CarpoolSystem
 internal import Glibc
 
-/// Why a command ends early: its exit code, and the lines for standard error.
+/// A failure of the command: its exit code and its error message.
 struct Failure: Error {
     let code: ExitCode
-    /// `nil` when there is nothing to say.
+    /// The error message; `nil` for none.
     let message: String?
     var hint: String?
-    /// By which the command ends, when there is nothing to say.
+    /// The signal by which the command ends, if there is no message.
     private(set) var signal: Int32?
 
     init(_ code: ExitCode, _ message: String?, hint: String? = nil) {
@@ -17,10 +17,10 @@ struct Failure: Error {
         self.hint = hint
     }
 
-    /// Nobody reads our output any more.
+    /// The reader of standard output has closed it.
     static var brokenPipe: Failure { ended(by: SIGPIPE) }
 
-    /// A signal has ended the command, which has left things in order before.
+    /// The command was interrupted by a signal, and has cleaned up.
     static func ended(by signal: Int32) -> Failure {
         var failure = Failure(.transferFailed, nil)
         failure.signal = signal
@@ -36,8 +36,9 @@ struct Failure: Error {
             self.init(.refused, "\(remote.message) (\(name)code \(remote.code))", hint: remote.hint)
         case .disconnected(let reason): self.init(.unreachable, reason)
         case .invalidName(let reason):
-            self.init(.usage, "CARPOOL_CLIENT is no name: \(reason)", hint: "unset it, or use 1 to 64 bytes of text")
-        case .protocolViolation(let reason): self.init(.unreachable, "what answers is not a daemon of ours: \(reason)")
+            self.init(
+                .usage, "CARPOOL_CLIENT is not a valid name: \(reason)", hint: "unset it, or use 1 to 64 bytes of text")
+        case .protocolViolation(let reason): self.init(.unreachable, "the peer is not a Carpool daemon: \(reason)")
         }
     }
 }

@@ -1,11 +1,11 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Puts off the signals that end a command until it has left things in order.
+/// Blocks the signals that end a command until it has cleaned up.
 struct Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
-    /// Without those that our caller has had ignored, as `nohup` does.
+    /// The blocked signals, without those that are ignored, as by `nohup`.
     private let signals: [Int32]
 
     init() {
@@ -13,20 +13,20 @@ struct Interruption {
         Interruption.change(SIG_BLOCK, signals)
     }
 
-    /// The signal that has come meanwhile.
+    /// The pending signal.
     var signal: Int32? {
         var pending = sigset_t()
         sigpending(&pending)
         return signals.first { sigismember(&pending, $0) == 1 }
     }
 
-    /// A descriptor that can be read when a signal has come.
+    /// A descriptor that is readable when a signal is pending.
     func descriptor() throws(SystemError) -> FileDescriptor { try FileDescriptor.signals(signals) }
 
-    /// Ends the command by it, as if nothing had been put off.
+    /// Ends the command by a signal.
     static func end(by signal: Int32) -> Never {
         change(SIG_UNBLOCK, signals)
-        // Whoever ignores the signal has it lost by now.
+        // The signal is ignored.
         exit(128 + signal)
     }
 

@@ -1,7 +1,7 @@
-/// Text for people, in which nothing can steer a terminal or change the order of what is read: control characters (C0 and C1), formatting
-/// characters such as those of bidirectional text, and line separators are escaped as `\u{202e}`.
+/// Text that is safe to print on a terminal: control characters (C0 and C1), formatting characters such as those of
+/// bidirectional text, and line separators are escaped as `\u{202e}`.
 enum PlainText {
-    /// The text with all but printable characters escaped.
+    /// Escapes all characters that are not printable.
     static func escaped(_ text: String) -> String {
         guard !isPlain(text) else { return text }
         var escaped = ""
@@ -15,7 +15,7 @@ enum PlainText {
         return escaped
     }
 
-    /// JSON with the same characters escaped as JSON does it, which changes nothing of what it says. Line feeds between messages stay.
+    /// Escapes the same characters by escapes of JSON, which do not change the value. Line feeds between messages stay.
     static func escapedJSON(_ json: [UInt8]) -> [UInt8] {
         let text = String(decoding: json, as: UTF8.self)
         guard !isPlain(text) else { return json }
@@ -33,7 +33,7 @@ enum PlainText {
         return Array(escaped.utf8)
     }
 
-    /// Whether it is printable ASCII.
+    /// Whether the text is printable ASCII.
     private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }
 
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,12 +1,12 @@
-/// How far a transfer is, for people, on one line.
+/// Formats the progress of a transfer on one line.
 struct ProgressLine {
-    /// How much is there, in bytes.
+    /// The received bytes.
     let received: Int64
-    /// How much it will be, if that is known.
+    /// The expected bytes, if known.
     let total: Int64?
-    /// How much of it was there before.
+    /// The bytes of an earlier download that is resumed.
     let earlier: Int64
-    /// How long it took so far.
+    /// The elapsed time.
     let microseconds: Int
 
     init(received: Int64, total: Int64?, earlier: Int64 = 0, microseconds: Int) {
@@ -16,13 +16,13 @@ struct ProgressLine {
         self.microseconds = microseconds
     }
 
-    /// Bytes per second, of what came in this time.
+    /// Bytes per second, without those of an earlier download.
     private var rate: Double {
         microseconds > 0 ? Double(max(0, received &- earlier)) / Double(microseconds) * 1e6 : 0
     }
 
     /// `45% [#########           ]   450 MiB of 1.00 GiB  120 MiB/s  0:04 left`
-    var underWay: String {
+    var running: String {
         guard let total, total > 0 else { return "\(Self.size(Double(received)))  \(Self.size(rate))/s" }
         let part = min(1, Double(received) / Double(total))
         let width = 20
@@ -35,11 +35,11 @@ struct ProgressLine {
     }
 
     /// `1.00 GiB in 0:09, 120 MiB/s`
-    var whole: String {
+    var summary: String {
         "\(Self.size(Double(received))) in \(Self.time(Double(microseconds) / 1e6)), \(Self.size(rate))/s"
     }
 
-    /// Three digits and a unit of 1,024.
+    /// Formats a size with three digits and a binary unit.
     static func size(_ bytes: Double) -> String {
         var value = bytes
         var unit = "B"
@@ -55,7 +55,7 @@ struct ProgressLine {
     }
 
     private static func time(_ seconds: Double) -> String {
-        // A rate of a byte in a while makes it more than anybody waits for.
+        // A very low rate makes the time meaningless.
         let seconds = Int(min(seconds.rounded(.up), 359_999))
         let minutes = seconds / 60 % 60
         let rest = padded("\(seconds % 60)", 2, with: "0")

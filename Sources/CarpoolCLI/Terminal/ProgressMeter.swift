@@ -2,33 +2,33 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// The progress of a download, on the terminal of standard error if it is one.
+/// Shows the progress of a download on standard error, if it is a terminal.
 struct ProgressMeter {
     private let isShown: Bool
 
     init(isSilent: Bool) { isShown = !isSilent && isatty(STDERR_FILENO) == 1 }
 
-    /// Shows how far it is; at the end, if anything was worth showing, what it was.
+    /// Shows the progress; at the end, a summary if the download took long enough.
     func show(_ record: JSON, microseconds: Int, isOver: Bool) {
         guard isShown else { return }
         let received: Int64 = record["received_bytes"]?.integer ?? record["body"]?["size_bytes"]?.integer ?? 0
         let line = ProgressLine(
             received: received, total: record["total_bytes"]?.integer,
             earlier: record["resumed_at_bytes"]?.integer ?? 0, microseconds: microseconds)
-        guard isOver else { return draw(line.underWay) }
+        guard isOver else { return draw(line.running) }
         clear()
         guard record["outcome"]?["ok"]?.bool == true, microseconds > ProgressMeter.worthTellingMicroseconds else {
             return
         }
-        draw(line.whole + "\n")
+        draw(line.summary + "\n")
     }
 
-    /// Wipes it off.
+    /// Clears the line.
     func clear() { if isShown { draw("") } }
 
-    /// What was over before one could read it needs no report.
+    /// Shorter downloads get no summary.
     private static let worthTellingMicroseconds = 500_000
 
-    /// To the beginning of the line, which is wiped to its end (ECMA-48, EL).
+    /// Moves to the beginning of the line and clears it (ECMA-48, EL).
     private func draw(_ text: String) { try? Terminal.error.write(Array("\r\u{1B}[K\(text)".utf8)) }
 }

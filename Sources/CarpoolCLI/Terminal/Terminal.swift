@@ -9,19 +9,19 @@ enum Terminal {
     /// Standard error.
     static let error = BlockingOutput(borrowing: STDERR_FILENO)
 
-    /// Opens those that our caller has closed, lest the daemon's socket or a file take their numbers and get our messages.
+    /// Opens standard descriptors that the caller has closed, so that no socket or file gets their numbers.
     static func claimDescriptors() {
         for fd in STDIN_FILENO...STDERR_FILENO where fcntl(fd, F_GETFD) < 0 { _ = open("/dev/null", O_RDWR) }
     }
 
-    /// Writes a line to standard error; nothing can be done if that fails. What others have put into it cannot steer the terminal.
-    static func complain(_ line: String) { try? error.write(Array("\(PlainText.escaped(line))\n".utf8)) }
+    /// Writes a line to standard error, with unprintable characters escaped; ignores errors.
+    static func printError(_ line: String) { try? error.write(Array("\(PlainText.escaped(line))\n".utf8)) }
 
-    /// Whether people read standard output.
-    static var isForPeople: Bool { isatty(STDOUT_FILENO) == 1 }
+    /// Whether standard output is a terminal.
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// JSON for standard output: on a terminal with what is not printable escaped, which changes nothing of what it says.
-    static func json(_ bytes: [UInt8]) -> [UInt8] { isForPeople ? PlainText.escapedJSON(bytes) : bytes }
+    /// JSON for standard output: on a terminal, unprintable characters are escaped, which does not change the value.
+    static func json(_ bytes: [UInt8]) -> [UInt8] { isTerminal ? PlainText.escapedJSON(bytes) : bytes }
 
     /// Prints a JSON value on a line.
     static func printLine(_ value: JSON) throws(Failure) {
@@ -39,8 +39,8 @@ enum Terminal {
         try write("standard output") { () throws(SystemError) in try output.write(bytes) }
     }
 
-    /// Runs something that writes. A reader that has gone is a failure without words, and not the end of us yet: the daemon is still to be
-    /// told that its file may go.
+    /// Runs a closure that writes. EPIPE is a failure without a message. SIGPIPE is ignored meanwhile: the command
+    /// still has to release the daemon's file.
     static func write(_ name: String, _ body: () throws(SystemError) -> Void) throws(Failure) {
         let former = signal(SIGPIPE, SIG_IGN)
         defer { signal(SIGPIPE, former) }

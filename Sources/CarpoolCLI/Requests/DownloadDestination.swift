@@ -2,14 +2,14 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// A place of which the daemon can make a download's destination: a file of ours, or none yet.
-struct DownloadPlace {
-    /// As it was typed.
+/// The destination of a download that the daemon writes: a regular file, or a path where none exists yet.
+struct DownloadDestination {
+    /// The path as the user typed it.
     let name: String
-    /// Absolute.
+    /// The absolute path.
     private let path: String
 
-    /// `nil` for what this command has to write itself: pipes, devices, a header before the body, and what another user's daemon could not.
+    /// `nil` if the command has to write it itself: pipes, devices, output with a header, and daemons of another user.
     init?(_ name: String, _ request: RequestArguments, _ daemon: DaemonAccess) {
         var info = stat()
         let isThere = stat(name, &info) == 0
@@ -18,7 +18,7 @@ struct DownloadPlace {
         path = SocketLocation.absolute(name)
     }
 
-    /// Writes the member `destination`. Without `--fail` a page of error is what was asked for.
+    /// Writes the member `destination`. Without `--fail` the body of an error response is saved too.
     func write(to writer: inout JSONWriter, failsOnStatus: Bool) {
         let mask = umask(0)
         umask(mask)
@@ -31,36 +31,36 @@ struct DownloadPlace {
         writer.endObject()
     }
 
-    // MARK: What an earlier download has left
+    // MARK: Resume data
 
-    private var notePath: String {
+    private var resumeDataPath: String {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.index(after: $0) } ?? path.startIndex
         return "\(path[..<slash]).\(path[slash...]).carpool-resume"
     }
 
-    /// The most that is read of a note.
-    private static let noteBytes = 65_536
+    /// The maximum size of resume data.
+    private static let maximumResumeDataBytes = 65_536
 
-    /// The token that lies beside the file; `nil` without one.
+    /// The resume data of an earlier download, stored beside the file; `nil` if there is none.
     var resumeData: String? {
-        guard let note = try? FileDescriptor.open(notePath, O_RDONLY) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: DownloadPlace.noteBytes)
+        guard let note = try? FileDescriptor.open(resumeDataPath, O_RDONLY) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: DownloadDestination.maximumResumeDataBytes)
         guard case .bytes(let count) = bytes.withUnsafeMutableBytes({ Bytes.read(note.raw, into: $0) }) else {
             return nil
         }
         return String(validating: bytes[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
     }
 
-    /// Keeps a token beside the file, for `-C -`. Where that cannot be, the next download begins anew.
-    func keep(_ resumeData: String) {
-        guard let note = try? OutputFile(notePath) else { return }
-        // A URL may hold what is nobody else's business.
+    /// Stores resume data beside the file, for `-C -`. If that fails, the next download starts from the beginning.
+    func save(_ resumeData: String) {
+        guard let note = try? OutputFile(resumeDataPath) else { return }
+        // A URL may contain secrets.
         fchmod(note.descriptor.raw, 0o600)
         let bytes = Array("\(resumeData)\n".utf8)
         guard (try? BlockingOutput(borrowing: note.descriptor.raw).write(bytes)) != nil else { return }
         try? note.commit()
     }
 
-    /// Nothing is left to go on with.
-    func forget() { unlink(notePath) }
+    /// Deletes the resume data.
+    func deleteResumeData() { unlink(resumeDataPath) }
 }
