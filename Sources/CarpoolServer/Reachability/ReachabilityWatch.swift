@@ -1,4 +1,5 @@
 internal import CarpoolJSON
+internal import CarpoolRPC
 internal import CarpoolReachability
 internal import CarpoolSystem
 
@@ -139,7 +140,7 @@ final class ReachabilityWatch {
             writer.member("sub", id)
             writer.member("cursor", cursor())
             writer.member("time", time: WallClock.microseconds())
-            writer.member("type", static: "reachability.changed")
+            writer.member("type", static: EventType.reachabilityChanged.name)
             writer.key("data")
             writer.beginObject()
             self.writer.writeMembers(change, hosts: hosts, to: &writer)
