@@ -2,8 +2,8 @@ import CJansson
 
 /// A parsed JSON value: a view of one node, which keeps the whole document alive.
 ///
-/// Reading never throws and never traps: a member that is not there, or a value of another kind, is nil. Not `Sendable`:
-/// jansson counts references without thread safety.
+/// Reading never throws and never traps: a member that is not there, or a value of another kind, is nil. Not
+/// `Sendable`: jansson counts references without thread safety.
 public struct JSON {
     /// The kinds of values.
     public enum Kind: String, Sendable {
@@ -37,8 +37,8 @@ public struct JSON {
 
     /// Parses one JSON text (RFC 8259): UTF-8, any value at the top.
     ///
-    /// Every number keeps its text. U+0000 is accepted in strings and in names. Of a name that stands twice in an object the last value counts,
-    /// and ``duplicateName`` tells.
+    /// Every number keeps its text. U+0000 is accepted in strings and in names. Of a name that stands twice in an
+    /// object the last value counts, and ``duplicateName`` tells.
     /// - Throws: `JSONError` with line, column and offset; bad UTF-8 has its own code.
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
         let outline = try JSONTokenizer.outline(of: bytes)
@@ -136,13 +136,14 @@ public struct JSON {
         return json_array_get(array.node, index).map { JSON(array.document, $0) }
     }
 
-    /// A name that stands twice in the text of this object, or the beginning of that name. Readers differ on which of the values counts.
+    /// A name that stands twice in the text of this object, or the beginning of that name. Readers differ on which of
+    /// the values counts.
     public var duplicateName: String? {
         guard let object = container, object.node == object.document.root else { return nil }
         return object.document.duplicateName
     }
 
-    /// How many members or elements; 0 for what is neither object nor array.
+    /// The number of members or elements; 0 for other kinds.
     public var count: Int {
         switch CJansson_typeof(node) {
         case JSON_OBJECT: json_object_size(node)
@@ -224,8 +225,8 @@ public struct JSON {
         }
     }
 
-    /// Calls the body with each member of an object that has a tree. The bytes of a name live as long as the tree; one with U+0000 or U+0001 in
-    /// it may be there in another form.
+    /// Calls the body with each member of an object that has a tree. The bytes of a name live as long as the tree; one
+    /// with U+0000 or U+0001 in it may be there in another form.
     package func forEachStoredMember<Failure: Error>(
         _ body: (UnsafeRawBufferPointer, JSON) throws(Failure) -> Void
     ) throws(Failure) {

@@ -60,7 +60,7 @@ final class JSONDocument {
         return try source.text.withBytes { (text) throws(Failure) in try body(span.bytes(of: text)) }
     }
 
-    /// The first byte of the text of a value that the tree only refers to: it tells the kind.
+    /// The first byte of the text of a value that the tree only refers to: it identifies the kind.
     func firstByte(of node: UnsafeMutablePointer<json_t>) -> UInt8 {
         guard let source else { return 0 }
         return source.text[Int(source.span(of: node).start)]

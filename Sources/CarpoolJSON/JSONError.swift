@@ -1,4 +1,4 @@
-/// What is wrong with a JSON text, with a value that a schema refuses, or with a base64 string.
+/// The fault of a JSON text, of a value that a schema refuses, or of a base64 string.
 ///
 /// The one error type of this target. `code` is the identity; `message` is for people.
 public struct JSONError: Error, Equatable, Sendable {
@@ -28,7 +28,7 @@ public struct JSONError: Error, Equatable, Sendable {
 
     /// The reason.
     public let code: Code
-    /// One sentence for people; names what was found.
+    /// One sentence for people, with the value that was found.
     public let message: String
     /// For errors in a text: the line, from 1.
     public var line: Int?
@@ -38,7 +38,7 @@ public struct JSONError: Error, Equatable, Sendable {
     public var offset: Int?
     /// For values that a schema refuses: where, like `params.body.file`.
     public var path: String?
-    /// For values that a schema refuses: what would be right there.
+    /// For values that a schema refuses: the values that are accepted.
     public var expected: String?
     /// For an unknown name: the nearest known one, if one is near.
     public var didYouMean: String?
@@ -69,7 +69,7 @@ public struct JSONError: Error, Equatable, Sendable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One line: where, what is wrong, and the name that may have been meant.
+    /// One line: the place, the fault, and the nearest known name.
     public var description: String {
         var text = ""
         if let path { text += "\(path): " }

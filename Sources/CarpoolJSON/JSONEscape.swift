@@ -26,8 +26,8 @@ enum JSONEscape {
         }
     }
 
-    /// Whether the bytes are printable ASCII that stands for itself, as nearly all names, addresses and field values are. Such bytes are
-    /// UTF-8 too, so that one pass tells both.
+    /// Whether the bytes are printable ASCII that stands for itself, as nearly all names, addresses and field values
+    /// are. Such bytes are UTF-8 too, so that one pass decides both.
     static func isPlain(_ value: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while value.count &- position >= 8 {
@@ -45,7 +45,7 @@ enum JSONEscape {
         return true
     }
 
-    /// How long the escaped form of a byte is that must be escaped.
+    /// Length of the byte's escape sequence.
     static func length(of byte: UInt8) -> Int { letters[Int(byte)] == UInt8(ascii: "u") ? 6 : 2 }
 
     /// Appends the escaped form of a byte.

@@ -2,15 +2,17 @@ internal import Glibc
 
 /// The names of the objects that are open, the innermost's last, to find one that is there twice.
 ///
-/// A few names are compared with each other. An object with ``manyNames``, or with an escape in one of them, has a table of hashes, so that each
-/// name is decoded once. The seed differs from process to process: no client can choose names that fall on one place.
+/// A few names are compared with each other. An object with ``manyNames``, or with an escape in one of them, has a
+/// table of hashes, so that each name is decoded once. The seed differs from process to process: no client can choose
+/// names that fall on one place.
 struct JSONNames: Sendable {
     struct Name: Sendable {
         let span: JSONSpan
         let isEscaped: Bool
     }
 
-    /// The names of one object by their hash: the hash in the upper half, one more than the place among its names in the lower; 0 is free.
+    /// The names of one object by their hash: the hash in the upper half, one more than the place among its names in
+    /// the lower; 0 is free.
     private struct Table: Sendable {
         let outer: Int
         var slots: [UInt64]

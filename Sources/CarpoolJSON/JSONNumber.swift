@@ -1,6 +1,6 @@
-/// What the text of a number (RFC 8259, section 6) says.
+/// The value of the text of a number (RFC 8259, section 6).
 public enum JSONNumber {
-    /// What reading a number came to.
+    /// The result of reading a number.
     struct Reading {
         /// The offset behind it, or of the first byte that is wrong.
         var end: Int

@@ -1,4 +1,5 @@
-/// Where the parts of a well-formed text stand that the parser of trees cannot hold or need not hold, and the parts of its outermost value.
+/// Where the parts of a well-formed text stand that the parser of trees cannot hold or need not hold, and the parts of
+/// its outermost value.
 public struct JSONOutline: Sendable {
     /// A member of the outermost object, or an element of the outermost array (then the name is empty).
     public struct Part: Sendable {
@@ -17,8 +18,8 @@ public struct JSONOutline: Sendable {
         }
     }
 
-    /// A value that stays text until its parts are asked for: one of ``largeBytes`` or more, or an object in which a name stands twice, which
-    /// a tree could not keep.
+    /// A value that stays text until its parts are asked for: one of ``largeBytes`` or more, or an object in which a
+    /// name stands twice, which a tree could not keep.
     struct Large: Sendable {
         let span: JSONSpan
         /// How many members or elements it has; a name that stands twice counts once.
@@ -29,7 +30,8 @@ public struct JSONOutline: Sendable {
 
     /// From so many bytes on a value stays text. Copying it costs less than a tree of it from about here on.
     static let largeBytes = 4_096
-    /// The most parts of the outermost value that are kept: a batch may have 100 messages, and a message has five members.
+    /// The most parts of the outermost value that are kept: a batch may have 100 messages, and a message has five
+    /// members.
     public static let maximumParts = 128
 
     private var first = InlineArray<5, Part>(
@@ -55,7 +57,7 @@ public struct JSONOutline: Sendable {
 
     init() {}
 
-    /// How many bytes of the text are in no large string: a bound of what trees of its parts are made of.
+    /// The bytes of the text outside of large strings: an upper bound for trees of its parts.
     public func structureBytes(of text: [UInt8]) -> Int {
         large.reduce(root.count) { text[Int($1.span.start)] == UInt8(ascii: "\"") ? $0 &- $1.span.count : $0 }
     }

@@ -3,7 +3,8 @@ import CJansson
 extension JSONSchema {
     /// Checks a value.
     /// - Parameter path: How errors name the value itself, like `params`.
-    /// - Throws: `JSONError` with code `schema`, the path of the first thing that is wrong, what was expected there and,
+    /// - Throws: `JSONError` with code `schema`, the path of the first thing that is wrong, what was expected there
+    ///   and,
     ///   for an unknown name, the nearest known one.
     public func validate(_ json: JSON, path: String) throws(JSONError) {
         defer { withExtendedLifetime(json) {} }
@@ -22,7 +23,7 @@ extension JSONSchema {
             self.document = document
         }
 
-        /// The view of the same value, for what is rarely needed.
+        /// The view of the same value, for rare operations.
         var json: JSON { JSON(document.takeUnretainedValue(), pointer) }
 
         /// The value's type as jansson has it: of a value that stays text, the type that its tree would have.
@@ -58,7 +59,7 @@ extension JSONSchema {
             CJansson_typeof(pointer) == JSON_INTEGER ? json_integer_value(pointer) : json.integer
         }
 
-        /// What a message calls it.
+        /// Its name in messages.
         var kindName: String {
             switch json.kind {
             case .object: "an object"
@@ -121,7 +122,7 @@ extension JSONSchema {
         }
     }
 
-    /// Whether the kind of the value is right, and, of an object, whether its first required member tells that it is
+    /// Whether the kind of the value is right, and, of an object, whether its first required member shows that it is
     /// this one.
     private func accepts(_ node: Node) -> Bool {
         let type = node.type
@@ -250,7 +251,7 @@ extension JSONSchema {
         }
     }
 
-    /// What is wrong with an object that two alternatives accept, if each refuses the member by which the other is told.
+    /// The fault of an object that two alternatives accept, if each refuses the member that identifies the other.
     private func exclusion(of alternatives: [JSONSchema], _ failures: [JSONError]) -> JSONError? {
         guard alternatives.count == 2, failures.count == 2, let first = alternatives[0].requiredNames.first,
             let second = alternatives[1].requiredNames.first, failures[0].path == ".\(second)",
@@ -259,7 +260,7 @@ extension JSONSchema {
         return .refused("has both \(first) and \(second), which exclude each other", expected: "one of them")
     }
 
-    /// The names that tell the object alternatives apart.
+    /// The names that distinguish the object alternatives.
     private var requiredNames: [String] {
         switch rule {
         case .object(let object): object.required.prefix(1).map(\.description)

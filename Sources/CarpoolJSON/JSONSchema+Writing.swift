@@ -1,5 +1,5 @@
 extension JSONSchema {
-    /// What is allowed, in words.
+    /// The rule in words.
     public var expectation: String {
         switch rule {
         case .any: "any value"

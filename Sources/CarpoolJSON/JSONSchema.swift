@@ -1,7 +1,7 @@
-/// What a JSON value must look like: one value that both validates and describes.
+/// A schema of JSON values, which validates them and describes them.
 ///
-/// Calls, results and the configuration file are checked against the same schemas that the documentation is written from,
-/// so the two cannot differ. Writes itself as JSON Schema draft-07.
+/// Calls, results and the configuration file are checked against the same schemas that the documentation is written
+/// from, so the two cannot differ. Writes itself as JSON Schema draft-07.
 ///
 /// A class, since a value is checked against many small schemas, and to look at one must not copy it.
 public final class JSONSchema: Sendable {
@@ -9,11 +9,11 @@ public final class JSONSchema: Sendable {
     public struct Member: Sendable {
         /// Its name; must need no escape.
         public let name: StaticString
-        /// What its value must look like.
+        /// The schema of its value.
         public let schema: JSONSchema
-        /// What it is for, in one or two sentences.
+        /// Its purpose, in one or two sentences.
         public let summary: String
-        /// Whether it must be there.
+        /// Whether it is required.
         public let required: Bool
         /// The default, as JSON; `nil` if there is none, or if it is no fixed value.
         public let defaultValue: String?
@@ -47,7 +47,7 @@ public final class JSONSchema: Sendable {
         }
     }
 
-    /// What an object may hold besides its declared members.
+    /// Whether an object may have other members than those declared.
     public enum Additional: Sendable {
         /// Nothing: an unknown member is an error that names it.
         case forbidden
@@ -57,7 +57,7 @@ public final class JSONSchema: Sendable {
         case later
     }
 
-    /// The ways to say what is allowed.
+    /// The kinds of rules.
     enum Rule: Sendable {
         case any
         case null
@@ -75,7 +75,7 @@ public final class JSONSchema: Sendable {
     }
 
     let rule: Rule
-    /// A sentence for the description, beyond what the rule says.
+    /// A sentence for the description, besides the rule.
     let summary: String?
 
     private init(_ rule: Rule, summary: String? = nil) {
@@ -126,7 +126,7 @@ public final class JSONSchema: Sendable {
         JSONSchema(.map(of: value, maxCount: maxCount))
     }
 
-    /// One of several; object alternatives are told apart by their first required member.
+    /// One of several; object alternatives are distinguished by their first required member.
     public static func oneOf(_ alternatives: JSONSchema...) -> JSONSchema { JSONSchema(.oneOf(alternatives)) }
 
     /// A schema that the description refers to by name, `#/components/schemas/NAME`.

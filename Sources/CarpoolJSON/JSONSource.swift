@@ -2,9 +2,10 @@ import CJansson
 
 /// A text and its outline, from which trees of its parts are made when they are asked for.
 ///
-/// jansson cannot hold every number, nor U+0000 in a name, and a tree of a large value takes thirty times its bytes. So the text that jansson
-/// gets has a real number in the place of each such number and of each large value: an index into the outline's tables. As no other real
-/// number is left in it, a real number in a tree *is* such an index, and no text from outside can write one.
+/// jansson cannot hold every number, nor U+0000 in a name, and a tree of a large value takes thirty times its bytes. So
+/// the text that jansson gets has a real number in the place of each such number and of each large value: an index into
+/// the outline's tables. As no other real number is left in it, a real number in a tree *is* such an index, and no text
+/// from outside can write one.
 ///
 /// In a text with U+0000 in a name, all names are escaped: U+0001 stands before U+0001, and U+0001 U+0002 for U+0000.
 final class JSONSource {
@@ -57,8 +58,8 @@ final class JSONSource {
         }
     }
 
-    /// Any value may stand at the top (RFC 8259, section 2), and U+0000 is an ordinary character of a string. Of a name that is there
-    /// twice the last value counts.
+    /// Any value may stand at the top (RFC 8259, section 2), and U+0000 is an ordinary character of a string. Of a name
+    /// that is there twice the last value counts.
     private static let flags = Int(JSON_DECODE_ANY | JSON_ALLOW_NUL)
 
     static func load(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutablePointer<json_t>? {

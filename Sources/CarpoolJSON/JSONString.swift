@@ -15,9 +15,10 @@ public enum JSONString {
         return String(decoding: name.prefix(shown), as: UTF8.self) + (name.count > shown ? "..." : "")
     }
 
-    /// The offset of the first byte from `start` on that ends a run of plain characters: a quote, a backslash, a control character or DEL; the
-    /// end if there is none.
-    /// - Parameter seen: Gets a bit above 0x7F of its bytes if one of the bytes that were looked at is beyond ASCII, perhaps behind the run.
+    /// The offset of the first byte from `start` on that ends a run of plain characters: a quote, a backslash, a
+    /// control character or DEL; the end if there is none.
+    /// - Parameter seen: Gets a bit above 0x7F of its bytes if one of the bytes that were looked at is beyond ASCII,
+    ///   perhaps behind the run.
     @inline(__always)
     static func endOfRun(_ text: UnsafeRawBufferPointer, from start: Int, seen: inout UInt64) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -64,7 +65,7 @@ public enum JSONString {
         return output
     }
 
-    /// Appends what an escape stands for, and returns the offset behind it.
+    /// Appends the characters of an escape sequence, and returns the offset after it.
     private static func unescape(_ content: UnsafeRawBufferPointer, at start: Int, into output: inout [UInt8]) -> Int {
         switch content[start &+ 1] {
         case UInt8(ascii: "b"): output.append(0x08)

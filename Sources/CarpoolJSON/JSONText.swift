@@ -3,13 +3,13 @@ public struct JSONText: Equatable, Sendable {
     /// The text, in UTF-8.
     public let bytes: [UInt8]
 
-    /// Takes a text as the parser takes it: see ``JSON/parse(_:)-([UInt8])``, also for what it throws. Makes no tree, and keeps the spelling of
-    /// numbers and strings.
+    /// Takes a text as the parser takes it: see ``JSON/parse(_:)-([UInt8])``, also for what it throws. Makes no tree,
+    /// and keeps the spelling of numbers and strings.
     public init(_ text: [UInt8]) throws(JSONError) {
         bytes = try text.withBytes { (text) throws(JSONError) in try JSONTokenizer.compacted(text) }
     }
 
-    /// What a writer has written, which is one value.
+    /// The text of a writer that has written one value.
     public init(_ writer: borrowing JSONWriter) { bytes = writer.bytes }
 
     /// The text of a value.

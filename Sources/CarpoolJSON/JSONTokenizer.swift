@@ -1,8 +1,10 @@
-/// Reads one JSON text (RFC 8259) strictly, in one pass over its bytes and without making values, and notes where its parts stand.
+/// Reads one JSON text (RFC 8259) strictly, in one pass over its bytes and without making values, and notes where its
+/// parts stand.
 ///
-/// Everything that comes from outside as JSON passes here first: what this refuses is refused, and what it accepts the parser of trees
-/// accepts too, once the parts are replaced that it cannot hold. A name that stands twice in an object is JSON (RFC 8259, section 4) and is
-/// noted, so that the code that reads the object can refuse it. The reader keeps its memory from text to text.
+/// Everything that comes from outside as JSON passes here first: what this refuses is refused, and what it accepts the
+/// parser of trees accepts too, once the parts are replaced that it cannot hold. A name that stands twice in an object
+/// is JSON (RFC 8259, section 4) and is noted, so that the code that reads the object can refuse it. The reader keeps
+/// its memory from text to text.
 public struct JSONTokenizer: Sendable {
     /// How deep arrays and objects may be nested unless something else is said: as deep as jansson goes.
     public static let maximumDepth = 2_048
@@ -34,7 +36,7 @@ public struct JSONTokenizer: Sendable {
     private var seen: UInt64 = 0
 
     var position = 0
-    /// What was found; whole once the text has been read without a failure.
+    /// The outline; complete once the text has been read without a failure.
     public internal(set) var outline = JSONOutline()
     private(set) var failure: JSONFailure?
     /// The text without blanks outside strings, as far as `copied`, if that is asked for.

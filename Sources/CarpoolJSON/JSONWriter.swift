@@ -1,7 +1,7 @@
 /// Appends compact JSON to a buffer of its own: one line, UTF-8, shortest round-trip reals.
 ///
-/// Every reply of the daemon is written by it, so it makes no intermediate strings and asks its buffer for room once a value.
-/// Commas are its business; that keys and values alternate and what is opened is closed is the caller's.
+/// Every reply of the daemon is written by it, so it makes no intermediate strings and asks its buffer for room once a
+/// value. Commas are its business; that keys and values alternate and what is opened is closed is the caller's.
 public struct JSONWriter: ~Copyable {
     private var buffer = TextBuffer()
     private var needsComma = false
@@ -9,7 +9,7 @@ public struct JSONWriter: ~Copyable {
     /// A writer that has written nothing.
     public init() {}
 
-    /// A copy of what has been written so far.
+    /// A copy of the text.
     public var bytes: [UInt8] { buffer.withBytes { Array($0) } }
 
     /// How many bytes have been written so far.
@@ -18,20 +18,20 @@ public struct JSONWriter: ~Copyable {
     /// How many bytes it holds memory for.
     public var capacity: Int { buffer.capacity }
 
-    /// What has been written so far, without a copy; the bytes live as long as the call.
+    /// The text, without a copy; the bytes are valid during the call.
     public borrowing func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try buffer.withBytes(body)
     }
 
-    /// Forgets what has been written, and keeps the memory.
+    /// Removes the text, and keeps the memory.
     public mutating func removeAll() {
         buffer.count = 0
         needsComma = false
     }
 
-    /// Takes back what was written since there were so many bytes: whatever began there may be written anew, or left out.
+    /// Removes the text after so many bytes: the value that began there may be written again, or left out.
     public mutating func rewind(to count: Int) {
         buffer.count = min(buffer.count, max(0, count))
         needsComma = buffer.withBytes { $0.last.map(JSONWriter.endsValue) ?? false }
@@ -49,7 +49,8 @@ public struct JSONWriter: ~Copyable {
     /// Makes room for so many bytes more, so that the next values need not.
     public mutating func reserve(_ count: Int) { buffer.reserve(count) }
 
-    /// Appends bytes as they are, with no comma before them: the middle of a text that was begun elsewhere, or what follows it.
+    /// Appends bytes as they are, with no comma before them: the middle of a text that was begun elsewhere, or what
+    /// follows it.
     public mutating func append(verbatim bytes: [UInt8]) {
         bytes.withUnsafeBytes { buffer.append($0) }
     }
@@ -126,7 +127,7 @@ public struct JSONWriter: ~Copyable {
     /// A string of ASCII that needs no escape, written in place by the caller.
     /// - Parameters:
     ///   - capacity: the most bytes that it may have.
-    ///   - body: writes them and gives how many there are.
+    ///   - body: writes them and returns their number.
     public mutating func string(capacity: Int, _ body: (UnsafeMutableBufferPointer<UInt8>) -> Int) {
         separate()
         buffer.reserve(capacity &+ 2)
@@ -135,7 +136,7 @@ public struct JSONWriter: ~Copyable {
         buffer.appendReserved(UInt8(ascii: "\""))
     }
 
-    /// A string from bytes; what is not UTF-8 in them becomes U+FFFD.
+    /// A string from bytes; invalid UTF-8 becomes U+FFFD.
     public mutating func string(utf8: UnsafeRawBufferPointer) {
         if Self.isUTF8(utf8) { validString(utf8) } else { string(String(decoding: utf8, as: UTF8.self)) }
     }
@@ -250,7 +251,8 @@ public struct JSONWriter: ~Copyable {
     }
 
     private mutating func digits(_ value: UInt64) {
-        // 2^64 has 20 digits. They come in reverse, so they are written at the end of the room and moved to its beginning.
+        // 2^64 has 20 digits. They come in reverse, so they are written at the end of the room and moved to its
+        // beginning.
         buffer.reserve(20)
         buffer.appendReserved(capacity: 20) { room in
             var position = room.count

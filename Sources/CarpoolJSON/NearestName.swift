@@ -1,10 +1,10 @@
-/// Finds the name that somebody may have meant.
+/// Finds the known name that is nearest to an unknown one.
 public enum NearestName {
     /// No name of ours is longer; a longer one is not worth the comparison.
     private static let maxBytes = 64
 
-    /// The candidate with the fewest edits to the name, if they are few enough to be a slip: one for every three bytes, or
-    /// a name that begins the other.
+    /// The candidate with the fewest edits to the name, if they are few enough to be a slip: one for every three bytes,
+    /// or a name that begins the other.
     public static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
         let name = Array(name.utf8)
         guard !name.isEmpty, name.count <= maxBytes else { return nil }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The members of an object, with what validation asks for every time worked out once.
+/// The members of an object, with the tables that validation uses.
 ///
 /// A class, so that a schema is handed about as one reference.
 final class ObjectRule: Sendable {
@@ -8,7 +8,7 @@ final class ObjectRule: Sendable {
     let additional: JSONSchema.Additional
     /// Whether an unknown member is an error.
     let refusesOthers: Bool
-    /// The names that must be there; the first tells one object alternative from another.
+    /// The required names; the first distinguishes object alternatives.
     let required: [StaticString]
     private let names: [StaticString]
 
@@ -20,8 +20,8 @@ final class ObjectRule: Sendable {
         names = members.map(\.name)
     }
 
-    /// The place of the member with that name. A schema has at most a few dozen members and most names differ in length,
-    /// so looking at each is cheaper than a hash.
+    /// The place of the member with that name. A schema has at most a few dozen members and most names differ in
+    /// length, so looking at each is cheaper than a hash.
     func index(of name: UnsafeRawBufferPointer) -> Int? { names.firstIndex { $0.matches(name) } }
 }
 

@@ -1,4 +1,5 @@
-/// A growing run of bytes with one owner: no copy on write, so no check for other owners at each of the many short appends of a reply.
+/// A growing run of bytes with one owner: no copy on write, so no check for other owners at each of the many short
+/// appends of a reply.
 struct TextBuffer: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
@@ -55,7 +56,7 @@ struct TextBuffer: ~Copyable {
         appendReserved(text)
     }
 
-    // What follows has its room already.
+    // Room for the following bytes is reserved already.
 
     @inline(__always)
     mutating func appendReserved(_ byte: UInt8) {

@@ -4,13 +4,13 @@ public import CarpoolJSON
 public struct CallbackDescription: Sendable {
     /// The method's name, `callback.verb`.
     public let name: String
-    /// What the client is asked, in one sentence.
+    /// The question to the client, in one sentence.
     public let summary: String
-    /// What one has to know of it.
+    /// The details.
     public let description: String
     /// Its parameters, always by name. A later version may add some.
     public let params: [JSONSchema.Member]
-    /// What the client may answer; anything else counts as no answer.
+    /// The schema of the answer; any other answer is invalid.
     public let result: JSONSchema
     /// At least one question with an answer.
     public let examples: [Method.Example]

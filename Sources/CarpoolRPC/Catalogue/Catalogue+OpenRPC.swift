@@ -3,7 +3,7 @@ public import CarpoolJSON
 extension Catalogue {
     /// Appends the catalogue as an OpenRPC 1.3.2 document (https://spec.open-rpc.org).
     ///
-    /// What OpenRPC has no word for is told under names that begin with `x-`: roles, aliases, notifications, callbacks, the table of
+    /// Members that OpenRPC does not have begin with `x-`: roles, aliases, notifications, callbacks, the table of
     /// errors.
     /// - Parameter version: The version of the daemon.
     public func openRPC(version: String, to writer: inout JSONWriter) {
@@ -187,7 +187,7 @@ extension RPCErrorKind {
     }
 }
 
-/// A member with an array of what a closure writes.
+/// Writes a member with an array whose elements a closure writes.
 private func write<Element>(
     _ name: StaticString, _ elements: [Element], to writer: inout JSONWriter,
     _ body: (Element, inout JSONWriter) -> Void

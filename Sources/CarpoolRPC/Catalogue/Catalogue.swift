@@ -1,6 +1,7 @@
 public import CarpoolJSON
 
-/// Every method and notification of the protocol: the one table that calls are checked against and documents written from.
+/// Every method and notification of the protocol: the one table that calls are checked against and documents written
+/// from.
 public struct Catalogue: Sendable {
     private struct Entry: Sendable {
         let method: Method
@@ -10,9 +11,9 @@ public struct Catalogue: Sendable {
 
     /// The methods, in the order of the documentation.
     public let methods: [Method]
-    /// What the daemon sends by itself.
+    /// The notifications of the daemon.
     public let notifications: [NotificationDescription]
-    /// What the daemon asks its clients.
+    /// The calls of the daemon to its clients.
     public let callbacks: [CallbackDescription]
     private let entries: [String: Entry]
 
@@ -46,7 +47,7 @@ public struct Catalogue: Sendable {
         return try Params.bind(params, to: method.params, object: object)
     }
 
-    /// Checks what a client has answered to a callback; paths begin with `result`.
+    /// Checks a client's answer to a callback; paths begin with `result`.
     /// - Throws: `JSONError` with code `schema`.
     public func check(answer: JSON, to callback: String) throws(JSONError) {
         guard let description = callbacks.first(where: { $0.name == callback }) else { return }

@@ -1,10 +1,9 @@
 public import CarpoolJSON
 
-/// All that there is to know of a method but how it is carried out.
-///
-/// The dispatcher checks calls against it, `rpc.discover` tells it, and the documentation is written from it.
+/// The description of a method. The dispatcher checks calls against it; `rpc.discover` and the pages are written from
+/// it.
 public struct Method: Sendable {
-    /// Who may call a method; each role may do what those before it may.
+    /// The role that a method requires; each role includes those before it.
     public enum Role: String, CaseIterable, Sendable, Comparable {
         /// Look: events, statistics.
         case observe
@@ -25,9 +24,9 @@ public struct Method: Sendable {
         }
     }
 
-    /// A call that works, with what it answers.
+    /// A call and its answer.
     public struct Example: Sendable {
-        /// What it shows, in a few words.
+        /// The purpose of the example, in a few words.
         public let title: String
         /// The parameters, as JSON. `${origin}` stands for an HTTP server with a page `/hello`, and `${request}`,
         /// `${session}`, `${client}`, `${sub}`, `${stream}` and `${streamed}` for names that earlier calls gave.
@@ -47,15 +46,15 @@ public struct Method: Sendable {
     public let name: String
     /// Other names for it.
     public var aliases: [String] = []
-    /// What it does, in one sentence.
+    /// The effect of the method, in one sentence.
     public let summary: String
-    /// What one has to know at two in the morning.
+    /// The details: behaviour, limits and side effects.
     public let description: String
     /// Who may call it.
     public let role: Role
-    /// The parameters, in the order in which an array gives them.
+    /// The parameters, in the order of an array.
     public let params: [JSONSchema.Member]
-    /// What it answers.
+    /// The schema of the result.
     public let result: JSONSchema
     /// The errors that are its own; those of the protocol can come from any method.
     public let errors: [RPCErrorKind]

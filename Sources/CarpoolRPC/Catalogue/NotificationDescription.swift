@@ -4,9 +4,9 @@ public import CarpoolJSON
 public struct NotificationDescription: Sendable {
     /// The method's name.
     public let name: String
-    /// What it tells, in one sentence.
+    /// When it is sent, in one sentence.
     public let summary: String
-    /// What one has to know of it.
+    /// The details.
     public let description: String
     /// Its parameters.
     public let params: JSONSchema

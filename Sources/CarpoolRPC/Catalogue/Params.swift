@@ -11,8 +11,8 @@ public final class Params {
         case positional(JSON, [JSONSchema.Member])
     }
 
-    /// A member as it stands in the parsed object, which keeps the name's bytes. A handler asks for many names and finds few: comparing with
-    /// those that are there costs less than looking each up.
+    /// A member as it stands in the parsed object, which keeps the name's bytes. A handler asks for many names and
+    /// finds few: comparing with those that are there costs less than looking each up.
     private struct Found {
         let name: UnsafeRawBufferPointer
         let value: JSON
@@ -25,7 +25,8 @@ public final class Params {
 
     private let form: Form
     private let found: [Found]
-    /// The lengths of the names in `found`, a bit for each: most names that a handler asks for are not there, and their length alone shows that for most of them.
+    /// The lengths of the names in `found`, a bit for each: most names that a handler asks for are not there, and their
+    /// length alone shows that for most of them.
     private let lengths: UInt64
 
     private init(_ form: Form, _ found: [Found] = []) {

@@ -1,9 +1,10 @@
 /// Finds the end of a JSON object or array, byte by byte, without understanding more of it than strings and brackets.
 ///
-/// For what the tokenizer cannot read at once: a message that comes in pieces, is too large, or is not JSON. Nothing is taken for
-/// valid because of it: it says where the message ends, so that the next one is found. It stops and goes on at any byte.
+/// For what the tokenizer cannot read at once: a message that comes in pieces, is too large, or is not JSON. Nothing is
+/// taken for valid because of it: it says where the message ends, so that the next one is found. It stops and goes on
+/// at any byte.
 struct BracketScanner {
-    /// What ends a scan.
+    /// The result of a scan.
     enum Outcome: Equatable {
         /// The first bracket is closed.
         case complete

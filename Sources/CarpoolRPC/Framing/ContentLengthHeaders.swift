@@ -1,6 +1,6 @@
 /// Reads the header block before a message: lines of `Name: value`, then an empty one. Only `Content-Length` counts.
 struct ContentLengthHeaders {
-    /// What a block came to.
+    /// The result of reading a block.
     enum Outcome {
         /// So many bytes follow.
         case length(Int)
@@ -33,7 +33,7 @@ struct ContentLengthHeaders {
         return nil
     }
 
-    /// - Returns: What is wrong with the line, if something is.
+    /// - Returns: The fault of the line, if it has one.
     private mutating func readLine() -> String? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return "a header without a colon" }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()

@@ -1,6 +1,6 @@
-/// How messages are told apart on a connection.
+/// The framing of the messages of a connection.
 public enum Framing: Sendable {
-    /// Nothing has come yet that tells; answers go out as lines.
+    /// Not known yet; answers are sent as lines.
     case undecided
     /// One JSON text per line; also JSON texts one behind the other, or over several lines.
     case lines

@@ -1,4 +1,4 @@
-/// The maxima of what a peer may send.
+/// Limits for messages of a peer.
 public struct FramingLimits: Sendable {
     /// The largest message, in bytes. A larger one would hold the loop for tens of milliseconds while it is parsed.
     public var messageBytes = 1_048_576

@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// What the framer found.
+/// An event of the framer.
 public enum FramerEvent: Equatable, Sendable {
     /// One message, without its frame; whether it is JSON is for ``RPCInput`` to say.
     case message(MessageText)
@@ -13,8 +13,8 @@ public enum FramerEvent: Equatable, Sendable {
 /// Cuts a stream of bytes into messages: bytes in, events out, no input or output of its own.
 ///
 /// The first byte decides the framing. No byte is looked at twice, and no more is kept than one message and what was
-/// appended last, so a caller that takes all events before it appends more uses bounded memory. What goes wrong costs the
-/// message it goes wrong in: the rest of its line (in RFC 7464, of its record) is skipped and the next one read.
+/// appended last, so a caller that takes all events before it appends more uses bounded memory. What goes wrong costs
+/// the message it goes wrong in: the rest of its line (in RFC 7464, of its record) is skipped and the next one read.
 public struct MessageFramer: Sendable {
     private enum State {
         case between
@@ -22,7 +22,7 @@ public struct MessageFramer: Sendable {
         case brackets(isOversized: Bool)
         /// In a line that starts with another JSON value; the parser will refuse it.
         case bareLine(isOversized: Bool)
-        /// In what is left of a bad line.
+        /// In the rest of a bad line.
         case skippingLine
         /// In a block of headers.
         case headers
@@ -59,7 +59,7 @@ public struct MessageFramer: Sendable {
         tokenizer = JSONTokenizer(maximumDepth: limits.depth)
     }
 
-    /// Takes what was read from the peer. Call `next()` until it gives nil before the next `append`.
+    /// Appends bytes from the peer. Call `next()` until it returns nil before the next `append`.
     public mutating func append(_ bytes: UnsafeRawBufferPointer) {
         compact()
         buffer.append(contentsOf: bytes)
@@ -94,7 +94,8 @@ public struct MessageFramer: Sendable {
         }
     }
 
-    /// Gives up the message that is not complete, once `next()` has given nil: what has come of it is dropped, the rest is skipped as it comes. Returns
+    /// Gives up the message that is not complete, once `next()` has returned nil: its bytes are dropped, the rest is
+    /// skipped as it arrives. Returns
     /// whether there was one.
     public mutating func discard() -> Bool {
         switch state {
@@ -107,7 +108,7 @@ public struct MessageFramer: Sendable {
         return true
     }
 
-    /// Gives back the memory that it does not need.
+    /// Frees memory that is not needed.
     public mutating func shrink() {
         if bufferedBytes == 0 {
             buffer = []
@@ -127,7 +128,7 @@ public struct MessageFramer: Sendable {
         }
     }
 
-    /// Looks at what there is in the current state. Makes progress or uses up the buffer.
+    /// Reads the buffer in the current state. Makes progress or uses up the buffer.
     private mutating func step() -> FramerEvent? {
         switch state {
         case .between: return begin()
@@ -187,7 +188,7 @@ public struct MessageFramer: Sendable {
     }
 
     /// Skips the byte order mark of UTF-8 that some systems put before a text.
-    /// - Returns: false while it takes more bytes to tell.
+    /// - Returns: false while more bytes are needed to decide.
     private mutating func skipByteOrderMark() -> Bool {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let found = buffer[start...].prefix(mark.count)
@@ -203,8 +204,8 @@ public struct MessageFramer: Sendable {
 
     // MARK: Lines and records
 
-    /// The message that starts here, if it is JSON and all of it is there, as nearly every message is. What is not is looked at by the
-    /// scanner of brackets, which can stop anywhere and go on behind an error.
+    /// The message that starts here, if it is JSON and all of it is there, as nearly every message is. What is not is
+    /// looked at by the scanner of brackets, which can stop anywhere and go on behind an error.
     private mutating func readWhole() -> MessageText? {
         let isRead = buffer.withUnsafeBytes { tokenizer.readPrefix(of: UnsafeRawBufferPointer(rebasing: $0[start...])) }
         guard isRead, tokenizer.outline.root.count <= limits.messageBytes else { return nil }
@@ -219,7 +220,7 @@ public struct MessageFramer: Sendable {
     private mutating func scanBrackets(isOversized: Bool) -> FramerEvent? {
         let outcome = buffer.withUnsafeBufferPointer { scanner.scan($0, from: &position) }
         if isOversized {
-            // The failure has been told; all that matters is where the message ends.
+            // The failure has been reported; only the end of the message matters.
             start = position
             if let outcome { state = after(outcome) }
             return nil
@@ -249,7 +250,7 @@ public struct MessageFramer: Sendable {
         }
     }
 
-    /// Whether a byte ends what cannot be understood.
+    /// Whether a byte ends input that cannot be read.
     private func endsLine(_ byte: UInt8) -> Bool {
         byte == (framing == .jsonSequence ? Framing.recordSeparator : UInt8(ascii: "\n"))
     }
@@ -321,7 +322,7 @@ public struct MessageFramer: Sendable {
 
     // MARK: The buffer
 
-    /// Drops what has been given out, so that each byte is moved at most a few times in its life.
+    /// Drops bytes that were returned, so that each byte is moved only a few times.
     private mutating func compact() {
         if start == buffer.count {
             reset()

@@ -67,7 +67,7 @@ struct Envelope {
         text.withUnsafeBytes { body(span.bytes(of: $0)) }
     }
 
-    /// The first byte of a value, which tells its kind.
+    /// The first byte of a value, which identifies its kind.
     func firstByte(_ span: JSONSpan) -> UInt8 { withText(span) { $0.first ?? 0 } }
 
     func isNull(_ span: JSONSpan) -> Bool { firstByte(span) == UInt8(ascii: "n") }

@@ -4,7 +4,8 @@ internal import CarpoolJSON
 public struct MessageText: Sendable {
     /// The bytes, without their frame.
     public let bytes: [UInt8]
-    /// What the framer found on its way to the end of the message; `nil` if the message has to be read first.
+    /// The outline that the framer made on its way to the end of the message; `nil` if the message has to be read
+    /// first.
     let outline: JSONOutline?
 
     /// A message that has not been read.

@@ -1,6 +1,7 @@
 internal import CarpoolJSON
 
-/// The messages of a batch. Each stays text until it is asked for, so that a batch holds no more trees than the message that is handled.
+/// The messages of a batch. Each stays text until it is asked for, so that a batch holds no more trees than the message
+/// that is handled.
 public struct RPCBatch: RandomAccessCollection, Sendable {
     private let bytes: [UInt8]
     private let outline: JSONOutline

@@ -1,6 +1,6 @@
 public import CarpoolJSON
 
-/// An error as JSON-RPC tells it: `{"code", "message", "data": {"name", "retryable", "hint", ...}}`.
+/// An error of JSON-RPC: `{"code", "message", "data": {"name", "retryable", "hint", ...}}`.
 ///
 /// The one error type of this target. `name` is the identity, `code` is for switch statements, `message` for people.
 public struct RPCError: Error, Equatable, Sendable {
@@ -32,7 +32,7 @@ public struct RPCError: Error, Equatable, Sendable {
     public let message: String
     /// Whether the same call may succeed a little later.
     public let isRetryable: Bool
-    /// What to do about it.
+    /// The remedy.
     public var hint: String?
     /// The other members of `data`, those that the error's kind documents.
     public private(set) var members: [Member] = []

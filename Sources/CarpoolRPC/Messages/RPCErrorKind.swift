@@ -1,6 +1,6 @@
 public import CarpoolJSON
 
-/// One error that the protocol knows: the same table makes the errors, `rpc.discover` and the documentation's page.
+/// An error of the protocol. Errors, `rpc.discover` and the page of errors are made from this table.
 public struct RPCErrorKind: Sendable {
     /// The number, for switch statements.
     public let code: Int
@@ -8,9 +8,9 @@ public struct RPCErrorKind: Sendable {
     public let name: StaticString
     /// Whether the same call may succeed if it is made again, unchanged, a little later.
     public let isRetryable: Bool
-    /// When it comes, in a sentence.
+    /// When it occurs, in a sentence.
     public let summary: String
-    /// What to do about it, in a sentence.
+    /// The remedy, in a sentence.
     public let remedy: String
     /// What `data` holds besides `name`, `retryable` and `hint`.
     public let members: [JSONSchema.Member]
@@ -31,15 +31,15 @@ public struct RPCErrorKind: Sendable {
 // JSON-RPC 2.0 §5.1 gives the codes from -32700 to -32600; -32800 is what the Language Server Protocol uses. -32000 to
 // -32099 are used in many ways by many libraries, so the errors of this protocol are positive numbers.
 extension RPCErrorKind {
-    /// The messages of these errors are given by the specification, so that what is particular needs a place of its own.
-    private static let detail = JSONSchema.Member("detail", .string, "What is wrong, for people.", required: true)
+    /// The specification fixes the messages of these errors, so that details are in a member of their own.
+    private static let detail = JSONSchema.Member("detail", .string, "The details, for people.", required: true)
 
-    /// Which limit it was, of those that clients and users share.
+    /// The limit that was reached, of those that clients and users share.
     private static let quota: [JSONSchema.Member] = [
         .optional("limit_name", .string, "The limit's name in the configuration."),
         .optional(
             "holder", .choice("client", "user", "all"),
-            "Who has as many as may be: the client, its user, or all users."),
+            "Who has reached the limit: the client, its user, or all users."),
     ]
 
     /// -32700
@@ -64,8 +64,8 @@ extension RPCErrorKind {
         -32602, "invalid_params", "A parameter is unknown, missing or wrong. Nothing has been done.",
         "Correct the member that `path` names.",
         members: [
-            .required("path", .string, "Where, like `params.body.file`."),
-            .optional("expected", .string, "What would be right there."),
+            .required("path", .string, "The path of the parameter, like `params.body.file`."),
+            .optional("expected", .string, "The values that are accepted."),
             .optional("did_you_mean", .string, "The nearest known name."),
         ])
     /// -32603
@@ -77,14 +77,14 @@ extension RPCErrorKind {
         "Nothing; the HTTP request that the call waited for goes on.")
     /// 1001
     public static let versionNotSupported = RPCErrorKind(
-        1001, "version_not_supported", "The client speaks no version of the protocol that this daemon speaks.",
+        1001, "version_not_supported", "The client and this daemon have no protocol version in common.",
         "Update the older of the two.",
-        members: [.required("supported", .array(of: .integer), "The versions that the daemon speaks.")])
+        members: [.required("supported", .array(of: .integer), "The versions that the daemon supports.")])
     /// 1002
     public static let capabilityMissing = RPCErrorKind(
-        1002, "capability_missing", "The client requires what this daemon cannot do.",
+        1002, "capability_missing", "The client requires a capability that this daemon does not have.",
         "Update the daemon, or ask for it in `optional`.",
-        members: [.required("missing", .array(of: .string), "The capabilities that are not there.")])
+        members: [.required("missing", .array(of: .string), "The capabilities that are missing.")])
     /// 1003
     public static let messageTooLarge = RPCErrorKind(
         1003, "message_too_large",
@@ -99,12 +99,12 @@ extension RPCErrorKind {
         raw streams or readers of streams, as they may have.
         """,
         "Wait for answers, or end what is not needed; the message says which limit it was.",
-        members: [.optional("limit", .integer, "How many there may be.")] + quota)
+        members: [.optional("limit", .integer, "The limit.")] + quota)
     /// 1005
     public static let forbidden = RPCErrorKind(
         1005, "forbidden", "The caller's user may not do this.",
         "Have the daemon's owner give the user a role in the configuration.",
-        members: [.optional("required_role", .string, "The role that would do.")])
+        members: [.optional("required_role", .string, "The role that is required.")])
     /// 1006
     public static let draining = RPCErrorKind(
         1006, "draining", isRetryable: true, "The daemon is about to end and takes no new work.",
@@ -114,25 +114,25 @@ extension RPCErrorKind {
         1007, "answers_too_large",
         "Answers of batches that are not complete take as much memory as they may, of this connection or of all. This call was not carried out.",
         "Send it alone, or again when the batches before it are answered.",
-        members: [.required("limit_bytes", .integer, "What such answers may take.")])
+        members: [.required("limit_bytes", .integer, "The limit for such answers.")])
     /// 1008
     public static let memoryFull = RPCErrorKind(
         1008, "memory_full", isRetryable: true,
         "Messages that have not come whole take as much memory as they may, and this one has waited longest. It was given up, the rest of it is skipped; the connection goes on.",
         "Send messages in one go, and large bodies as a file.",
-        members: [.required("limit_bytes", .integer, "What all messages that have not come whole may take.")])
+        members: [.required("limit_bytes", .integer, "The limit for all incomplete messages.")])
     /// 1101
     public static let requestNotFound = RPCErrorKind(
         1101, "request.not_found", "There is no such request, or it is another user's.",
         "It may have been dismissed, or its retention is over; see request.list.",
-        members: [.required("request", .string, "The name that was asked for.")])
+        members: [.required("request", .string, "The name in the call.")])
     /// 1102
     public static let wrongState = RPCErrorKind(
         1102, "wrong_state", "The object is there, but not in a state for this call.",
         "Wait for the state, or do without.",
         members: [
-            .required("state", .string, "The state it is in."),
-            .required("expected", .string, "The state it would have to be in."),
+            .required("state", .string, "The present state."),
+            .required("expected", .string, "The state that the call requires."),
             .optional("request", .string, "The request."),
             .optional("session", .string, "The session."),
         ])
@@ -146,7 +146,7 @@ extension RPCErrorKind {
         "Make a new key for a new request.",
         members: [
             .required("key", .string, "The key."),
-            .required("request", .string, "The request that it stands for."),
+            .required("request", .string, "The request that was made with the key."),
         ])
     /// 1105
     public static let sessionExists = RPCErrorKind(
@@ -161,13 +161,13 @@ extension RPCErrorKind {
     public static let sessionNotFound = RPCErrorKind(
         1107, "session.not_found", "There is no session of that name.", "Create it first; see session.list.",
         members: [
-            .required("session", .string, "The name that was asked for."),
+            .required("session", .string, "The name in the call."),
             .optional("did_you_mean", .string, "The nearest known name."),
         ])
     /// 1108
     public static let clientNotFound = RPCErrorKind(
         1108, "client.not_found", "There is no such client.", "It has gone; see client.list.",
-        members: [.required("client", .string, "The name that was asked for.")])
+        members: [.required("client", .string, "The name in the call.")])
     /// 1109
     public static let configurationRefused = RPCErrorKind(
         1109, "configuration.refused", "The configuration file cannot be used. Nothing has changed.",
@@ -176,13 +176,13 @@ extension RPCErrorKind {
     public static let streamNotFound = RPCErrorKind(
         1110, "stream.not_found", "There is no such stream, or it is another connection's.",
         "It is closed, or its connection has gone; open another.",
-        members: [.required("stream", .string, "The name that was asked for.")])
+        members: [.required("stream", .string, "The name in the call.")])
     /// 1111
     public static let streamFailed = RPCErrorKind(
         1111, "stream.failed", "A stream could not be connected, or its connection has broken.",
         "See `error`, which has the names that failures of requests have.",
         members: [
-            .required("error", .string, "What went wrong, such as `session_task_failed.cannot_connect_to_host`."),
+            .required("error", .string, "The failure, such as `session_task_failed.cannot_connect_to_host`."),
             .optional("curl_code", .integer, "libcurl's number for it."),
             .optional("errno", .integer, "The kernel's number for it, of errno(3)."),
         ])
@@ -195,15 +195,15 @@ extension RPCErrorKind {
         """,
         "Wait for requests to finish, or invalidate sessions that are not needed; the message says which limit it was.",
         members: [
-            .optional("limit", .integer, "How many there may be."),
-            .optional("limit_bytes", .integer, "How many bytes of memory their bodies may take, if that is why."),
+            .optional("limit", .integer, "The limit."),
+            .optional("limit_bytes", .integer, "The limit in bytes of memory, if that was reached."),
         ] + quota)
     /// 1202
     public static let spoolFull = RPCErrorKind(
         1202, "spool_full", isRetryable: true,
         "The bodies that are kept for the client, or for all, take all the room there is.",
         "Release bodies that are read, or dismiss their requests.",
-        members: [.required("limit_bytes", .integer, "How many bytes there may be.")])
+        members: [.required("limit_bytes", .integer, "The limit.")])
     /// 1203
     public static let rateLimited = RPCErrorKind(
         1203, "rate_limited", isRetryable: true,
@@ -231,7 +231,7 @@ extension RPCErrorKind {
         "Pass a descriptor, send the content with body.put, and read responses with body.read or body.open.",
         members: [
             .required("path", .string, "The path."),
-            .required("differs", .string, "In what the client differs from the daemon, for people."),
+            .required("differs", .string, "How the client's view differs from the daemon's, for people."),
         ])
 
     /// All of them, in the order of their codes as the documentation lists them.

@@ -2,8 +2,8 @@ public import CarpoolJSON
 
 /// The id of a call: a string, a number or null, echoed byte for byte as it came.
 ///
-/// Two ids are the same if they are the same value: `"a"` is `"\u0061"`. Numbers are compared as they are spelled, so `1`
-/// and `1.0` are two.
+/// Two ids are the same if they are the same value: `"a"` is `"\u0061"`. Numbers are compared as they are spelled, so
+/// `1` and `1.0` are two.
 public struct RPCID: Hashable, Sendable {
     /// The JSON text as received.
     public let bytes: [UInt8]

@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// What a peer has sent in one piece.
+/// One message of a peer.
 public enum RPCInput {
     /// One message.
     case single(RPCMessage)
@@ -12,10 +12,10 @@ public enum RPCInput {
     /// The most messages in a batch: its answers are held until the last one is there.
     public static let maximumBatch = 100
 
-    /// Reads what the framer cut out.
+    /// Reads a message from the framer.
     public static func parse(_ bytes: [UInt8]) -> RPCInput { parse(MessageText(bytes)) }
 
-    /// Reads what the framer cut out, or one message of a batch.
+    /// Reads a message from the framer, or one message of a batch.
     public static func parse(_ message: MessageText, isInBatch: Bool = false) -> RPCInput {
         if let outline = message.outline { return read(message.bytes, outline, isInBatch: isInBatch) }
         do throws(RPCError) {

@@ -25,7 +25,7 @@ public struct RPCResponse {
 
     /// The id of the call.
     public let id: RPCID
-    /// What came of it.
+    /// The result.
     public let outcome: Outcome
 }
 
@@ -38,7 +38,7 @@ public enum RPCMessage {
     /// Neither. It is answered with the error, and with the id if one could be read, else null (§5).
     case invalid(RPCID?, RPCError)
 
-    /// Tells what one message of a batch is.
+    /// Classifies one message of a batch.
     public init(_ message: MessageText) {
         do throws(RPCError) {
             let message = try message.read()
@@ -49,7 +49,7 @@ public enum RPCMessage {
         }
     }
 
-    /// Tells what a text is that has been read.
+    /// Classifies a text that has been read.
     init(_ text: [UInt8], _ outline: JSONOutline) {
         guard text.withUnsafeBytes({ outline.root.bytes(of: $0).first }) == UInt8(ascii: "{") else {
             self = .invalid(nil, .invalidRequest("a message is an object"))

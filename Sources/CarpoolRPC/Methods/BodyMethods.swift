@@ -1,28 +1,28 @@
 internal import CarpoolJSON
 
-/// `body.*`: the bytes of requests, piece by piece, and those of responses, for those who cannot open a file.
+/// `body.*`: the bytes of requests, piece by piece, and those of responses for clients that cannot open files.
 enum BodyMethods {
     static let all: [Method] = [put, read, open, release]
 
     private static let put = Method(
-        "body.put", role: .submit, "Gives a piece of a request's body.",
+        "body.put", role: .submit, "Sends a piece of a request's body.",
         """
-        For bodies that are `{"stream": true}`. The answer comes when the piece is taken, which waits while the network has not \
-        taken what was given before: whoever gives one piece after the other, each after the answer to the one before, is as \
-        fast as the network. A piece that is given again, because its answer was lost, is taken once if `offset` says where it \
-        begins.
+        For bodies that are `{"stream": true}`. Answers when the piece is accepted, which waits until the network has sent \
+        the pieces before. A client that sends each piece after the answer to the one before is as fast as the network. A \
+        piece that is sent again, because its answer was lost, is accepted once if it has an `offset`.
         """,
         params: [
             .request,
             .optional("text", .string, "The piece, if it is UTF-8."),
-            .optional("base64", .string, "The piece, whatever its bytes; one of the two, or neither to end the body."),
-            .optional("offset", .count, "Where the piece begins, in bytes. Absent: behind the one before."),
-            .optional("end", .boolean, "Whether it is the last one.", default: "false"),
+            .optional("base64", .string, "The piece, any bytes; one of the two, or neither to end the body."),
+            .optional(
+                "offset", .count, "The place of the piece in the body, in bytes. Default: after the piece before."),
+            .optional("end", .boolean, "Whether it is the last piece.", default: "false"),
         ],
         result: .answer([
-            .required("accepted_bytes", .count, "How many of the piece's bytes were new."),
-            .required("offset_bytes", .count, "Where the next piece begins."),
-            .required("room_bytes", .count, "How long a next piece may be to be taken at once."),
+            .required("accepted_bytes", .count, "The number of the piece's bytes that were new."),
+            .required("offset_bytes", .count, "The place of the next piece."),
+            .required("room_bytes", .count, "The length up to which the next piece is accepted at once."),
         ]), errors: [.requestNotFound, .wrongState, .tooManyInFlight],
         examples: [
             .init(
@@ -31,20 +31,20 @@ enum BodyMethods {
         ])
 
     private static let read = Method(
-        "body.read", role: .submit, "Reads a piece of a response's body.",
+        "body.read", role: .submit, "Returns a piece of a response's body.",
         """
-        For callers that do not share a file system with the daemon. Whoever can open `body.file` of the record is faster. \
-        Works for bodies that came inline too, as long as the request is kept.
+        For callers that do not share a file system with the daemon; opening `body.file` of the record is faster. Returns \
+        inline bodies too, as long as the request is kept.
         """,
         params: [
             .request,
-            .optional("offset", .count, "Where the piece begins, in bytes.", default: "0"),
-            .optional("length_bytes", .integer(1...32_768), "The most bytes that are wanted.", default: "32768"),
+            .optional("offset", .count, "The place of the first byte.", default: "0"),
+            .optional("length_bytes", .integer(1...32_768), "The most bytes to return.", default: "32768"),
         ],
         result: .answer([
-            .required("base64", .string, "The bytes; none behind the end."),
-            .required("offset", .count, "Where they begin."),
-            .required("length_bytes", .count, "How many they are."),
+            .required("base64", .string, "The bytes; none after the end."),
+            .required("offset", .count, "The place of the first byte."),
+            .required("length_bytes", .count, "Their number."),
             .required("size_bytes", .count, "The size of the whole body."),
             .required("eof", .boolean, "Whether the body ends here."),
         ]), errors: [.requestNotFound, .wrongState, .bodyGone],
@@ -55,15 +55,15 @@ enum BodyMethods {
         ])
 
     private static let open = Method(
-        "body.open", role: .submit, "Hands over a descriptor of a response's body.",
+        "body.open", role: .submit, "Passes a descriptor of a response's body.",
         """
-        The descriptor comes with the answer's line (SCM_RIGHTS): read the line with recvmsg(2), or a reader like it. It is at \
-        the body's beginning, good for reading alone, and stays good when the body is released. It works for callers of any user, \
-        and without a common file system; a body that came inline is a file in memory. Not in a batch.
+        The descriptor comes with the answer's line (SCM_RIGHTS): read the line with recvmsg(2). It is read-only, \
+        positioned at the beginning of the body, and stays valid when the body is released. Works for callers of any user, \
+        and without a common file system; an inline body is passed as a file in memory. Not in a batch.
         """,
         params: [.request],
         result: .answer([
-            .required("descriptor", .count, "Which of the descriptors that come with the line: 0, as there is one."),
+            .required("descriptor", .count, "The index among the line's descriptors: 0, as there is one."),
             .required("size_bytes", .count, "The size of the whole body."),
         ]), errors: [.requestNotFound, .wrongState, .bodyGone, .tooManyInFlight],
         examples: [
@@ -73,9 +73,9 @@ enum BodyMethods {
     private static let release = Method(
         "body.release", role: .submit, "Removes the file of a response's body.",
         """
-        Call it when the file is read, so that the spool has room for others. A file that nobody releases goes by itself: \
-        that of a performed request when its client has gone, or after `limits.spool_lease_ms`, that of a submitted one with the \
-        request. The file of a download is its caller's, and stays.
+        Call it after reading the file, so that the spool has room for others. A file that is not released is removed \
+        later: that of a performed request when its client has disconnected, or after `limits.spool_lease_ms`; that of a \
+        submitted one with the request. The file of a download belongs to its caller, and stays.
         """,
         params: [.request], result: .stateChange, errors: [.requestNotFound],
         examples: [

@@ -1,20 +1,20 @@
 internal import CarpoolJSON
 
-/// `callback.*`: what the daemon asks its clients.
+/// `callback.*`: calls that the daemon makes to its clients.
 enum CallbackMethods {
     static let all: [CallbackDescription] = [
         adapt, retry, redirect, validate, preprocess, serialize, destination, refresh, givesBody,
     ]
 
     private static let adapt = CallbackDescription(
-        name: "callback.adapt", summary: "Asks for the changes that a request needs before it is sent.",
+        name: "callback.adapt", summary: "Asks which changes a request needs before it is sent.",
         description: """
-            Before every attempt, each time with the fresh request, so that changes do not add up. `{}` leaves it as it is. \
-            A client that refuses fails the request: its message is in the failure `client_refused`.
+            Sent before every attempt, each time with the original request, so that changes do not accumulate. `{}` changes \
+            nothing. `fail` fails the request with `client_refused`, which has the message.
             """,
         params: aboutRequest + [urlRequest],
         result: .object(
-            JSONSchema.requestChange + [.optional("fail", JSONSchema.refusal, "The request is not to be sent.")]),
+            JSONSchema.requestChange + [.optional("fail", JSONSchema.refusal, "Fails the request instead.")]),
         examples: [
             .init(
                 "a signature",
@@ -34,20 +34,20 @@ enum CallbackMethods {
 
     private static let retry = CallbackDescription(
         name: "callback.retry", summary: "Asks whether a request that has failed is sent again.",
-        description: "The next retrier is asked after `do_not_retry`, and only then.",
+        description: "After `do_not_retry` the next retrier is asked; after any other answer no more retriers are.",
         params: aboutRequest + [
             .required("error", .requestError, "Why it failed."),
             .optional("response", .responseHead, "The response, if there was one."),
-            .required("retry_count", .count, "How often it was sent again so far."),
+            .required("retry_count", .count, "The number of retries so far."),
         ],
         result: .object([
             .required(
                 "decision", .choice("do_not_retry", "retry", "do_not_retry_with_error"),
-                "`do_not_retry_with_error` fails the request with `request_retry_failed`, which holds the message."),
+                "`do_not_retry_with_error` fails the request with `request_retry_failed`, which has the message."),
             .optional(
-                "delay_ms", .integer(0...2_592_000_000), "With `retry`: how long to wait before it is sent.",
+                "delay_ms", .integer(0...2_592_000_000), "With `retry`: the delay before the next attempt.",
                 default: "0"),
-            .optional("message", .string, "With `do_not_retry_with_error`: why not."),
+            .optional("message", .string, "With `do_not_retry_with_error`: the reason."),
         ]),
         examples: [
             .init(
@@ -60,14 +60,14 @@ enum CallbackMethods {
         ])
 
     private static let redirect = CallbackDescription(
-        name: "callback.redirect", summary: "Asks whether a redirect is followed, and with which request.",
+        name: "callback.redirect", summary: "Asks whether to follow a redirect, and with which request.",
         description: """
-            `url_request` is the request that would be sent next. `follow` sends it, with the changes that stand beside it; \
-            after `do_not_follow` the response that redirects is the final one.
+            `url_request` is the request that would be sent next. `follow` sends it with the changes in the other members; \
+            with `do_not_follow` the redirect itself is the final response.
             """,
         params: aboutRequest + [response, urlRequest],
         result: .object(
-            [.required("decision", .choice("follow", "do_not_follow"), "What is to be done.")]
+            [.required("decision", .choice("follow", "do_not_follow"), "Whether to follow.")]
                 + JSONSchema.requestChange),
         examples: [
             .init(
@@ -82,12 +82,12 @@ enum CallbackMethods {
     private static let validate = CallbackDescription(
         name: "callback.validate", summary: "Asks whether a response is acceptable.",
         description: """
-            One that is not fails the request with `response_validation_failed.custom_validation_failed`, which holds the \
+            A response that is not acceptable fails the request with `response_validation_failed.custom_validation_failed`, which has the \
             message.
             """,
         params: aboutRequest + [response, body],
         result: .object([
-            .required("valid", .boolean, "Whether it is."),
+            .required("valid", .boolean, "Whether the response is acceptable."),
             .optional("message", .string, "Why it is not."),
         ]),
         examples: [
@@ -97,8 +97,8 @@ enum CallbackMethods {
         ])
 
     private static let preprocess = CallbackDescription(
-        name: "callback.preprocess", summary: "Asks for the bytes that a serializer is to see instead of the body.",
-        description: "Not asked about an empty body.",
+        name: "callback.preprocess", summary: "Asks for the bytes that serializers get instead of the body.",
+        description: "Not sent for an empty body.",
         params: aboutRequest + [body],
         result: .oneOf(
             .object([.required("text", .string, "UTF-8.")]), .object([.required("base64", .string, "Any bytes.")]),
@@ -115,8 +115,8 @@ enum CallbackMethods {
     private static let serialize = CallbackDescription(
         name: "callback.serialize", summary: "Asks for the value of a response.",
         description: """
-            Whatever JSON the client answers is the request's value. A client that refuses fails the request with \
-            `response_serialization_failed.custom_serialization_failed`, which holds the message.
+            Any JSON value that the client answers is the request's value. `fail` fails the request with \
+            `response_serialization_failed.custom_serialization_failed`, which has the message.
             """,
         params: aboutRequest + [response, body],
         result: .oneOf(.object([.required("value", .any, "The value.")]), failing),
@@ -126,14 +126,14 @@ enum CallbackMethods {
         ])
 
     private static let destination = CallbackDescription(
-        name: "callback.destination", summary: "Asks where a download goes.",
+        name: "callback.destination", summary: "Asks for the destination of a download.",
         description: """
-            Asked when the head of the response is there; the body waits. A path that cannot be is no answer. Members that are \
-            absent are as the request has them.
+            Sent when the head of the response was received; the body waits for the answer. An answer with an invalid path is an \
+            invalid answer. Members that are absent have the values of the request.
             """,
         params: aboutRequest + [
             response,
-            .required("suggested_name", .string, "What the response calls the file, made safe."),
+            .required("suggested_name", .string, "The response's name for the file, made safe."),
         ],
         result: .oneOf(
             .object(
@@ -153,22 +153,22 @@ enum CallbackMethods {
     private static let givesBody = CallbackDescription(
         name: "callback.body", summary: "Asks for the body of a request.",
         description: """
-            Before every attempt, and whenever the body is needed again after it was sent in part: after a redirect that keeps \
-            it, and on another connection. `stream` is given with `body.put`. A client that refuses fails the request with \
-            `create_uploadable_failed`, which holds the message.
+            Sent before every attempt, and when the body has to be sent again: after a redirect that keeps it, and on another \
+            connection. A body that is `stream` is sent with `body.put`. `fail` fails the request with \
+            `create_uploadable_failed`, which has the message.
             """,
         params: aboutRequest + [urlRequest],
         result: .oneOf(
             .object([.required("text", .string, "UTF-8.")]),
-            .object([.required("json", .any, "Sent compact; numbers and the order of members are kept.")]),
+            .object([.required("json", .any, "Sent as compact JSON; numbers and the order of members are preserved.")]),
             .object([.required("base64", .string, "Any bytes.")]), .fileBody,
             .object([
-                .required("stream", .constant(true), "Given with `body.put` while it is sent."),
-                .optional("length_bytes", .count, "How many bytes it will have. Absent: not known."),
+                .required("stream", .constant(true), "The client sends the body with `body.put`."),
+                .optional("length_bytes", .count, "The length of the body; absent if it is not known."),
             ]), failing),
         examples: [
             .init(
-                "a body that is given meanwhile",
+                "a streamed body",
                 params: """
                     {"callback":"backup","session":"default","request":"r_k3f9_1a","attempt":1,"deadline_ms":10000,"url_request":\
                     {"method":"PUT","url":"https://example.com/a","headers":[]}}
@@ -178,30 +178,30 @@ enum CallbackMethods {
     private static let refresh = CallbackDescription(
         name: "callback.refresh", summary: "Asks for a new credential.",
         description: """
-            Asked once however many requests wait for it. The old refresh token stays in use if none is answered. The call is \
-            about a session and not about one request, so `request` and `attempt` are absent.
+            Sent once, for all requests that wait for the credential. Without a new refresh token the old one stays in use. The \
+            call is about a session and not about one request, so `request` and `attempt` are absent.
             """,
         params: aboutSession + [
             .required(
                 "credential",
                 .answer([
-                    .required("access_token", .string, "What was sent as `Authorization: Bearer`."),
-                    .optional("refresh_token", .string, "What a new one is got with, if it is known."),
-                    .optional("expires", .time, "When the access token ends, if it is known."),
-                ]), "The credential that is no longer good.")
+                    .required("access_token", .string, "The token that was sent as `Authorization: Bearer`."),
+                    .optional("refresh_token", .string, "The refresh token, if it is known."),
+                    .optional("expires", .time, "When the access token expires, if it is known."),
+                ]), "The credential that has expired or was refused.")
         ],
         result: .oneOf(
             .object([
                 .required(
                     "credential",
                     .object([
-                        .required("access_token", .string(maxBytes: 32_768), "Not empty."),
+                        .required("access_token", .string(maxBytes: 32_768), "The new access token; not empty."),
                         .optional(
-                            "refresh_token", .string(maxBytes: 32_768), "Absent: as before."),
+                            "refresh_token", .string(maxBytes: 32_768), "The new refresh token. Default: the old one."),
                         .optional(
                             "expires_in_ms", .integer(1...3_155_760_000_000),
-                            "How long the access token is good. Absent: not known."),
-                    ]), "The new one.")
+                            "How long the access token is valid; absent if it is not known."),
+                    ]), "The new credential.")
             ]), failing),
         examples: [
             .init(
@@ -214,18 +214,18 @@ enum CallbackMethods {
         ])
 }
 
-// What the questions have in common.
+// Members that several callbacks share.
 extension CallbackMethods {
     private static let aboutSession: [JSONSchema.Member] = [
-        .required("callback", .callbackName, "The callback's name, as the request or its session gave it."),
+        .required("callback", .callbackName, "The callback's name in the request or its session."),
         .required("session", .sessionName, "The session that it is about."),
-        .required("deadline_ms", .integer(0...600_000), "An answer that takes longer is ignored."),
+        .required("deadline_ms", .integer(0...600_000), "The time for the answer; a later answer is ignored."),
     ]
 
     private static let aboutRequest: [JSONSchema.Member] =
         aboutSession + [
             .required("request", .requestName, "The request that it is about."),
-            .required("attempt", .integer(0...Int64.max), "Which attempt, from 1; 0 before the first."),
+            .required("attempt", .integer(0...Int64.max), "The number of the attempt, from 1; 0 before the first."),
         ]
 
     private static let urlRequest = JSONSchema.Member.required(
@@ -233,7 +233,8 @@ extension CallbackMethods {
     private static let response = JSONSchema.Member.required("response", .responseHead, "The response's head.")
     private static let body = JSONSchema.Member.required(
         "body", JSONSchema.callbackBody, "The response's body, decoded.")
-    private static let failing = JSONSchema.object([.required("fail", JSONSchema.refusal, "There is none.")])
+    private static let failing = JSONSchema.object([.required("fail", JSONSchema.refusal, "Fails the request instead.")]
+    )
 
     private static func withBody(_ name: String, _ body: String) -> String {
         """
@@ -244,7 +245,7 @@ extension CallbackMethods {
 }
 
 extension JSONSchema {
-    /// What a client says when it fails what it was asked about.
+    /// The answer of a client that fails the request.
     fileprivate static let refusal = JSONSchema.named(
         "Refusal", .object([.required("message", .string, "Why; the first 1,024 bytes are kept.")]))
 
@@ -256,7 +257,7 @@ extension JSONSchema {
             .optional("base64", .string, "The bytes, if they are not UTF-8 and fit the line."),
             .optional(
                 "file", .string, "A file with the bytes, if they do not fit; it stays until the request is over."),
-            .optional("size_bytes", .count, "How many bytes there are; absent if nobody knows."),
+            .optional("size_bytes", .count, "The length of the body; absent if it is not known."),
         ]))
 
     /// A request as a client sees it in a callback.
@@ -266,7 +267,7 @@ extension JSONSchema {
             .required("method", .string, "Its method."),
             .required("url", .string, "Its URL."),
             .required("headers", .array(of: .array(of: .string, count: 2...2)), "`[name, value]` in order."),
-            .optional("body", callbackBody, "What is sent; absent if nothing is. A file is told by its size alone."),
+            .optional("body", callbackBody, "The body; absent if there is none. Of a file only the size."),
             .optional("truncated", .constant(true), "The fields or the URL are longer than fit the client's line."),
         ]))
 
@@ -285,6 +286,6 @@ extension JSONSchema {
         "ChangedBody",
         .oneOf(
             .object([.required("text", .string, "UTF-8.")]),
-            .object([.required("json", .any, "Sent compact; numbers and the order of members are kept.")]),
+            .object([.required("json", .any, "Sent as compact JSON; numbers and the order of members are preserved.")]),
             .object([.required("base64", .string, "Any bytes.")])))
 }

@@ -1,7 +1,8 @@
 internal import CarpoolJSON
 
 extension Catalogue {
-    /// The methods that the examples of JSON-RPC 2.0 §7 call, for tests that compare a server's answers with the printed ones.
+    /// The methods that the examples of JSON-RPC 2.0 §7 call, for tests that compare a server's answers with the
+    /// printed ones.
     public static let specification = Catalogue(methods: [
         Method(
             "subtract", role: .observe, "Subtracts.", "The minuend less the subtrahend.",
@@ -15,7 +16,7 @@ extension Catalogue {
             params: [addend("a"), addend("b"), addend("c")], result: .integer,
             examples: [.init("in order", params: #"{"a":1,"b":2,"c":4}"#, result: "7")]),
         Method(
-            "get_data", role: .observe, "Gives data.", "A word and a number.", result: .array(of: .any, count: 2...2),
+            "get_data", role: .observe, "Returns data.", "A word and a number.", result: .array(of: .any, count: 2...2),
             examples: [.init("the data", result: #"["hello",5]"#)]),
         notification("update", count: 5), notification("notify_hello", count: 1), notification("notify_sum", count: 3),
     ])

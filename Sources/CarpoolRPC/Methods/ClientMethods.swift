@@ -1,58 +1,63 @@
 internal import CarpoolJSON
 
-/// `client.*`: who is connected.
+/// `client.*`: the connections to the daemon.
 enum ClientMethods {
     static let all: [Method] = [hello, list, disconnect]
 
     private static let hello = Method(
-        "client.hello", role: .observe, "Introduces the client, and tells what the daemon can do.",
+        "client.hello", role: .observe, "Names the client, and returns the daemon's capabilities and limits.",
         """
-        Optional, and may be repeated. Without it a client speaks protocol 1 and has the default limits. The name matters: \
-        quotas, fairness, keys and `scope: mine` go by user and name, so they outlive a connection. All connections without a \
-        name that processes of one session (setsid(2): a terminal, a service, a cron job) of a user have made are one client. \
-        Nothing is changed if the call fails.
+        Optional, and may be repeated. Without it a client uses protocol 1 and the default limits. Quotas, fairness, keys and \
+        `scope: mine` are per user and client name, so they survive a connection. All connections without a name from processes \
+        of one session (setsid(2): a terminal, a service, a cron job) of a user count as one client. A call that fails changes \
+        nothing.
         """,
         params: [
             .optional(
                 "name", .string(maxBytes: 64),
-                "What the client is called, 1 byte at least. Absent: quotas go by its session, and people see its executable's name."
+                "The client's name, at least 1 byte. Without one, quotas are per session, and lists show the executable's name."
             ),
-            .optional("version", .string(maxBytes: 64), "Its version, for `client.list`."),
-            .optional("protocol", .array(of: .integer, count: 1...16), "The versions that it speaks.", default: "[1]"),
+            .optional("version", .string(maxBytes: 64), "The client's version, for `client.list`."),
+            .optional(
+                "protocol", .array(of: .integer, count: 1...16), "The protocol versions that the client supports.",
+                default: "[1]"),
             .optional(
                 "required", .array(of: .string(maxBytes: 64), count: 0...64),
-                "Capabilities without which it cannot go on.", default: "[]"),
+                "Capabilities that the client needs; the call fails without them.", default: "[]"),
             .optional(
                 "optional", .array(of: .string(maxBytes: 64), count: 0...64),
-                "Capabilities that it would use; the answer says which are there.", default: "[]"),
+                "Capabilities that the client would use; the answer says which are supported.", default: "[]"),
             .optional(
                 "max_line_bytes", .integer(65_536...8_388_608),
-                "The longest line that it reads. Larger bodies then come inline, up to 1 MiB.", default: "65536"),
+                "The longest line that the client reads. It decides how large an inline body may be, up to 1 MiB.",
+                default: "65536"),
             .optional(
                 "callbacks", .array(of: .callbackName, count: 0...64),
                 """
                 Names of callbacks that it answers on this connection, for requests whose own connection does not; they \
-                replace those that it gave before. Absent: those stay.
+                replace those that it gave before. Default: no change.
                 """),
         ],
         result: .answer([
-            .required("protocol", .integer, "The version that is spoken."),
+            .required("protocol", .integer, "The protocol version in use."),
             .required("server", .server, "The daemon."),
             .required("client", .string, "The name of this connection."),
             .required(
                 "peer",
                 .answer([
-                    .required("uid", .count, "The user, as the kernel says."),
+                    .required("uid", .count, "The client's user (SO_PEERCRED)."),
                     .required(
                         "pid", .integer, "The process, as the kernel says; for people, since numbers are used again."),
-                    .required("role", .choice("observe", "submit", "admin"), "What it may do."),
-                    .required("name", .string, "Its name, or that of its executable."),
+                    .required("role", .choice("observe", "submit", "admin"), "What the client may do."),
+                    .required("name", .string, "The client's name, or that of its executable."),
                     .required(
                         "identity", .string,
-                        "As whom it counts for quotas, keys and `scope: mine`: `name:`, `session:` or `program:` and which."
+                        "The identity for quotas, keys and `scope: mine`: `name:`, `session:` or `program:`, and its value."
                     ),
                 ]), "The client as the daemon sees it."),
-            .required("capabilities", .map(of: .boolean), "What is there, by name, and what was asked for and is not."),
+            .required(
+                "capabilities", .map(of: .boolean),
+                "Whether each capability is supported: the daemon's, and those that were asked for."),
             .required("limits", .limits, "The daemon's limits, as in `daemon.config`."),
             .required("cursor", .string, "Where the stream of events stands."),
         ]),
@@ -70,13 +75,13 @@ enum ClientMethods {
     private static let list = Method(
         "client.list", role: .observe, "Lists the connections to the daemon.",
         """
-        The first thing to look at when something floods the daemon or does not read its answers. An administrator sees all of \
-        them, others those of their own user. A page holds at most `limit` of them, and fewer where the line would be too long; while `next` \
-        is not null, call again with it.
+        Shows which client floods the daemon or does not read its answers. An administrator sees all connections, other users \
+        their own. A page has at most `limit` connections, and fewer if the line would be too long; while `next` is not null, \
+        call again with it.
         """,
         params: [
-            .optional("limit", .integer(1...1_000), "The most on a page.", default: "100"),
-            .optional("next", .string(maxBytes: 64), "Where the last page ended."),
+            .optional("limit", .integer(1...1_000), "The most entries of a page.", default: "100"),
+            .optional("next", .string(maxBytes: 64), "`next` of the previous page."),
         ],
         result: .answer([
             .required(
@@ -85,18 +90,18 @@ enum ClientMethods {
                     of: .answer([
                         .required("client", .string, "The connection's name."),
                         .required("name", .string, "The client's name, or that of its executable."),
-                        .required("identity", .string, "As whom it counts, as in `client.hello`."),
-                        .optional("version", .string, "Its version, if it told."),
+                        .required("identity", .string, "The identity for quotas, as in `client.hello`."),
+                        .optional("version", .string, "The client's version, if it named one."),
                         .required("uid", .count, "The user."),
                         .required("pid", .integer, "The process."),
-                        .required("role", .choice("observe", "submit", "admin"), "What it may do."),
-                        .required("connected", .time, "Since when."),
-                        .required("messages", .count, "How many messages it has sent."),
+                        .required("role", .choice("observe", "submit", "admin"), "What the client may do."),
+                        .required("connected", .time, "The time of the connection."),
+                        .required("messages", .count, "The number of messages received from it."),
                         .required("calls_in_flight", .count, "Calls that are not answered yet."),
                         .required("subscriptions", .count, "Live subscriptions."),
                         .required("callbacks", .array(of: .callbackName), "Names of callbacks that it answers."),
-                        .required("unread_bytes", .count, "Output that it has not read."),
-                    ])), "In the order in which they came."),
+                        .required("unread_bytes", .count, "Output that the client has not read."),
+                    ])), "Oldest first."),
             .required("next", .string.nullable, "For the next page; null on the last."),
         ]),
         examples: [
@@ -113,7 +118,7 @@ enum ClientMethods {
         "client.disconnect", role: .admin, "Closes a connection.",
         """
         Answers that are written already are still sent. Requests that end with their connection are cancelled, as if the \
-        client had closed it. It may connect again: to keep a user out, change the configuration.
+        client had closed it. The client may connect again; to exclude a user, change the configuration.
         """,
         params: [.required("client", .string(maxBytes: 64), "The connection's name, from `client.list`.")],
         result: .stateChange, errors: [.clientNotFound],

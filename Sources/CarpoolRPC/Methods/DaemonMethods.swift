@@ -1,37 +1,38 @@
 internal import CarpoolJSON
 
-/// `daemon.*`: the daemon about itself.
+/// `daemon.*`: state, statistics and configuration of the daemon.
 enum DaemonMethods {
     static let all: [Method] = [ping, info, stats, config, configReload, logLevel, drain, shutdown]
 
     private static let ping = Method(
-        "daemon.ping", role: .observe, "Answers.", "Shows that the daemon is there and its loop turns.",
+        "daemon.ping", role: .observe, "Checks that the daemon answers.",
+        "An answer shows that the daemon runs and its event loop is not blocked.",
         result: .answer([
             .required("pong", .boolean, "true."), .required("time", .time, "The daemon's clock."),
         ]),
         examples: [.init("a ping", result: #"{"pong":true,"time":"2026-09-30T10:00:00.123456Z"}"#)])
 
     private static let info = Method(
-        "daemon.info", role: .observe, "Tells which daemon this is, and what it runs with.",
+        "daemon.info", role: .observe, "Returns the daemon's identity, paths and libraries.",
         """
-        `libcurl.profile` is `multiplex` if the library is fit for many HTTP/2 streams on a connection (8.14.1 and later), \
-        else `http1`: then HTTP/1.1 is spoken unless a session or request asks for version 2.
+        `libcurl.profile` is `multiplex` if the library handles many HTTP/2 streams on a connection (8.14.1 and later), else \
+        `http1`: then HTTP/1.1 is used unless a session or request asks for version 2.
         """,
         result: .answer([
             .required("server", .server, "The daemon."),
-            .required("state", .choice("serving", "draining", "stopping"), "Where it is in its life."),
-            .required("started", .time, "Since when it runs."),
+            .required("state", .choice("serving", "draining", "stopping"), "The state of the daemon."),
+            .required("started", .time, "The time of its start."),
             .required("uid", .count, "The user that it runs as."),
             .required("socket", .string, "The socket that it listens on."),
-            .required("configuration", .string, "The configuration file, whether there is one or not."),
+            .required("configuration", .string, "The path of the configuration file, which may not exist."),
             .required("spool", .string, "The directory of large bodies."),
-            .required("on_demand", .boolean, "Whether a client started it, so that it ends when nobody needs it."),
+            .required("on_demand", .boolean, "Whether a client started it; then it exits when it is idle."),
             .required(
                 "libcurl",
                 .answer([
                     .required("version", .string, "The library's version."),
-                    .required("profile", .choice("http1", "multiplex"), "What it is used for."),
-                    .required("http2", .boolean, "Whether HTTP/2 is spoken by default."),
+                    .required("profile", .choice("http1", "multiplex"), "How it is used."),
+                    .required("http2", .boolean, "Whether HTTP/2 is used by default."),
                 ]), "The HTTP library."),
         ]),
         examples: [
@@ -46,26 +47,26 @@ enum DaemonMethods {
         ])
 
     private static let stats = Method(
-        "daemon.stats", role: .observe, "Counts what the daemon has and has done.",
+        "daemon.stats", role: .observe, "Returns counters and the times of the event loop.",
         """
-        `requests.active`, `requests.tasks` and `transfers.active` are 0 when nothing is under way. `loop` tells how long the turns of the \
-        event loop were, since the start or since the last call with `reset`: the time between two looks at the sockets, less the time in \
-        which the daemon waited for a processor. `longest_turn_us` above 50,000 or `p999_turn_us` above 20,000 means that something held \
-        the loop, which is a defect. `reset` takes the role `admin`.
+        `requests.active`, `requests.tasks` and `transfers.active` are 0 when nothing is under way. `loop` has the lengths of the turns of \
+        the event loop, since the start or since the last call with `reset`: the time between two polls, less the time in which the \
+        daemon waited for a processor. `longest_turn_us` above 50,000 or `p999_turn_us` above 20,000 means that something blocked \
+        the loop, which is a defect. `reset` requires the role `admin`.
         """,
         params: [
             .optional(
-                "reset", .boolean, "Whether the figures of `loop`, but for `turns`, begin again after this answer.",
+                "reset", .boolean, "Resets the figures of `loop`, except `turns`, after this answer.",
                 default: "false")
         ],
         result: .answer([
-            .required("uptime_ms", .count, "How long it has run."),
+            .required("uptime_ms", .count, "The time since the start."),
             group("connections", "Clients.", ["open", "accepted", "refused"]),
             group(
-                "requests", "Requests: under way, with the network, kept, made and failed.",
+                "requests", "Requests: active, with the transport, kept, made and failed.",
                 ["active", "tasks", "known", "made", "failed"]),
             group(
-                "transfers", "Hops: on the network, waiting, finished, and finished on a connection that was there.",
+                "transfers", "Hops: active, waiting, finished, and finished on a reused connection.",
                 ["active", "queued", "finished", "reused"]),
             group("spool", "Bodies in files.", ["bodies", "size_bytes"]),
             group(
@@ -82,7 +83,7 @@ enum DaemonMethods {
                 """, ["watches", "evaluations", "changes", "datagrams", "resyncs", "failures"]),
             .required("loop", loop, "The turns of the event loop."),
             group(
-                "log", "Lines of the log that were dropped because standard error did not take them.",
+                "log", "Lines of the log that were dropped because standard error was blocked.",
                 ["dropped_lines"]),
             group(
                 "worker",
@@ -93,7 +94,7 @@ enum DaemonMethods {
                 ["threads", "running", "stalled", "waiting", "most_waiting", "jobs", "refused", "longest_us"]),
             group(
                 "callbacks",
-                "Questions to clients: waiting for an answer, asked, answered, failed, and answers that came too late or to none.",
+                "Callbacks: waiting for an answer, sent, answered, failed, and answers that were late or unexpected.",
                 ["waiting", "asked", "answered", "failed", "ignored"]),
             .required("sessions", .count, "Sessions, `default` included."),
         ]),
@@ -116,16 +117,16 @@ enum DaemonMethods {
 
     private static let loop = JSONSchema.answer([
         .required("turns", .count, "Turns since the start."),
-        .required("measured_turns", .count, "Turns that the other figures are about."),
-        .required("longest_turn_us", .count, "The longest, in microseconds."),
-        .required("p50_turn_us", .count, "What half of them do not exceed."),
-        .required("p99_turn_us", .count, "What 99 % of them do not exceed."),
-        .required("p999_turn_us", .count, "What 99.9 % of them do not exceed."),
+        .required("measured_turns", .count, "Turns that the other figures measure."),
+        .required("longest_turn_us", .count, "The longest turn, in microseconds."),
+        .required("p50_turn_us", .count, "The median."),
+        .required("p99_turn_us", .count, "The 99th percentile."),
+        .required("p999_turn_us", .count, "The 99.9th percentile."),
         .required(
             "waited_us", .count,
             """
-            How long the daemon had no processor in turns of over 2 ms, because of other programs or of a virtual machine's host; it \
-            is not part of their length.
+            The time without a processor in turns of over 2 ms, because of other programs or of a virtual machine's host. It is \
+            not part of their length.
             """),
         .required(
             "histogram", .array(of: .array(of: .count, count: 2...2)),
@@ -142,14 +143,16 @@ enum DaemonMethods {
     private static let level = JSONSchema.choice("error", "warning", "info", "debug")
 
     private static let config = Method(
-        "daemon.config", role: .observe, "Tells the configuration in effect.",
-        "Defaults included. The names are those of the configuration file.",
+        "daemon.config", role: .observe, "Returns the configuration in effect.",
+        "Includes defaults. The names are those of the configuration file.",
         result: .answer([
-            .required("file", .string, "The configuration file, whether there is one or not."),
-            .required("log_level", level, "How much is logged."),
-            .required("idle_exit_ms", .count, "How long a daemon started on demand stays unneeded; 0: for ever."),
-            .required("drain_ms", .count, "How long a drain waits."),
-            .required("http2", .boolean, "Whether HTTP/2 may be spoken."),
+            .required("file", .string, "The path of the configuration file, which may not exist."),
+            .required("log_level", level, "The level of the log."),
+            .required(
+                "idle_exit_ms", .count,
+                "How long a daemon started on demand stays idle before it exits; 0: it does not exit."),
+            .required("drain_ms", .count, "The default deadline of a drain."),
+            .required("http2", .boolean, "Whether HTTP/2 may be used."),
             .required(
                 "access",
                 .answer([
@@ -158,9 +161,9 @@ enum DaemonMethods {
                         "Roles by user id; all of them for an administrator, the caller's own for others."),
                     .required("sandboxed_network", .boolean, "Whether connections are made for sandboxed clients."),
                 ]),
-                "Other users that may speak to the daemon."),
-            .required("reachability", .map(of: .any), "How the network is watched."),
-            .required("limits", .limits, "Every maximum."),
+                "The access of other users."),
+            .required("reachability", .map(of: .any), "How reachability is monitored."),
+            .required("limits", .limits, "All limits."),
         ]),
         examples: [
             .init(
@@ -173,33 +176,33 @@ enum DaemonMethods {
         ])
 
     private static let configReload = Method(
-        "daemon.config_reload", role: .admin, "Reads the configuration file again.",
+        "daemon.config_reload", role: .admin, "Loads the configuration file again.",
         """
-        The same as SIGHUP, but the answer says what came of it. A file with a mistake is refused as a whole and changes \
-        nothing.
+        The same as SIGHUP, with the result in the answer. A file with an error is refused as a whole and changes nothing.
         """,
         result: .answer([
-            .required("changed", .array(of: .string), "Settings that have taken effect."),
+            .required("changed", .array(of: .string), "Settings that took effect."),
             .required(
-                "needs_restart", .array(of: .string), "Settings that differ but take effect with the next start."),
+                "needs_restart", .array(of: .string), "Settings that take effect at the next start."),
         ]), errors: [.configurationRefused],
         examples: [.init("nothing has changed", result: #"{"changed":[],"needs_restart":[]}"#)])
 
     private static let logLevel = Method(
-        "daemon.log_level", role: .admin, "Tells or sets how much is logged.",
-        "Lasts until the daemon ends or its configuration is read again. `debug` writes a line for each step of a request.",
-        params: [.optional("level", level, "The new level. Absent: only tell.")], result: .stateChange,
+        "daemon.log_level", role: .admin, "Returns or sets the level of the log.",
+        "Lasts until the daemon ends or loads its configuration again. `debug` writes a line for each step of a request.",
+        params: [.optional("level", level, "The new level. Without it the level does not change.")],
+        result: .stateChange,
         examples: [.init("which is it?", result: #"{"changed":false,"state":"info"}"#)])
 
     private static let drain = Method(
-        "daemon.drain", role: .admin, "Ends the daemon when its work is done.",
+        "daemon.drain", role: .admin, "Ends the daemon when its requests have finished.",
         """
-        New requests are refused with 1006 `draining`; those under way may finish until the deadline, then they are \
-        cancelled. Answers at once. A second drain ends the daemon at once. SIGTERM does the same.
+        Refuses new requests with 1006 `draining`. Those under way may finish until the deadline, then they are cancelled. \
+        Answers at once. A second drain ends the daemon at once. SIGTERM does the same.
         """,
         params: [
             .optional(
-                "deadline_ms", .integer(0...3_600_000), "How long to wait. Absent: `drain_ms` of the configuration.")
+                "deadline_ms", .integer(0...3_600_000), "How long to wait. Default: `drain_ms` of the configuration.")
         ], result: .stateChange,
         examples: [
             .init(
@@ -208,7 +211,7 @@ enum DaemonMethods {
         ])
 
     private static let shutdown = Method(
-        "daemon.shutdown", role: .admin, "Ends the daemon now.",
-        "What is under way is cancelled, and its callers are told. To let work finish, use `daemon.drain`.",
+        "daemon.shutdown", role: .admin, "Ends the daemon at once.",
+        "Cancels the requests under way, and answers their callers. To let requests finish, use `daemon.drain`.",
         result: .stateChange, examples: [.init("now", result: #"{"changed":true,"state":"stopping"}"#)])
 }

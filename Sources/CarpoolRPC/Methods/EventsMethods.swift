@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// `events.*`: who wants to hear what.
+/// `events.*`: subscriptions to events.
 enum EventsMethods {
     static let all: [Method] = [subscribe, unsubscribe, next]
 
@@ -8,19 +8,19 @@ enum EventsMethods {
         "events.subscribe", role: .observe, "Has events sent on this connection.",
         """
         The answer is written before any event of the subscription. Each event is a notification `event`. A subscription \
-        keeps its connection open when the client has closed its side for writing. With `since` it begins where another \
-        one has ended: what has happened meanwhile comes first, and nothing comes twice. A client that does not read \
-        loses events, never answers: see `on_lag`. Secrets are told only to the client whose request has them.
+        keeps its connection open when the client has closed its side for writing. With `since` it continues after an \
+        earlier one: the events in between come first, and none comes twice. A client that does not read loses events, \
+        never answers: see `on_lag`. Only the client that made a request sees its secrets.
         """,
         params: [
             .types, .eventScope, .since,
             .optional(
-                "snapshot", .boolean, "Whether the answer says how things stand. Absent: only at a gap."),
+                "snapshot", .boolean, "Whether the answer has a snapshot. Default: only at a gap."),
             .optional(
                 "progress_interval_ms", .progressInterval,
                 """
-                The least time between two steps of one request's progress; of those that come too early the newest is \
-                told when its time has come, and the last one of an attempt before the attempt's end. 0: all.
+                The least time between two progress events of one request. Of those that come too early the newest is sent \
+                later, and the last one of an attempt before the attempt's end. 0: all are sent.
                 """, default: "0"),
             .optional(
                 "on_lag", .choice("drop", "close"),
@@ -32,9 +32,9 @@ enum EventsMethods {
         ],
         result: .answer(
             [
-                .required("sub", .string, "The subscription's name, which its events carry."),
-                .required("types", .array(of: .string), "What it is for."),
-                .required("cursor", .string, "Where the subscription begins in the stream of events."),
+                .required("sub", .string, "The subscription's name, which is in its events."),
+                .required("types", .array(of: .string), "The types that it gets."),
+                .required("cursor", .string, "The place of its first event in the stream of events."),
             ] + JSONSchema.Member.gap), errors: [.tooManyInFlight],
         examples: [
             .init(
@@ -56,11 +56,11 @@ enum EventsMethods {
         examples: [.init("one", params: #"{"sub":"${sub}"}"#, result: #"{"changed":true,"state":"unsubscribed"}"#)])
 
     private static let next = Method(
-        "events.next", role: .observe, "Gives the next events, or waits for one.",
+        "events.next", role: .observe, "Returns the next events, or waits for one.",
         """
-        The same events for those who would rather ask: each call begins where the last one's `cursor` says, and the daemon \
-        keeps nothing of it. Answers as soon as there is an event that is wanted, with all that there are, or with none \
-        after `timeout_ms`. Between two calls events are recorded for as long as `journal_linger_ms` says.
+        The same events for clients that poll: each call begins at the `cursor` of the call before, and the daemon keeps \
+        no state. Answers as soon as an event matches, with all that match, or with none after `timeout_ms`. Between two \
+        calls events are recorded for `journal_linger_ms`.
         """,
         params: [
             .since, .types, .eventScope,
@@ -73,7 +73,7 @@ enum EventsMethods {
             [
                 .required(
                     "events", .array(of: .named("Event", .answer(JSONSchema.eventMembers))), "Oldest first."),
-                .required("cursor", .string, "For the next call."),
+                .required("cursor", .string, "The cursor for the next call."),
             ] + JSONSchema.Member.gap), isInterruptible: true,
         examples: [
             .init(
@@ -83,15 +83,15 @@ enum EventsMethods {
 }
 
 extension JSONSchema {
-    /// What every event has, but for the subscription that it is for.
+    /// The members of every event, except its subscription.
     static let eventMembers: [Member] = [
-        .required("cursor", .string, "Where it stands in the stream of events."),
-        .required("time", .time, "When it happened."),
-        .required("type", .string, "What happened."),
+        .required("cursor", .string, "The place in the stream of events."),
+        .required("time", .time, "The time of the event."),
+        .required("type", .string, "The type of the event."),
         .optional("session", .string, "The session that it is about."),
         .optional("request", .string, "The request that it is about."),
         .optional("client", .string, "The connection that made the request."),
-        .optional("attempt", .integer, "Which attempt of the request, from 1."),
-        .required("data", .object([], additional: .allowed), "What the type has to tell."),
+        .optional("attempt", .integer, "The number of the request's attempt, from 1."),
+        .required("data", .object([], additional: .allowed), "The members of the type."),
     ]
 }

@@ -1,20 +1,20 @@
 internal import CarpoolJSON
 
-/// `pool.*`: the connections that everybody shares.
+/// `pool.*`: the shared connections.
 enum PoolMethods {
     static let all: [Method] = [stats, flush]
 
     private static let stats = Method(
         "pool.stats", role: .observe, "Counts connections and transfers, origin by origin.",
         """
-        `queued` above 0 for long means that the origin is slower than its callers, or `limits.host_connections` too small. \
-        Users share no connection. An administrator sees the connections of all users, others those of their own. A page holds at most `limit` \
-        origins, in the order in which they came, and fewer where the line would be too long; while `next` is not null, call again with it. \
-        `total` counts all of them.
+        `queued` above 0 for a long time means that the origin is slower than its callers, or that \
+        `limits.host_connections` is too small. Users do not share connections. An administrator sees the connections of \
+        all users, other users their own. A page has at most `limit` origins, oldest first, and fewer if the line would be \
+        too long; while `next` is not null, call again with it. `total` counts the origins of all pages.
         """,
         params: [
-            .optional("limit", .integer(1...1_000), "The most on a page.", default: "100"),
-            .optional("next", .string(maxBytes: 64), "Where the last page ended."),
+            .optional("limit", .integer(1...1_000), "The most entries of a page.", default: "100"),
+            .optional("next", .string(maxBytes: 64), "`next` of the previous page."),
         ],
         result: .answer([
             .required(
@@ -25,9 +25,9 @@ enum PoolMethods {
                         .optional(
                             "uid", .count, "The user whose connections these are; absent: the daemon's own user."),
                         .required("connections", .count, "Open connections."),
-                        .required("idle", .count, "Those that no transfer uses."),
-                        .required("active", .count, "Transfers on the network."),
-                        .required("queued", .count, "Transfers that wait for admission."),
+                        .required("idle", .count, "Open connections without a transfer."),
+                        .required("active", .count, "Transfers under way."),
+                        .required("queued", .count, "Transfers that wait for a connection."),
                         .optional("http_version", .string, "`h2` or `http/1.1`, once it is known."),
                     ])), "One page of the origins that have a connection or a transfer."),
             .required("next", .string.nullable, "For the next page; null on the last."),
@@ -36,13 +36,13 @@ enum PoolMethods {
                 .answer([
                     .required("origins", .count, "Origins on all pages."),
                     .required("connections", .count, "Their open connections."),
-                    .required("idle", .count, "Those that no transfer uses."),
-                    .required("active", .count, "Transfers on the network."),
-                    .required("queued", .count, "Transfers that wait for admission."),
-                ]), "What the user has in all, or all users for an administrator."),
+                    .required("idle", .count, "Open connections without a transfer."),
+                    .required("active", .count, "Transfers under way."),
+                    .required("queued", .count, "Transfers that wait for a connection."),
+                ]), "The sums over all pages."),
             .required("opened", .count, "Connections opened since the start."),
             .required("finished", .count, "Transfers finished since the start."),
-            .required("reused", .count, "Those that went over a connection that was there already."),
+            .required("reused", .count, "Transfers over a connection that was open already."),
             .required(
                 "partitions", .count,
                 "Pools that cannot share connections, because their trust or their user differs."),
@@ -58,10 +58,10 @@ enum PoolMethods {
 
     private static let flush = Method(
         "pool.flush", role: .admin, "Closes the connections that no transfer uses.",
-        "The next request to each origin connects anew: after a change of network, name servers or certificates.",
+        "The next request to each origin makes a new connection. For use after a change of network, name servers or certificates.",
         result: .answer([
-            .required("changed", .boolean, "Whether there were any."),
-            .required("state", .choice("flushed"), "There are none now."),
-            .required("closed", .count, "How many there were."),
+            .required("changed", .boolean, "Whether any connection was closed."),
+            .required("state", .choice("flushed"), "There is no idle connection any more."),
+            .required("closed", .count, "The number of closed connections."),
         ]), examples: [.init("one connection", result: #"{"changed":true,"state":"flushed","closed":1}"#)])
 }

@@ -1,15 +1,15 @@
 internal import CarpoolJSON
 
-/// `rpc.*`: the protocol about itself.
+/// `rpc.*`: the description of the protocol, and cancelling calls.
 enum RPCMethods {
     static let all: [Method] = [discover, cancel]
 
     private static let discover = Method(
         "rpc.discover", role: .observe, "Describes every method, notification and error.",
         """
-        Answers with an OpenRPC 1.3.2 document. It is made from the table that calls are checked against, so what it says \
-        is what the daemon does. Roles, aliases, notifications, callbacks and the table of errors are under names that \
-        begin with `x-`. The answer is one long line: it is the one answer that may be longer than the client's line limit.
+        Answers with an OpenRPC 1.3.2 document, made from the table that calls are checked against. Roles, aliases, \
+        notifications, callbacks and the table of errors are in members whose names begin with `x-`. The answer is one \
+        long line, the only one that may exceed the client's line limit.
         """,
         result: .object(
             [
@@ -27,11 +27,11 @@ enum RPCMethods {
         "rpc.cancel", aliases: ["$/cancelRequest"], role: .observe, "Cancels a call of this connection.",
         """
         The call with that id answers with -32800 `cancelled`, unless its answer was written already. The HTTP request \
-        that the call waits for goes on: to end that, use `request.cancel`. Useful as a notification too. An id that no \
-        call has is no error, since answers cross on the way.
+        that the call waits for continues; `request.cancel` ends it. May be sent as a notification. An unknown id is no \
+        error, since the answer may be on its way.
         """,
         params: [
-            .required("id", .oneOf(.string, .number, .null), "The id of the call, as it was sent.")
+            .required("id", .oneOf(.string, .number, .null), "The id of the call.")
         ], result: .stateChange,
         examples: [
             .init(

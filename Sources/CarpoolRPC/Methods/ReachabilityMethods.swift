@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// `reachability.*`: whether packets can leave this machine.
+/// `reachability.*`: the state of the network, without sending packets.
 enum ReachabilityMethods {
     static let all: [Method] = [get, watch, unwatch]
 
@@ -19,8 +19,8 @@ enum ReachabilityMethods {
     private static let get = Method(
         "reachability.get", role: .observe, "Tells whether packets can leave, for the world or for one host.",
         """
-        Nothing is sent: the kernel is asked what it would do with a packet. That one can leave does not mean that it \
-        arrives; that none can says why a request failed and when to try again. It is no reason not to try.
+        Sends nothing: it asks the kernel how it would route a packet. A packet that can leave may still not arrive. The \
+        result explains why a request failed and when to try again; it is no reason not to try.
         """,
         params: [
             .optional(
@@ -29,11 +29,11 @@ enum ReachabilityMethods {
                 Asks the interfaces first and looks again. The kernel itself may take a second to notice that a cable \
                 was pulled.
                 """, default: "false"),
-            .optional("host", .string(maxBytes: 255), "A name or an address to which the ways are told too."),
-            .optional("resolve", .boolean, "Whether a name is looked up.", default: "true"),
+            .optional("host", .string(maxBytes: 255), "A name or an address; the answer has its routes too."),
+            .optional("resolve", .boolean, "Whether to resolve a name.", default: "true"),
         ],
         result: .answer(
-            JSONSchema.reachabilityMembers + [.optional("host", .hostReachability, "The ways to the host.")]),
+            JSONSchema.reachabilityMembers + [.optional("host", .hostReachability, "The routes to the host.")]),
         isInterruptible: true,
         examples: [
             .init("now", result: "{\(snapshot)}"),
@@ -50,36 +50,36 @@ enum ReachabilityMethods {
     private static let watch = Method(
         "reachability.watch", role: .observe, "Has changes of the network sent on this connection.",
         """
-        Each is an event `reachability.changed` with this `sub`. The answer says how things stand, so that nothing is \
-        missed in between. A client that does not read gets the newest state when it does, with `lagged`. Whoever \
-        subscribes to `reachability.changed` with `events.subscribe` hears the same with the daemon's settings.
+        Each change is an event `reachability.changed` with this `sub`. The answer has the current state, so that no \
+        change is missed in between. A client that does not read gets the newest state later, with `lagged`. A \
+        subscription to `reachability.changed` with `events.subscribe` gets the same events with the daemon's settings.
         """,
         params: [
             .optional(
                 "hosts", .array(of: .string(maxBytes: 255), count: 0...16),
-                "Names or addresses; changes of the ways to them are told too.", default: "[]"),
+                "Names or addresses; changes of their routes are reported too.", default: "[]"),
             .optional(
                 "level", .choice("major", "minor"),
                 "`major`: whatever concerns connections. `minor`: details of the same network too.",
                 default: "\"major\""),
             .optional(
                 "lost_after_ms", .integer(0...60_000),
-                "How long a loss must last before it is told. Absent: as configured, 250."),
+                "How long a loss must last before it is reported. Default: the configuration's, 250."),
             .optional(
                 "back_after_ms", .integer(0...60_000),
-                "How long a return must last before it is told. Absent: as configured, 0."),
+                "How long a return must last before it is reported. Default: the configuration's, 0."),
             .optional(
                 "min_interval_ms", .integer(0...60_000), "The least time between two events.", default: "100"),
         ],
         result: .answer([
-            .required("sub", .string, "The watch's name, which its events carry."),
-            .required("cursor", .string, "Where the stream of events stood."),
-            .required("reachability", .reachability, "How things stand."),
-            .optional("hosts", .array(of: .hostReachability), "The ways to the hosts, as far as they are known."),
+            .required("sub", .string, "The watch's name, which is in its events."),
+            .required("cursor", .string, "The position in the stream of events."),
+            .required("reachability", .reachability, "The current state."),
+            .optional("hosts", .array(of: .hostReachability), "The routes to the hosts, as far as they are known."),
         ]), errors: [.tooManyInFlight],
         examples: [
             .init(
-                "told at once", params: #"{"lost_after_ms":0}"#,
+                "reported at once", params: #"{"lost_after_ms":0}"#,
                 result: #"{"sub":"s1","cursor":"k3f9.10442","reachability":{\#(snapshot)}}"#)
         ])
 

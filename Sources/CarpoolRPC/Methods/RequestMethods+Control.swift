@@ -1,14 +1,14 @@
 internal import CarpoolJSON
 
-// What the holder of a request may do with it while it is under way.
+// Control of requests under way.
 extension RequestMethods {
     static let control: [Method] = [resume, suspend, setPriority, cancel, curl]
 
     private static let resume = Method(
         "request.resume", role: .submit, "Lets a request go, or go on.",
         """
-        Starts one that was made with `start: "manual"`, continues one that was suspended, and lets the body of one that \
-        holds for its headers come. Repeating the call changes nothing.
+        Starts a request that was made with `start: "manual"`, continues a suspended one, and receives the body of one \
+        that holds for its headers. Repeating the call changes nothing.
         """,
         params: [.request], result: .stateChange, errors: [.requestNotFound],
         examples: [
@@ -20,8 +20,8 @@ extension RequestMethods {
     private static let suspend = Method(
         "request.suspend", role: .submit, "Holds a request up.",
         """
-        Nothing more of its response is read until it is resumed, and nothing is sent that was not begun; a body that is \
-        being sent is sent to its end. The idle timeout stands still meanwhile, the resource timeout does not.
+        Pauses reading the response until the request is resumed, and starts no new hop; a body that is being sent is sent \
+        to its end. The idle timeout pauses, the resource timeout does not.
         """,
         params: [.request], result: .stateChange, errors: [.requestNotFound],
         examples: [
@@ -33,12 +33,12 @@ extension RequestMethods {
     private static let setPriority = Method(
         "request.set_priority", role: .submit, "Changes how soon a waiting request has its turn.",
         """
-        It goes behind those of its client that have that priority already. One that has begun is not changed, but its \
-        redirects and retries have the new priority.
+        The request is queued after those of its client that have that priority already. A transfer that has begun does \
+        not change, but redirects and retries have the new priority.
         """,
         params: [
             .request,
-            .required("priority", .priority, "`high` goes before `normal`, and that before `low`."),
+            .required("priority", .priority, "`high` before `normal` before `low`."),
         ], result: .stateChange, errors: [.requestNotFound],
         examples: [
             .init(
@@ -49,10 +49,10 @@ extension RequestMethods {
     private static let cancel = Method(
         "request.cancel", role: .submit, "Ends a request that is under way.",
         """
-        Its outcome is then the error `explicitly_cancelled`. One that is over stays as it is. What a download has got so \
-        far goes, unless `resume_data` is asked for. Whoever reads a stream and can do nothing with it says why in `error`: \
-        the outcome is then the error `response_serialization_failed.custom_serialization_failed`, with this as its cause. \
-        An administrator may end the requests of all users, and learns nothing more of them.
+        The outcome is the failure `explicitly_cancelled`. A finished request does not change. The partial file of a \
+        download is removed, unless `resume_data` is true. A client that cannot use a stream names the cause in `error`: \
+        the outcome is then `response_serialization_failed.custom_serialization_failed` with this cause. An administrator \
+        may cancel the requests of all users, but cannot read them.
         """,
         params: [
             .request,
@@ -68,7 +68,7 @@ extension RequestMethods {
             .required("state", .string, "The state afterwards."),
             .optional(
                 "resume_data", .string,
-                "For `resume_data` of another download. Absent if there is nothing that one could go on with."),
+                "The token for another download's `resume_data`; absent if the download cannot be resumed."),
         ]), errors: [.requestNotFound],
         examples: [
             .init(
@@ -77,19 +77,19 @@ extension RequestMethods {
         ])
 
     private static let curl = Method(
-        "request.curl", role: .submit, "Gives a command line that sends the same request.",
+        "request.curl", role: .submit, "Returns a curl command line that sends the same request.",
         """
-        Paste it into a shell: the origin sees the same method, fields and body. It is the last request that was made, \
+        Sends the same method, fields and body when it is pasted into a shell. Describes the last request that was sent, \
         adapters included. Secrets are masked unless `reveal` is true, which only the client that made the request may \
-        ask for. Before there is a request to send, `curl` is null and `reason` says why.
+        use. Before there is a request to send, `curl` is null and `reason` says why.
         """,
         params: [
             .request,
-            .optional("reveal", .boolean, "Whether secrets are shown.", default: "false"),
+            .optional("reveal", .boolean, "Whether to show secrets.", default: "false"),
         ],
         result: .answer([
             .required("curl", .string.nullable, "The command line, over several lines; null if there is none yet."),
-            .optional("reason", .string, "Why there is none."),
+            .optional("reason", .string, "Why there is no command line."),
         ]), errors: [.requestNotFound],
         examples: [
             .init(

@@ -7,18 +7,17 @@ extension RequestMethods {
     private static let serializer = JSONSchema.Member.optional(
         "as", .streamSerializer,
         """
-        `bytes`: as they come, in base64. `text`: UTF-8, never cut inside of a character; bytes that are none become \
-        U+FFFD. `lines`: without their ends, LF or CRLF. `json_lines`: the value of each line that is not blank. `sse`: \
-        the events of an event stream. A record that does not fit a line of the connection is an error in its place.
+        `bytes`: the bytes in base64. `text`: UTF-8, never cut inside of a character; invalid bytes become U+FFFD. \
+        `lines`: lines without LF or CRLF. `json_lines`: the value of each line that is not blank. `sse`: the events of an \
+        event stream. A record that does not fit a line of the connection is replaced by an error.
         """, default: "\"bytes\"")
 
     private static let read = Method(
         "request.read", role: .submit, "Reads the next piece of a stream.",
         """
-        For those who ask for one piece after the other; there is one such reader for the whole request, whatever \
-        connections its calls come from, and the first call says what it gets. The call waits until something is there. An \
-        answer with neither data nor `error` nor `complete` says that the time was over: call again. After `complete` \
-        nothing follows.
+        For clients that poll. A request has one such reader, whichever connections its calls come from; the first call \
+        chooses what it gets. The call waits until there is a piece. An answer with neither data nor `error` nor \
+        `complete` means that the timeout is over: call again. `complete` is in the last answer.
         """,
         params: [
             .request, serializer,
@@ -39,10 +38,10 @@ extension RequestMethods {
         "request.attach", role: .submit, "Has a stream sent on this connection as it comes.",
         """
         Each piece is a notification `request.data`, as long as there is credit: grant more with `request.credit` before \
-        it is used up. The first reader of a stream gets all of it, a later one what comes from then on. Nothing is ever \
-        dropped: when a reader is 1 MiB behind, the origin is not read from, and other readers of the same request wait \
-        with it. The reader keeps its connection open when the client has closed its side for writing, and goes with \
-        it; what it was not sent stays for the next one.
+        it is used up. The first reader of a stream gets all of it, a later one gets what arrives after it was attached. \
+        Nothing is dropped: when a reader is 1 MiB behind, reading from the origin pauses, and other readers of the same \
+        request wait. The reader keeps its connection open when the client has closed its side for writing, and ends with \
+        the connection; what it was not sent stays for the next reader.
         """,
         params: [
             .request, serializer,
@@ -50,9 +49,9 @@ extension RequestMethods {
                 "credit_bytes", .integer(0...Int64.max), "How many bytes of the stream may be sent.", default: "0"),
         ],
         result: .answer([
-            .required("reader", .string, "The reader's name, which its notifications carry."),
+            .required("reader", .string, "The reader's name, which is in its notifications."),
             .required("request", .requestName, "The request."),
-            .required("as", .streamSerializer, "What it gets."),
+            .required("as", .streamSerializer, "What the reader gets."),
         ]), errors: [.requestNotFound, .wrongState, .bodyGone, .tooManyInFlight],
         examples: [
             .init(
@@ -63,14 +62,14 @@ extension RequestMethods {
     private static let credit = Method(
         "request.credit", role: .submit, "Lets more of a stream be sent.",
         """
-        Credit is counted in bytes of the stream, as `size_bytes` of the notifications tells them. A record that is larger \
-        than what is left is sent whole, and counts whole. The call is served even when the connection has too many under \
-        way.
+        Credit is counted in bytes of the stream, as in `size_bytes` of the notifications. A record that is larger than \
+        the rest of the credit is sent whole, and counts whole. The call is served even if the connection has too many \
+        calls in flight.
         """,
         params: [
-            .request, .required("credit_bytes", .integer(0...Int64.max), "How many bytes more."),
+            .request, .required("credit_bytes", .integer(0...Int64.max), "The bytes of additional credit."),
             .optional(
-                "reader", .string(maxBytes: 64), "The reader. Absent: all of this connection that read the request."),
+                "reader", .string(maxBytes: 64), "The reader. Default: all readers of the request on this connection."),
         ], result: .stateChange, errors: [.requestNotFound],
         examples: [
             .init(

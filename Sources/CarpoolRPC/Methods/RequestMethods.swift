@@ -1,29 +1,29 @@
 internal import CarpoolJSON
 
-/// `request.*`: made, watched, waited for, ended.
+/// `request.*`: making, reading, waiting for and ending requests.
 enum RequestMethods {
     static let all: [Method] = [submit, perform, get, wait, response, list] + control + streams + [dismiss]
 
-    /// What can go wrong when a request is made, before anything is sent.
+    /// Errors when a request is made, before anything is sent.
     private static let makingErrors: [RPCErrorKind] = [
         .sessionNotFound, .keyConflict, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView,
     ]
 
     private static let submit = Method(
-        "request.submit", role: .submit, "Makes a request and answers at once.",
+        "request.submit", role: .submit, "Makes a request, and answers at once with its name.",
         """
-        The request goes on without its caller and is kept when it is over: 24 hours, or until 10,000 newer ones are over. \
-        Get it with `request.wait` or `request.get`, and `request.dismiss` it when it is read. With a `key`, repeating the \
-        call while the same daemon runs gives the same request. A daemon that has ended, also by its idle exit or by a \
-        kill, has forgotten its keys: the same call is a new request then, and the origin may see two.
+        The request continues without its caller and is kept after its end: 24 hours, or until 10,000 newer requests have \
+        ended. Read it with `request.wait` or `request.get`, and `request.dismiss` it afterwards. With a `key`, repeating \
+        the call while the same daemon runs returns the same request. A daemon that has ended, also by its idle exit or a \
+        signal, has lost its keys: the same call is then a new request, and the origin may see two.
         """,
         params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfSubmit),
         result: .answer([
             .required("request", .requestName, "The request's name."),
-            .required("state", .requestState, "Where it is in its life."),
-            .required("cursor", .string, "Where the stream of events stood."),
-            .optional("sub", .string, "The subscription to its events, if the call wanted one."),
-            .optional("deduplicated", .boolean, "true if the key stood for this request already."),
+            .required("state", .requestState, "Its state."),
+            .required("cursor", .string, "The position in the stream of events before the request."),
+            .optional("sub", .string, "The subscription to its events, if the call asked for one."),
+            .optional("deduplicated", .boolean, "true if an earlier call with this key made the request."),
         ]), errors: makingErrors,
         examples: [
             .init(
@@ -32,13 +32,13 @@ enum RequestMethods {
         ])
 
     private static let perform = Method(
-        "request.perform", role: .submit, "Makes a request and answers with its response.",
+        "request.perform", role: .submit, "Makes a request, and answers with its response record.",
         """
-        The answer is a response record whatever the status is, and also when there is no response at all: then \
-        `outcome.ok` is false and `outcome.error` says why. An error of the call means that no request was made. The \
-        request is cancelled if the connection is lost, unless `on_disconnect` is `detach`, and forgotten when it is \
-        answered. One with a `key` goes on and is kept, so that the call can be repeated while the same daemon runs; the next \
-        daemon knows no keys of this one. Cancelling the call leaves the request alone, and has it kept.
+        The answer is a response record whatever the status is, and also if there is no response: then `outcome.ok` is \
+        false and `outcome.error` says why. An error of the call means that no request was made. The request is cancelled \
+        if the connection is lost, unless `on_disconnect` is `detach`, and dismissed after the answer. A request with a \
+        `key` continues and is kept, so that the call can be repeated while the same daemon runs; keys end with the \
+        daemon. Cancelling the call does not cancel the request, which is then kept.
         """,
         params: AnyParameter.requestParameters(onDisconnect: .onDisconnectOfPerform), result: .record,
         errors: makingErrors,
@@ -51,16 +51,16 @@ enum RequestMethods {
         ])
 
     private static let get = Method(
-        "request.get", role: .submit, "Tells what is known of a request now.",
-        "Never waits. Of a request under way it tells name and state, of one that is over the whole record.",
+        "request.get", role: .submit, "Returns the present record of a request.",
+        "Never waits. A request under way has name and state, a finished one the whole record.",
         params: [.request], result: .record, errors: [.requestNotFound],
         examples: [.init("one that is over", params: #"{"request":"${request}"}"#, result: RecordExamples.finished)])
 
     private static let wait = Method(
-        "request.wait", role: .submit, "Waits until a request is over.",
+        "request.wait", role: .submit, "Waits until a request has ended.",
         """
-        The long poll: answers with the whole record as soon as the request is over, or with `finished: false` after \
-        `timeout_ms`; then call again. Cancelling the call, or losing the connection, leaves the request alone.
+        A long poll: answers with the whole record as soon as the request has ended, or with `finished: false` after \
+        `timeout_ms`; then call again. Cancelling the call, or losing the connection, does not change the request.
         """,
         params: [
             .request,
@@ -73,15 +73,16 @@ enum RequestMethods {
         ])
 
     private static let response = Method(
-        "request.response", role: .submit, "Gives the whole record, with values made anew if they are asked for.",
+        "request.response", role: .submit,
+        "Returns the whole record, with new values of the body if `serialize` asks for them.",
         """
-        Waits like `request.wait`, and tells everything: what each attempt sent, with its fields, what was answered, and the \
-        timeline. With `serialize` it makes values of the body that is there, as often as it is asked: nothing is sent \
-        again. After a failure or a cancellation each of them is that failure.
+        Waits like `request.wait`, and returns everything: what each attempt sent, with its fields, the responses, and the \
+        timeline. With `serialize` it makes values of the stored body, any number of times; nothing is sent again. After a \
+        failure or a cancellation each value is that failure.
         """,
         params: [
             .request,
-            .optional("serialize", .serialization, "What is made of the body. Absent: what the request asked for."),
+            .optional("serialize", .serialization, "The values to make of the body. Default: those of the request."),
             .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
         ], result: .record, errors: [.requestNotFound], isInterruptible: true,
         examples: [
@@ -93,13 +94,13 @@ enum RequestMethods {
         "RequestEntry",
         .answer([
             .required("request", .requestName, "Its name."),
-            .required("state", .requestState, "Where it is in its life."),
-            .required("finished", .boolean, "Whether it is over."),
+            .required("state", .requestState, "Its state."),
+            .required("finished", .boolean, "Whether it has ended."),
             .required("session", .sessionName, "Its session."),
-            .required("client", .string, "Who made it."),
+            .required("client", .string, "The client that made it."),
             .required("method", .string, "Its method."),
             .required("url", .string, "Its URL, without user and password; at most 2,048 bytes."),
-            .optional("uid", .count, "The user whose request it is; absent: the caller's own."),
+            .optional("uid", .count, "The request's user; absent if it is the caller's own."),
             .optional("status", .integer, "The status of its response."),
             .optional("error", .string, "The name of its error."),
             .required("created", .time, "When it was made."),
@@ -109,16 +110,16 @@ enum RequestMethods {
     private static let list = Method(
         "request.list", role: .submit, "Lists requests, the oldest first.",
         """
-        Those under way and those that are kept. `mine` are those of the same client; `all` are those of the same user, and for \
-        an administrator those of all users. A page holds at most \
-        `limit` of them, and fewer where the line would be too long; while `next` is not null, call again with it.
+        Lists requests under way and those that are kept. `mine`: those of the same client; `all`: those of the same user, \
+        and for an administrator those of all users. A page has at most `limit` requests, and fewer if the line would be \
+        too long; while `next` is not null, call again with it.
         """,
         params: [
-            .optional("state", .requestState, "Only these. Absent: all."),
-            .optional("session", .sessionName, "Only those of this session. Absent: of all."),
-            .optional("scope", .choice("mine", "all"), "Whose.", default: "\"mine\""),
-            .optional("limit", .integer(1...100), "The most on a page.", default: "100"),
-            .optional("next", .string(maxBytes: 64), "Where the last page ended."),
+            .optional("state", .requestState, "Only requests in this state. Default: all."),
+            .optional("session", .sessionName, "Only requests of this session. Default: all."),
+            .optional("scope", .choice("mine", "all"), "Whose requests.", default: "\"mine\""),
+            .optional("limit", .integer(1...100), "The most entries of a page.", default: "100"),
+            .optional("next", .string(maxBytes: 64), "`next` of the previous page."),
         ],
         result: .answer([
             .required("requests", .array(of: entry), "One page."),

@@ -4,7 +4,7 @@ internal import CarpoolJSON
 enum SessionMethods {
     static let all: [Method] = [create, get, list, cancelRequests, setCredential, invalidate]
 
-    /// What a session's requests have in common.
+    /// The configuration of a session.
     private static let configuration = JSONSchema.named(
         "SessionConfiguration", .object(AnyParameter.sessionParameters.map(\.member)))
 
@@ -12,10 +12,10 @@ enum SessionMethods {
         "Session",
         .answer([
             .required("session", .sessionName, "The session's name."),
-            .required("state", .choice("valid", "invalid"), "Whether it takes new requests."),
-            .required("active", .count, "Its requests that are under way."),
-            .required("requests", .count, "All that it ever had."),
-            .required("configuration", configuration, "As it was created; secrets are hidden."),
+            .required("state", .choice("valid", "invalid"), "Whether it accepts new requests."),
+            .required("active", .count, "The number of its requests under way."),
+            .required("requests", .count, "The number of requests that were made in it."),
+            .required("configuration", configuration, "The configuration; secrets are hidden."),
             .optional("left_out", .array(of: .string), "Members of the configuration that are too long for the line."),
         ]))
 
@@ -29,18 +29,18 @@ enum SessionMethods {
         "session.create", role: .submit, "Creates a session: a configuration with a name.",
         """
         A name belongs to the user who creates the session: other users do not see it, and may have sessions of the same name. \
-        The configuration never changes afterwards. The same call again answers `changed: false`; the same name with another \
-        configuration is an error. A session lives until it is invalidated or the daemon ends. Sessions share connections \
-        wherever everything that matters for a connection is equal.
+        The configuration does not change afterwards. The same call again answers `changed: false`; the same name with \
+        another configuration is an error. A session exists until it is invalidated or the daemon ends. Sessions share \
+        connections if the settings that concern connections are equal.
         """,
         params: [
             .required("name", .sessionName, "1 to 64 letters, digits, dots, dashes and underscores."),
-            .optional("configuration", configuration, "What its requests start from.", default: "{}"),
+            .optional("configuration", configuration, "The settings of its requests.", default: "{}"),
         ],
         result: .answer([
             .required("changed", .boolean, "Whether the session is new."),
             .required("session", .sessionName, "Its name."),
-            .required("state", .choice("valid"), "It takes requests."),
+            .required("state", .choice("valid"), "It accepts requests."),
         ]), errors: [.sessionExists, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView],
         examples: [
             .init(
@@ -52,18 +52,18 @@ enum SessionMethods {
     private static let cancelRequests = Method(
         "session.cancel_requests", role: .submit, "Cancels every request of a session that is under way.",
         """
-        Each of them ends with `explicitly_cancelled`, also those of the user's other clients. New requests are welcome \
-        at once.
+        Each ends with `explicitly_cancelled`, also those of the user's other clients. New requests are accepted at once.
         """,
         params: [.optional("session", .sessionName, "Its name.", default: "\"default\"")],
-        result: .answer([.required("cancelled", .count, "How many were told to end.")]), errors: [.sessionNotFound],
+        result: .answer([.required("cancelled", .count, "The number of cancelled requests.")]),
+        errors: [.sessionNotFound],
         examples: [.init("nothing to do", params: #"{"session":"default"}"#, result: #"{"cancelled":0}"#)])
 
     private static let setCredential = Method(
-        "session.set_credential", role: .submit, "Gives the session's `oauth2` interceptor a credential.",
+        "session.set_credential", role: .submit, "Sets the credential of the session's `oauth2` interceptor.",
         """
-        Requests that are sent from now on carry it. `null` takes the credential away: then requests fail with \
-        `request_adaptation_failed`, and nothing is sent, until there is another one.
+        Requests that are sent from now on have it. `null` removes the credential: then requests fail with \
+        `request_adaptation_failed`, and nothing is sent, until another one is set.
         """,
         params: [
             .required("session", .sessionName, "Its name."),
@@ -77,7 +77,7 @@ enum SessionMethods {
         ])
 
     private static let get = Method(
-        "session.get", role: .submit, "Tells a session's configuration.",
+        "session.get", role: .submit, "Returns a session's configuration.",
         "Secrets are hidden: a session is shared by the user's clients.",
         params: [.optional("session", .sessionName, "The session's name.", default: "\"default\"")],
         result: record, errors: [.sessionNotFound], examples: [.init("the default one", result: recordExample)])
@@ -85,15 +85,15 @@ enum SessionMethods {
     private static let list = Method(
         "session.list", role: .submit, "Lists the user's sessions.",
         """
-        Every user has `default`. A page holds at most `limit` of them, and fewer where the line would be too long; while `next` is not null, \
+        Every user has `default`. A page has at most `limit` sessions, and fewer if the line would be too long; while `next` is not null, \
         call again with it.
         """,
         params: [
-            .optional("limit", .integer(1...1_000), "The most on a page.", default: "100"),
-            .optional("next", .string(maxBytes: 64), "Where the last page ended."),
+            .optional("limit", .integer(1...1_000), "The most entries of a page.", default: "100"),
+            .optional("next", .string(maxBytes: 64), "`next` of the previous page."),
         ],
         result: .answer([
-            .required("sessions", .array(of: record), "In the order of their names."),
+            .required("sessions", .array(of: record), "Sorted by name."),
             .required("next", .string.nullable, "For the next page; null on the last."),
         ]),
         examples: [.init("only the default one", result: "{\"sessions\":[\(recordExample)],\"next\":null}")])
@@ -101,13 +101,14 @@ enum SessionMethods {
     private static let invalidate = Method(
         "session.invalidate", role: .submit, "Ends a session.",
         """
-        It takes no more requests, and its name is free again. Those under way finish, or are cancelled. `default` cannot \
-        be invalidated.
+        It accepts no more requests, and its name is free again. Requests under way finish, or are cancelled. `default` \
+        cannot be invalidated.
         """,
         params: [
             .required("session", .sessionName, "The session's name."),
             .optional(
-                "mode", .choice("finish", "cancel"), "What becomes of requests under way.", default: "\"finish\""),
+                "mode", .choice("finish", "cancel"), "Whether requests under way finish or are cancelled.",
+                default: "\"finish\""),
         ], result: .stateChange, errors: [.sessionNotFound, .wrongState],
         examples: [
             .init(

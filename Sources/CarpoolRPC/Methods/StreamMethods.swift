@@ -10,25 +10,27 @@ enum StreamMethods {
     private static let open = Method(
         "stream.open", role: .submit, "Connects a raw stream of bytes.",
         """
-        Answers when the connection stands, TLS included. It is judged by the same rules as those of requests, but never \
-        shared, and it belongs to the caller's connection: nobody else can use it, and it is closed with that. Bytes that \
-        come wait for `stream.read`, 256 KiB of them; beyond that the peer waits.
+        Answers when the connection is established, TLS included. The same rules apply as to connections of requests, but \
+        it is never shared. It belongs to the caller's connection: no other client can use it, and it is closed with that \
+        connection. Up to 256 KiB of received bytes wait for `stream.read`; then reading from the peer pauses.
         """,
         params: [
             .required("host", .string(maxBytes: 1_024), "A name or an address; one of IPv6 with or without brackets."),
             .required("port", .integer(1...65_535), "The port."),
-            .optional("tls", .boolean, "Whether TLS is spoken.", default: "true"),
-            .optional("trust", .trust, "How the server's certificate is judged. Absent: as the session says."),
-            .optional("session", .sessionName, "Whose trust and connect timeout hold.", default: "\"default\""),
+            .optional("tls", .boolean, "Whether TLS is used.", default: "true"),
+            .optional("trust", .trust, "How the server's certificate is verified. Default: the session's."),
+            .optional(
+                "session", .sessionName, "The session whose `trust` and `connect_timeout_ms` apply.",
+                default: "\"default\""),
             .optional(
                 "timeout_ms", .duration,
-                "How long resolving, connecting and TLS may take together. Absent: the session's `connect_timeout_ms`."),
+                "The longest time to resolve, connect and agree on TLS. Default: the session's `connect_timeout_ms`."),
         ],
         result: .answer([
             .required("stream", .string, "The stream's name."),
             .required("host", .string, "The host, as it was asked for."),
             .required("port", .integer, "The port."),
-            .required("tls", .boolean, "Whether TLS is spoken."),
+            .required("tls", .boolean, "Whether TLS is used."),
         ]),
         errors: [
             .sessionNotFound, .tooManyInFlight, .fileCannotOpen, .fileNotOwner, .fileOtherView, .streamFailed,
@@ -44,18 +46,18 @@ enum StreamMethods {
     private static let write = Method(
         "stream.write", role: .submit, "Sends bytes.",
         """
-        The answer comes when they are taken, which waits while 256 KiB are not sent: whoever writes one piece after the \
-        other, each after the answer to the one before, is as fast as the peer reads. Four calls may wait at a time.
+        Answers when the bytes are accepted, which waits while 256 KiB are not sent. A client that writes each piece after \
+        the answer to the one before sends as fast as the peer reads. Four calls may wait at a time.
         """,
         params: [
             stream,
             .optional("text", .string, "The bytes, if they are UTF-8."),
-            .optional("base64", .string, "The bytes, whatever they are; one of the two."),
+            .optional("base64", .string, "Any bytes; one of the two."),
         ],
         result: .answer([
-            .required("accepted_bytes", .count, "How many were taken."),
-            .required("offset_bytes", .count, "How many were taken since the stream was opened."),
-            .required("room_bytes", .count, "How many more are taken at once."),
+            .required("accepted_bytes", .count, "The number of bytes that were accepted."),
+            .required("offset_bytes", .count, "The bytes accepted since the stream was opened."),
+            .required("room_bytes", .count, "The bytes that are accepted without waiting."),
         ]), errors: [.streamNotFound, .streamFailed, .wrongState, .tooManyInFlight], isInterruptible: true,
         examples: [
             .init(
@@ -66,18 +68,18 @@ enum StreamMethods {
     private static let read = Method(
         "stream.read", role: .submit, "Receives bytes.",
         """
-        Waits until something is there. An answer without bytes says that the time was over or, with `eof`, that the peer \
-        sends no more. One call may wait at a time.
+        Waits until there are bytes. An answer without bytes means that the timeout is over or, with `eof`, that the peer \
+        has closed its side. One call may wait at a time.
         """,
         params: [
             stream,
-            .optional("max_bytes", .integer(1...1_048_576), "The most bytes that are wanted.", default: "32768"),
+            .optional("max_bytes", .integer(1...1_048_576), "The most bytes to return.", default: "32768"),
             .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
         ],
         result: .answer([
             .required("base64", .string, "The bytes."),
-            .required("size_bytes", .count, "How many they are."),
-            .required("eof", .boolean, "Whether nothing comes behind them."),
+            .required("size_bytes", .count, "Their number."),
+            .required("eof", .boolean, "Whether the peer sends no more bytes."),
         ]), errors: [.streamNotFound, .streamFailed, .wrongState], isInterruptible: true,
         examples: [
             .init(
@@ -88,9 +90,9 @@ enum StreamMethods {
     private static let closeWrite = Method(
         "stream.close_write", role: .submit, "Says that nothing more will be sent.",
         """
-        When all is sent, the peer reads the end; what it sends is still received. Only without TLS: libcurl cannot send TLS's \
-        close_notify and go on, and a TCP end without it would be taken for an attack. Say the end in what is spoken inside, \
-        read the answer, and close the stream.
+        After all bytes are sent, the peer reads the end of the stream; its bytes are still received. Only without TLS: \
+        libcurl cannot send close_notify and continue, and a TCP end without it looks like a truncation attack. Use the \
+        end marker of the inner protocol, read the answer, and close the stream.
         """,
         params: [stream], result: .stateChange, errors: [.streamNotFound, .wrongState],
         examples: [

@@ -28,9 +28,9 @@ extension AnyParameter {
     public static let validate = Parameter<JSON>(
         "validate", .validation, "Which responses are acceptable; others fail the request.", default: "false",
         isInherited: true)
-    /// How certificates are judged.
+    /// How certificates are verified.
     public static let trust = Parameter<JSON>(
-        "trust", .trust, "How the server's certificate is judged.", default: "\"system\"", isInherited: true)
+        "trust", .trust, "How the server's certificate is verified.", default: "\"system\"", isInherited: true)
     /// The idle timeout.
     public static let timeout = Parameter<Int>(
         "timeout_ms", .duration, "The longest time without a byte in either direction.", default: 60_000,

@@ -1,10 +1,12 @@
 public import CarpoolJSON
 
-/// What all parameters have in common. The parameters are its static members, so that `params[.timeout]` finds them whatever their value is.
+/// The part of a parameter that does not depend on its type. The parameters are its static members, so that
+/// `params[.timeout]` finds them whatever their type is.
 ///
 /// `@unchecked Sendable` because it is immutable; only its subclass ``Parameter`` keeps it from being final.
 public class AnyParameter: @unchecked Sendable {
-    /// The parameter in a session's configuration, or in a request if sessions do not have it: name, schema, summary, default.
+    /// The parameter in a session's configuration, or in a request if sessions do not have it: name, schema, summary,
+    /// default.
     public let member: JSONSchema.Member
     /// Whether a request takes the session's value where it has none of its own.
     let isInherited: Bool
@@ -27,8 +29,8 @@ public class AnyParameter: @unchecked Sendable {
     }
 }
 
-/// A parameter of requests or sessions, declared once: the schema that calls are checked against, the pages, the clients' options and the
-/// decoders come from it.
+/// A parameter of requests or sessions, declared once: the schema that calls are checked against, the pages, the
+/// clients' options and the decoders come from it.
 public final class Parameter<Value: ParameterValue>: AnyParameter, @unchecked Sendable {
     /// A parameter that may be absent.
     /// - Parameters:

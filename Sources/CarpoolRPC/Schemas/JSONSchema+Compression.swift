@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 // How bodies of requests are compressed.
 extension JSONSchema {
-    /// What stands under `compress` in a list of interceptors.
+    /// The member `compress` of an interceptor.
     static let compress = JSONSchema.named(
         "Compress",
         .object([

@@ -1,19 +1,19 @@
 internal import CarpoolJSON
 
-// Where a response goes that is saved to a file.
+// The destination of a download.
 extension JSONSchema {
     private static let path = JSONSchema.string(maxBytes: 4_096)
 
-    /// What may stand beside a place.
+    /// The options of a destination.
     static let destinationOptions: [Member] = [
         .optional(
             "remove_previous", .boolean,
-            "Whether a file that is there is replaced, in one step. Else the request fails with EEXIST, and the file stays.",
+            "Whether an existing file is replaced, atomically. Else the request fails with EEXIST, and the file stays.",
             default: "false"),
-        .optional("create_directories", .boolean, "Whether missing directories are made.", default: "false"),
+        .optional("create_directories", .boolean, "Whether missing directories are created.", default: "false"),
         .optional(
             "umask", .integer(0...511),
-            "What the file's mode, 0666, is less, as a number: 18 stands for 022. Clients tell their own.",
+            "The umask of the file's mode 0666, as a number: 18 is 022. Clients send their own.",
             default: "18"
         ),
     ]
@@ -22,7 +22,7 @@ extension JSONSchema {
         destinationOptions + [
             .optional(
                 "validate_before_move", .boolean,
-                "Whether the response is judged before the file gets its name. Else a page of error may replace a good file.",
+                "Whether the response is validated before the file is moved to its place. Else an error page may replace a good file.",
                 default: "true")
         ]
 
@@ -43,6 +43,6 @@ extension JSONSchema {
                 [.required("callback", destinationCallback, "Asks a client, as `callback.destination`.")] + placement)
         ))
 
-    /// A client that says where a download goes.
+    /// A client that chooses the destination of a download.
     static let destinationCallback = JSONSchema.named("DestinationCallback", callback(onFailure: ["spool", "fail"]))
 }

@@ -21,7 +21,7 @@ extension JSONSchema {
             "sort", .choice("pairs", "keys", "given"),
             """
             `pairs`: the encoded pairs at every level, elements of arrays too. `keys`: the members of the outermost object only. `given`: \
-            nothing is moved.
+            nothing is sorted.
             """, default: "\"pairs\""),
         .optional(
             "array", .choice("brackets", "no_brackets", "index_in_brackets", "comma"),
@@ -30,7 +30,7 @@ extension JSONSchema {
         .optional(
             "data", .choice("base64", "deferred_to_data"), "Bytes as base64, or as an array of numbers.",
             default: "\"base64\""),
-        .optional("date", date, "How points in time are written.", default: "\"deferred_to_date\""),
+        .optional("date", date, "The form of points in time.", default: "\"deferred_to_date\""),
         .optional(
             "key",
             .choice("use_default_keys", "snake_case", "kebab_case", "capitalized", "uppercased", "lowercased"),
@@ -43,7 +43,7 @@ extension JSONSchema {
             "space", .choice("percent_escaped", "plus_replaced"), "`%20` or `+`.", default: "\"percent_escaped\""),
         .optional(
             "allowed_characters", .string(maxBytes: 128),
-            "What is not percent-encoded besides letters and digits: printable ASCII without blank and `#`.",
+            "The characters besides letters and digits that are not percent-encoded: printable ASCII without blank and `#`.",
             default: "\"-._~?/\""),
     ]
 

@@ -1,14 +1,14 @@
 internal import CarpoolJSON
 
-// What the methods about events have in common.
+// The parameters and results that methods about events share.
 extension JSONSchema {
     /// Types of events, and patterns of types.
     static let eventTypes = JSONSchema.array(of: .string(maxBytes: 128), count: 1...64)
 
-    /// The least time between two steps of a request's progress.
+    /// The least time between two progress events of a request.
     static let progressInterval = JSONSchema.integer(0...3_600_000)
 
-    /// How things stand.
+    /// A snapshot of the present state.
     static let eventSnapshot = JSONSchema.named(
         "Snapshot",
         .answer([
@@ -17,42 +17,42 @@ extension JSONSchema {
                 .array(
                     of: .answer([
                         .required("request", .requestName, "Its name."),
-                        .required("state", .requestState, "Where it is in its life."),
+                        .required("state", .requestState, "Its state."),
                         .required("session", .sessionName, "Its session."),
                         .required("client", .string, "The connection that made it."),
-                        .required("attempt", .integer, "Its attempt, from 1."),
-                        .required("retry_count", .count, "How often it was sent again."),
-                    ])), "Those of the scope that are not over, oldest first. One that is not here is over."),
+                        .required("attempt", .integer, "The number of its attempt, from 1."),
+                        .required("retry_count", .count, "The number of retries."),
+                    ])), "The requests of the scope under way, oldest first. A request that is not here has ended."),
             .optional("truncated", .constant(true), "There are more than fit the line: see `request.list`."),
             .required(
                 "sessions",
                 .array(
                     of: .answer([
                         .required("session", .sessionName, "Its name."),
-                        .required("active", .count, "Its requests that are not over."),
+                        .required("active", .count, "The number of its requests under way."),
                     ])), "The user's sessions, by name; at most 64."),
             .required(
                 "pool",
                 .answer([
                     .required("connections", .count, "Open connections."),
-                    .required("idle", .count, "Those that nobody uses."),
+                    .required("idle", .count, "Open connections without a transfer."),
                     .required("active", .count, "Transfers under way."),
-                    .required("queued", .count, "Transfers that wait."),
+                    .required("queued", .count, "Transfers that wait for a connection."),
                 ]), "The pool: connections of the user, or with scope `all`, for an administrator, of all users."),
-            .optional("reachability", .reachability, "The network, as `reachability.get` tells it."),
+            .optional("reachability", .reachability, "The network, as in `reachability.get`."),
         ]))
 }
 
 extension JSONSchema.Member {
-    /// The types that are wanted.
+    /// The types of events.
     static let types = JSONSchema.Member.optional(
         "types", .eventTypes,
         """
-        Types, or patterns such as `request.*`; `*` stands for any characters. The types that begin with `notification.` say \
-        again what others say: only a pattern that begins so means them.
+        Types, or patterns such as `request.*`; `*` stands for any characters. The types that begin with `notification.` \
+        repeat others: only a pattern that begins so matches them.
         """, default: "[\"*\"]")
 
-    /// Whose events are wanted.
+    /// Whose events.
     static let eventScope = JSONSchema.Member.optional(
         "scope", .string(maxBytes: 128),
         """
@@ -60,15 +60,15 @@ extension JSONSchema.Member {
         `session:NAME`: those of one of the user's sessions.
         """, default: "\"mine\"")
 
-    /// Where the caller has stopped reading.
+    /// The cursor of the last event that the caller has read.
     static let since = JSONSchema.Member.optional(
-        "since", .string(maxBytes: 64), "The cursor of the last event that was read. Absent: from now on.")
+        "since", .string(maxBytes: 64), "The cursor of the last event that was read. Default: from now on.")
 
-    /// What is told where a cursor is too old.
+    /// The members of an answer to a cursor that is too old.
     static let gap: [JSONSchema.Member] = [
         .optional(
             "gap", .constant(true),
             "The cursor is of another run of the daemon, or older than the journal: events are missing."),
-        .optional("snapshot", .eventSnapshot, "How things stand, at a gap or on demand."),
+        .optional("snapshot", .eventSnapshot, "The present state, at a gap or on demand."),
     ]
 }

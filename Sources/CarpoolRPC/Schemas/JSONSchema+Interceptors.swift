@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-// What stands between a request and the network.
+// Interceptors: adapters and retriers.
 extension JSONSchema {
     /// The interceptors of a session or a request, in order.
     static let interceptor = JSONSchema.named("Interceptor", .array(of: interceptorElement, count: 0...32))
@@ -25,56 +25,61 @@ extension JSONSchema {
                     "bearer", .object([.required("token", .string(maxBytes: 16_384), "No blanks.")]),
                     "`Authorization: Bearer` (RFC 6750).")
             ]),
-            .object([.required("retry_policy", retryPolicy, "Retries failures that pass.")]),
+            .object([.required("retry_policy", retryPolicy, "Retries temporary failures.")]),
             .object([.required("connection_lost", connectionLost, "Retries when a connection is lost.")]),
             .object([.required("offline", offline, "Waits for the network and retries.")]),
-            .object([.required("oauth2", oauth2, "Keeps a credential, and refreshes it once for all who wait.")]),
+            .object([
+                .required("oauth2", oauth2, "Sends a credential, and refreshes it once for all requests that wait.")
+            ]),
             .object([.required("compress", .compress, "Compresses the request's body.")]),
-            .object([.required("callback", .interceptorCallback, "A client is asked.")])))
+            .object([
+                .required("callback", .interceptorCallback, "Asks a client, as `callback.adapt` and `callback.retry`.")
+            ])))
 
     private static let setHeader = JSONSchema.object([
         .required("name", .string(maxBytes: 256), "The field's name."),
         .required("value", .string(maxBytes: 16_384), "Its value."),
         .optional(
             "mode", .choice("replace", "append", "if_absent"),
-            "What becomes of fields of that name that are there already.", default: "\"replace\""),
+            "What happens to present fields of that name.", default: "\"replace\""),
     ])
 
     private static let rewrite = JSONSchema.object([
-        .optional("scheme", .choice("http", "https"), "Brings its own port unless `port` is given."),
+        .optional("scheme", .choice("http", "https"), "Sets the port of the scheme too, unless `port` is given."),
         .optional("host", .string(maxBytes: 255), "A host without port; an IPv6 address in brackets."),
         .optional("port", .integer(1...65_535), "The port."),
-        .optional("path_prefix", .string(maxBytes: 4_096), "What the path begins with, such as `/v2`."),
+        .optional("path_prefix", .string(maxBytes: 4_096), "The prefix of the path, such as `/v2`."),
         .optional(
             "query",
             .object([
                 .required(
                     "set", .map(of: .string(maxBytes: 8_192), maxCount: 64),
-                    "By name; each replaces every one of its name, and comes last. They are percent-encoded.")
+                    "Values by name; each replaces all pairs of its name, and is put at the end. They are percent-encoded."
+                )
             ]), "The query's pairs."),
     ])
 
     // MARK: Retries
 
     private static let delays: [Member] = [
-        .optional("limit", .integer(0...1_000), "How often a request is sent again.", default: "2"),
+        .optional("limit", .integer(0...1_000), "The maximum number of retries.", default: "2"),
         .optional(
-            "base", .integer(2...1_000), "What the delay is multiplied by from retry to retry.", default: "2"),
+            "base", .integer(2...1_000), "The factor by which the delay grows from retry to retry.", default: "2"),
         .optional("scale_ms", .integer(0...2_592_000_000), "The delay before the first retry.", default: "500"),
         .optional(
-            "methods", .array(of: .string(maxBytes: 64), count: 0...64), "The methods that may be sent twice.",
+            "methods", .array(of: .string(maxBytes: 64), count: 0...64), "The methods that may be retried.",
             default: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
         .optional(
             "respect_retry_after", .boolean,
-            "Whether no retry comes before the time that `Retry-After` asks for, in seconds or as a date.",
+            "Whether retries wait as long as `Retry-After` asks for, in seconds or as a date.",
             default: "false"),
         .optional(
             "jitter", .number,
-            "0 to 1: which part of the delay is left to chance. It makes the delay shorter, never less than `Retry-After`.",
+            "0 to 1: the random part of the delay. It shortens the delay, but never below `Retry-After`.",
             default: "0"),
         .optional(
             "max_delay_ms", .integer(0...2_592_000_000),
-            "The longest delay, also where `Retry-After` asks for more. Absent: 30 days."),
+            "The longest delay, also if `Retry-After` asks for more. Default: 30 days."),
     ]
 
     private static let retryPolicy = JSONSchema.object(
@@ -82,18 +87,18 @@ extension JSONSchema {
             .optional(
                 "statuses", .array(of: .integer(100...999), count: 0...100),
                 """
-                The statuses of responses that are worth another try. Absent: 408, 500, 502, 503 and 504, and with \
+                The statuses of responses that are retried. Default: 408, 500, 502, 503 and 504, and with \
                 `respect_retry_after` 429 too.
                 """),
             .optional(
                 "codes", .array(of: .oneOf(.string(maxBytes: 64), .integer(-10_000 ... -1)), count: 0...100),
                 """
                 The failures of the network that are worth another try, by the name of the URL error, such as \
-                `timed_out`, or by its number, such as -1001. Absent: those that pass.
+                `timed_out`, or by its number, such as -1001. Default: temporary failures.
                 """),
             .optional(
                 "without_validation", .boolean,
-                "Whether a response of one of the statuses is a failure although nothing validates it.",
+                "Whether a response with one of the statuses is retried although no validator refuses it.",
                 default: "false"),
         ])
 
@@ -103,11 +108,11 @@ extension JSONSchema {
         .optional("wait_ms", .integer(0...3_600_000), "The longest time to wait for the network.", default: "5000"),
         .optional(
             "codes", .array(of: .oneOf(.string(maxBytes: 64), .integer(-10_000 ... -1)), count: 0...100),
-            "The failures, by name or number of the URL error, that mean that nothing was sent.",
+            "The failures that mean that nothing was sent, by name or number of the URL error.",
             default: "[\"not_connected_to_internet\"]"),
         .optional(
             "methods", .array(of: .string(maxBytes: 64), count: 0...64),
-            "The methods that are sent again, once, when the network was lost under the request.",
+            "The methods that are retried, once, when the network was lost during the request.",
             default: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
     ])
 
@@ -117,11 +122,12 @@ extension JSONSchema {
     static let oauth2Credential = JSONSchema.named(
         "OAuth2Credential",
         .object([
-            .required("access_token", .string(maxBytes: 16_384), "What is sent. No blanks."),
-            .optional("refresh_token", .string(maxBytes: 16_384), "What a new one is got with."),
+            .required("access_token", .string(maxBytes: 16_384), "The access token. No blanks."),
+            .optional(
+                "refresh_token", .string(maxBytes: 16_384), "The token with which a new access token is requested."),
             .optional(
                 "expires_in_ms", .integer(0...3_155_760_000_000),
-                "How long it is good from now on. Absent: until it is refused."),
+                "How long the access token is valid from now on. Default: until it is refused."),
         ]))
 
     private static let oauth2 = JSONSchema.oneOf(
@@ -129,32 +135,34 @@ extension JSONSchema {
             [
                 .required(
                     "token_url", .string(maxBytes: 65_536),
-                    "The token endpoint (RFC 6749, section 6). It is asked by the session, past its interceptor."),
-                .optional("client_id", .string(maxBytes: 4_096), "The client's name there."),
-                .optional("client_secret", .string(maxBytes: 4_096), "Its password there; sent in the form."),
-                .optional("scope", .string(maxBytes: 4_096), "What the token is to be good for."),
+                    "The token endpoint (RFC 6749, section 6). The session sends the request without its interceptor."),
+                .optional("client_id", .string(maxBytes: 4_096), "The client's name at the endpoint."),
+                .optional(
+                    "client_secret", .string(maxBytes: 4_096),
+                    "The client's password at the endpoint; sent in the form."),
+                .optional("scope", .string(maxBytes: 4_096), "The scope of the token."),
                 .optional(
                     "headers", .map(of: .string(maxBytes: 16_384), maxCount: 32),
                     "Header fields for the token endpoint."),
             ] + credentials),
         .object(
-            [.required("callback", .refresherCallback, "The client that is asked for a new credential.")]
+            [.required("callback", .refresherCallback, "Asks a client, as `callback.refresh`.")]
                 + credentials))
 
     private static let credentials: [Member] = [
         .optional(
             "credential", oauth2Credential.nullable,
-            "What is sent first. Without one every request fails until `session.set_credential`.", default: "null"),
+            "The first credential. Without one every request fails until `session.set_credential`.", default: "null"),
         .optional(
             "refresh_before_ms", .integer(0...2_592_000_000),
-            "A credential with less time left, but at most a tenth of its life, is refreshed before it is used.",
+            "Refreshes a credential that is valid for less than this time before it is used; at most a tenth of its lifetime.",
             default: "300000"),
         .optional(
             "window",
             JSONSchema.object([
-                .optional("interval_ms", .integer(1...2_592_000_000), "A stretch of time.", default: "30000"),
-                .optional("attempts", .integer(0...1_000), "The most refreshes in it.", default: "5"),
-            ]).nullable, "Stops a loop with an origin that refuses every credential; `null` does not.",
+                .optional("interval_ms", .integer(1...2_592_000_000), "The length of the window.", default: "30000"),
+                .optional("attempts", .integer(0...1_000), "The most refreshes in the window.", default: "5"),
+            ]).nullable, "Stops refreshing for an origin that refuses every credential; `null`: no limit.",
             default: "{\"interval_ms\":30000,\"attempts\":5}"),
         .optional(
             "refresh_timeout_ms", .integer(1...600_000), "The longest time for a refresh.", default: "30000"),

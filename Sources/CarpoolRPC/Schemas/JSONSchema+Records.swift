@@ -1,57 +1,63 @@
 internal import CarpoolJSON
 
-// The response record, and what it is made of.
+// The response record and its parts.
 extension JSONSchema {
-    /// Everything that is known of a request.
+    /// The record of a request.
     static let record = JSONSchema.named(
         "ResponseRecord",
         .answer([
             .required("request", .requestName, "The request's name."),
-            .required("state", .requestState, "Where the request is in its life."),
-            .optional("sub", .string, "The subscription to its events, if the call wanted one."),
+            .required("state", .requestState, "The state of the request."),
+            .optional("sub", .string, "The subscription to its events, if the call asked for one."),
             .optional(
                 "finished", .boolean,
-                "false while the request is under way; then there is at most the head of its response."),
-            .optional("held", .constant(true), "It waits with its headers: `request.resume` lets the body come."),
-            .optional("retry_count", .count, "How often it was sent again so far."),
-            .optional("outcome", outcome, "Whether there is a response, whatever its status, or why there is none."),
+                "false while the request is under way; then the record has at most the head of its response."),
+            .optional("held", .constant(true), "The body waits: `request.resume` receives it."),
+            .optional("retry_count", .count, "The number of retries so far."),
+            .optional("outcome", outcome, "Whether there is a response, whatever its status, or the failure."),
             .optional("response", responseHead.nullable, "The last response's head; null if there was none."),
             .optional("body", responseBody, "The response's body, decoded."),
             .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
-            .optional("attempts", .array(of: attempt), "Each time that the request was sent."),
+            .optional("attempts", .array(of: attempt), "The attempts to send the request."),
             .optional("truncated", .constant(true), "There were more attempts than fit the line; these are the last."),
-            .optional("received_bytes", .count, "How much of a download is there, while it is under way."),
-            .optional("total_bytes", .count, "How much that will be, as far as the origin says so."),
-            .optional("resume_data", .string, "What a download has left, for another one to go on with."),
-            .optional("resumed_at_bytes", .count, "The byte from which on a download went on."),
+            .optional("received_bytes", .count, "The bytes of a download that were received, while it is under way."),
+            .optional("total_bytes", .count, "The size of the whole download, if the origin sends it."),
+            .optional("resume_data", .string, "The token from which another download continues this one."),
+            .optional("resumed_at_bytes", .count, "The offset at which a download was resumed."),
             .optional(
                 "restarted", .choice("resource_changed", "range_ignored", "range_mismatch", "partial_file_lost"),
-                "Why a download that was to go on began anew."),
-            .optional("warning", .string, "What is allowed, and hardly meant: a retry policy without validation."),
-            .optional("timeline", timeline, "When the steps happened; in whole records only."),
+                "Why a download was not resumed, and began again."),
+            .optional(
+                "warning", .string,
+                "A likely mistake: a retry policy without validation, or a body whose coding is not known."),
+            .optional("timeline", timeline, "The times of the steps; in whole records only."),
         ]))
 
-    /// Where a request is in its life.
+    /// The state of a request.
     static let requestState = JSONSchema.choice("initialized", "resumed", "suspended", "finished", "cancelled")
 
     private static let outcome = JSONSchema.named(
         "Outcome",
         .answer([
-            .required("ok", .boolean, "Whether there is a response. A 404 is one: look at `response.status`."),
-            .optional("error", requestError, "Why there is none."),
-            .optional("value", .any, "What the first serializer made of the body."),
-            .optional("values", .array(of: serialized), "What each serializer made of it, if there are several."),
-            .optional("truncated", .constant(true), "The value did not fit the line; the body in its file has it."),
+            .required(
+                "ok", .boolean,
+                "Whether there is a response and no failure. A response with status 404 is ok: look at `response.status`."
+            ),
+            .optional("error", requestError, "The failure."),
+            .optional("value", .any, "The value of the first serializer."),
+            .optional("values", .array(of: serialized), "The value of each serializer, if there are several."),
+            .optional("truncated", .constant(true), "The value did not fit the line; the body has all bytes."),
         ]))
 
     private static let serialized = JSONSchema.named(
         "SerializedResponse",
         .answer([
-            .required("serializer", .string, "Which: `none`, `data`, `string`, `json`, `plist` or `callback`."),
+            .required(
+                "serializer", .string, "The serializer: `none`, `data`, `string`, `json`, `plist` or `callback`."),
             .required("ok", .boolean, "Whether there is a value."),
-            .required("duration_us", .count, "What it took, in microseconds."),
+            .required("duration_us", .count, "The time that it took, in microseconds."),
             .optional("value", .any, "The value."),
-            .optional("error", requestError, "Why there is none."),
+            .optional("error", requestError, "The failure."),
             .optional("truncated", .constant(true), "The value did not fit the line."),
         ]))
 
@@ -60,11 +66,11 @@ extension JSONSchema {
         .answer([
             .optional("request_start", .time, "The first attempt began."),
             .optional("initial_response", .time, "The last attempt's response began to arrive."),
-            .optional("request_completed", .time, "The last attempt was over."),
-            .optional("serialization_completed", .time, "The last serializer was done."),
+            .optional("request_completed", .time, "The last attempt ended."),
+            .optional("serialization_completed", .time, "The last serializer ended."),
             .optional("latency_us", .count, "From the start to the first byte of the response."),
             .optional("request_duration_us", .count, "From the start to the end of the last attempt."),
-            .optional("serialization_duration_us", .count, "What the serializers took."),
+            .optional("serialization_duration_us", .count, "The time of the serializers."),
             .optional("total_duration_us", .count, "From the start to the end of the last serializer."),
         ]))
 
@@ -72,30 +78,31 @@ extension JSONSchema {
     static let requestError = JSONSchema.named(
         "RequestError",
         .answer([
-            .required("code", .integer, "2000 for all of them; the name tells them apart."),
+            .required("code", .integer, "2000 for all failures; `name` identifies them."),
             .required("name", .string, "The documented identity, like `session_task_failed.timed_out`."),
             .required("message", .string, "One line for people."),
             .required(
-                "retryable", .boolean, "Whether the same request may succeed later, and does no harm if sent again."),
-            .optional("hint", .string, "What to do about it."),
-            .optional("url_error_code", .integer, "The number that URLError has for it, as in `retry_policy.codes`."),
-            .optional("timeout", .choice("queue", "connect", "idle", "body", "resource"), "Which time was over."),
+                "retryable", .boolean, "Whether the same request may succeed later and is safe to send again."),
+            .optional("hint", .string, "A remedy."),
             .optional(
-                "queued", .constant(true), "The time was over while it waited in the queue; nothing was sent."),
-            .optional("position", .count, "Its place in the line of its client then; 1 for the next."),
+                "url_error_code", .integer, "The number of the same failure in URLError, as in `retry_policy.codes`."),
+            .optional("timeout", .choice("queue", "connect", "idle", "body", "resource"), "The timeout that expired."),
+            .optional(
+                "queued", .constant(true), "The request waited in the queue when it timed out; nothing was sent."),
+            .optional("position", .count, "Its position in the queue of its client then; 1 is the next."),
             .optional(
                 "waited_for", .choice("host", "client", "total"),
-                "Which connections were all in use: those to its host, those of its client, or all."),
+                "The connections that were all in use: to its host, of its client, or in total."),
             .optional(
                 "curl",
                 .answer([
                     .required("code", .integer, "libcurl's number of the error."),
                     .optional("text", .string, "libcurl's text."),
-                ]), "What libcurl says."),
-            .optional("errno", .integer, "The kernel's number of the error."),
+                ]), "libcurl's error."),
+            .optional("errno", .integer, "The number of the system's error."),
             .optional(
                 "details", .map(of: .any),
-                "What else the case carries, by name: numbers, texts, lists of texts, and causes, which are errors again."
+                "More about the failure, by name: numbers, texts, lists of texts, and causes, which are errors too."
             ),
         ]))
 
@@ -108,7 +115,7 @@ extension JSONSchema {
             .required(
                 "headers", .array(of: .array(of: text, count: 2...2)), "`[name, value]` in the order of arrival."),
             .optional("truncated", .constant(true), "There were more fields than fit the line."),
-            .optional("url", .string, "Where the response came from, after redirects."),
+            .optional("url", .string, "The URL of the response, after redirects."),
         ]))
 
     private static let size = Member.required("size_bytes", .count, "The size of the decoded body.")
@@ -122,19 +129,22 @@ extension JSONSchema {
             .answer([.required("base64", .string, "The body, if it is not UTF-8 and fits the line."), size, hash]),
             .answer([
                 .required("file", .string, "A file with the whole body, readable by the daemon's user."), size, hash,
-                .optional("expires", .time, "When it is removed, unless `body.release` or `request.dismiss` does it."),
+                .optional(
+                    "expires", .time,
+                    "When it is removed, unless `body.release` or `request.dismiss` removes it before."),
             ]),
             .answer([.required("none", .constant(true), "There is no body, or an empty one."), size, hash]),
-            .answer([.required("gone", .constant(true), "The body was released, or its time was over."), size, hash])))
+            .answer([.required("gone", .constant(true), "The body was released, or its retention ended."), size, hash]))
+    )
 
     private static let metricsSummary = JSONSchema.named(
         "MetricsSummary",
         .answer([
             .required("start", .time, "When the first attempt began."),
-            .required("duration_us", .integer, "From there to the end, in microseconds."),
-            .required("attempts", .count, "How often it was sent."),
-            .required("redirects", .count, "How many redirects were followed."),
-            .required("reused", .boolean, "Whether the last hop went over a connection that was there already."),
+            .required("duration_us", .integer, "The time from `start` to the end, in microseconds."),
+            .required("attempts", .count, "The number of attempts."),
+            .required("redirects", .count, "The number of redirects that were followed."),
+            .required("reused", .boolean, "Whether the last hop reused a connection."),
         ]))
 
     /// Fields as pairs.
@@ -150,9 +160,9 @@ extension JSONSchema {
                     .required("url", .string, "The URL of the first hop."),
                     .optional("headers", pairs, "Its fields; in whole records only."),
                     .optional("truncated", .constant(true), "There were more fields than fit the line."),
-                ]), "What was sent."),
-            .optional("response", responseHead, "What was answered in the end; in whole records only."),
-            .optional("error", .string, "The name of the error that ended it."),
+                ]), "The request that was sent."),
+            .optional("response", responseHead, "The final response of the attempt; in whole records only."),
+            .optional("error", .string, "The name of the error that ended the attempt."),
             .required("metrics", .array(of: hop), "One for each hop: the first request, then one for each redirect."),
             .optional("truncated", .constant(true), "There were more hops than fit the line; these are the last ones."),
         ]))
@@ -162,31 +172,31 @@ extension JSONSchema {
         "Hop",
         .answer(
             [
-                .optional("url", .string, "Where this hop went."),
-                .optional("status", .integer, "What it answered."),
+                .optional("url", .string, "The URL of the hop."),
+                .optional("status", .integer, "The status of its response."),
             ] + hopMetrics))
 
     private static let microseconds = JSONSchema.integer.nullable
 
-    /// What one hop cost.
+    /// The metrics of one hop.
     private static let hopMetrics: [Member] = [
-        .required("fetch_start", .time, "When the hop began; the times below count from here."),
-        .required("queued_us", .integer, "How long it waited for admission."),
+        .required("fetch_start", .time, "The beginning of the hop; the times below are relative to it."),
+        .required("queued_us", .integer, "The time in the queue."),
         .required("dns_us", microseconds, "The name was resolved; null on a reused connection."),
         .required("connect_us", microseconds, "The connection was made; null on a reused one."),
         .required("tls_us", microseconds, "TLS was agreed on; null without TLS and on a reused connection."),
         .required("request_us", microseconds, "The request began to be sent."),
-        .required("first_byte_us", microseconds, "The first byte of the response was there."),
-        .required("end_us", .integer, "It was over."),
-        .required("reused", .boolean, "Whether the connection was there already."),
+        .required("first_byte_us", microseconds, "The first byte of the response was received."),
+        .required("end_us", .integer, "The hop ended."),
+        .required("reused", .boolean, "Whether the connection was reused."),
         .required(
             "connection", .integer.nullable, "The connection's number, as in pool events; null if there was none."),
-        .optional("http_version", .string, "The version spoken."),
+        .optional("http_version", .string, "The version of HTTP."),
         .optional(
             "tls",
             .answer([
                 .required("version", .string, "The version of TLS."), .optional("cipher", .string, "The cipher suite."),
-            ]), "What TLS agreed on."),
+            ]), "The TLS session."),
         .optional("remote", .string, "The address and port of the other end."),
         .optional("local", .string, "The address and port of this end."),
         .required("request_header_bytes", .count, "The request's head as sent."),
@@ -222,6 +232,6 @@ enum RecordExamples {
         "latency_us":1301,"request_duration_us":1412,"serialization_duration_us":3,"total_duration_us":1415}}
         """
 
-    /// One that is under way.
+    /// A request under way.
     static let underWay = #"{"request":"r_k3f9_1a","state":"resumed","finished":false}"#
 }

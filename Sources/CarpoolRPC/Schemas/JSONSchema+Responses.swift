@@ -1,10 +1,10 @@
 internal import CarpoolJSON
 
-// How a response is judged, and what becomes of its body.
+// Validation of responses, and serialization of bodies.
 extension JSONSchema {
-    /// The most validators of a request: each is a look at the response, and a client's own is a question to it.
+    /// The most validators of a request; one of a client's own is a call to the client.
     private static let maximumValidators = 16
-    /// The most values of one body: each is made and told separately.
+    /// The most values of one body; each is made separately.
     private static let maximumSerializers = 8
     /// The most entries of a list of statuses, types or methods.
     private static let maximumEntries = 64
@@ -12,23 +12,23 @@ extension JSONSchema {
     /// A status of a response (RFC 9110, section 15).
     private static let status = JSONSchema.integer(100...999)
 
-    /// What makes a response a failure.
+    /// The validation of a response.
     static let validation = JSONSchema.named(
         "Validation",
         .oneOf(
             .boolean.described(
                 """
                 true: the status is 200 to 299, and the type of the body is one that the request's `Accept` asks for. \
-                false: any response will do.
+                false: any response is acceptable.
                 """),
             .array(of: validator, count: 0...maximumValidators).described(
-                "In order; the first that does not accept the response is the reason of the failure.")))
+                "In order; the first that refuses the response fails the request.")))
 
     private static let validator = JSONSchema.oneOf(
         .object([
             .required(
                 "status", .array(of: .oneOf(status, .string(maxBytes: 7)), count: 0...maximumEntries),
-                "Codes, and ranges like `\"200-299\"`. An empty list accepts none.")
+                "Codes, and ranges like `\"200-299\"`. An empty list accepts no status.")
         ]),
         .object([
             .required(
@@ -40,7 +40,7 @@ extension JSONSchema {
         ]),
         .object([.required("callback", .validatorCallback, "Asks a client, as `callback.validate`.")]))
 
-    /// What is made of a body.
+    /// The values that are made of a body.
     static let serialization = JSONSchema.named(
         "Serialization",
         .oneOf(
@@ -48,7 +48,7 @@ extension JSONSchema {
             .array(of: serializer, count: 1...maximumSerializers).described("Several values of one body, in order.")))
 
     private static let serializer = JSONSchema.oneOf(
-        .choice(kinds).described("The kind alone: everything else as it is by default."),
+        .choice(kinds).described("The kind, with the defaults of the other members."),
         .object([
             .required(
                 "as", .choice(kinds),
@@ -59,7 +59,8 @@ extension JSONSchema {
             .optional(
                 "encoding", .choice(encodings),
                 """
-                Only for `string`. Absent: the response's `charset` if it names a form of Unicode or ISO-8859-1, else ISO-8859-1. \
+                Only for `string`. Default: the response's `charset` if it names a form of Unicode or ISO-8859-1, else \
+                ISO-8859-1. \
                 `auto`: a byte order mark, then the `charset`, then UTF-8 if it is valid, else ISO-8859-1.
                 """),
             .optional(
@@ -74,8 +75,8 @@ extension JSONSchema {
                     .choice("google_xssi"),
                     .object([.required("callback", .serializerCallback, "Asks a client, as `callback.preprocess`.")])),
                 """
-                What is done to the bytes first. `google_xssi` takes off a first line `)]}',`. Absent: nothing. An empty body is \
-                not preprocessed.
+                A change of the bytes before serialization. `google_xssi` removes a first line `)]}',`. Default: none. An \
+                empty body is not preprocessed.
                 """),
         ]),
         .object([.required("callback", .serializerCallback, "Asks a client, as `callback.serialize`.")]))

@@ -5,7 +5,7 @@ extension JSONSchema {
     /// An object of an answer. A later version may add members: read those you know, ignore the rest.
     static func answer(_ members: [Member]) -> JSONSchema { .object(members, additional: .later) }
 
-    /// What every call answers that changes a state.
+    /// The answer of calls that change a state.
     static let stateChange = JSONSchema.named(
         "StateChange",
         .answer([
@@ -25,7 +25,7 @@ extension JSONSchema {
 
     /// A header's name or value, which need not be UTF-8.
     static let text = JSONSchema.named(
-        "Text", .oneOf(.string, .object([.required("base64", .string, "The bytes, where they are not UTF-8.")])))
+        "Text", .oneOf(.string, .object([.required("base64", .string, "The bytes, if they are not UTF-8.")])))
 
     /// Header fields of a request.
     static let headers = JSONSchema.named(
@@ -36,7 +36,7 @@ extension JSONSchema {
             .array(of: .array(of: .string, count: 2...2), count: 0...1_000)
                 .described("`[name, value]` in order, as they are sent.")))
 
-    /// How the server's certificate is judged.
+    /// How the server's certificate is verified.
     static let trust = JSONSchema.named(
         "Trust",
         .oneOf(
@@ -44,20 +44,20 @@ extension JSONSchema {
             .object([.required("ca_file", .string(maxBytes: 4_096), "A PEM file: these authorities and no others.")]),
             .object([.required("verify", .constant(false), "false: any certificate of any host. Only for tests.")])))
 
-    /// Which versions of HTTP are spoken.
+    /// The versions of HTTP.
     static let httpVersion = JSONSchema.choice("auto", "1.1", "2")
-    /// What is done with characters that a URL must not hold.
+    /// What happens to characters that a URL must not contain.
     static let urlEncoding = JSONSchema.choice("percent", "as_is").described(
         """
         `percent`: they are percent-encoded, as Foundation does it. `as_is`: they are sent as they were given, as curl does \
         it; a blank is refused.
         """)
 
-    /// Whether a request goes at once.
+    /// When a request starts.
     static let start = JSONSchema.choice("immediate", "manual")
-    /// How soon a request has its turn.
+    /// The order among waiting requests.
     static let priority = JSONSchema.choice("high", "normal", "low")
-    /// When a request to send is made.
+    /// When the request to send is made.
     static let setup = JSONSchema.choice("lazy", "eager")
 
     /// The name of a session.
@@ -66,14 +66,14 @@ extension JSONSchema {
     /// The name of a request.
     static let requestName = JSONSchema.string(maxBytes: 64)
 
-    /// The daemon as it introduces itself.
+    /// The identity of the daemon.
     static let server = JSONSchema.named(
         "Server",
         .answer([
             .required("name", .string, "`carpoold`."),
             .required("version", .string, "The daemon's version."),
             .required("pid", .integer, "Its process."),
-            .required("epoch", .string, "The name of this run of the daemon; another one after a restart."),
+            .required("epoch", .string, "The name of this run of the daemon; it changes with a restart."),
         ]))
 
     /// The daemon's limits by name.
@@ -81,7 +81,7 @@ extension JSONSchema {
 }
 
 extension JSONSchema.Member {
-    /// The request that a method is about.
+    /// The request of a call.
     static let request = JSONSchema.Member.required(
-        "request", .requestName, "The request's name, as `request.submit` gave it.")
+        "request", .requestName, "The request's name, from `request.submit`.")
 }

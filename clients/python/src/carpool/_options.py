@@ -60,7 +60,7 @@ class RequestOptions(PythonOptions, total=False):
     serialize: Serialize | Sequence[Serialize] | None
     """Which values are made of the body; the record holds the body if there are none. Default: none."""
     trust: Literal["system"] | Mapping[str, Any] | None
-    """How the server's certificate is judged. Default: the session's."""
+    """How the server's certificate is verified. Default: the session's."""
     timeout_ms: int | None
     """The longest time without a byte in either direction. Default: the session's."""
     resource_timeout_ms: int | None
@@ -136,7 +136,7 @@ class SessionOptions(TypedDict, total=False):
     validate: bool | Sequence[Mapping[str, Any]]
     """Which responses are acceptable; others fail the request. Default: false."""
     trust: Literal["system"] | Mapping[str, Any]
-    """How the server's certificate is judged. Default: "system"."""
+    """How the server's certificate is verified. Default: "system"."""
     timeout_ms: int
     """The longest time without a byte in either direction. Default: 60000."""
     resource_timeout_ms: int
