@@ -1,22 +1,22 @@
 public import CarpoolHTTP
 
 /// A step in the life of a request or of its task, with what is new at this step. The events of a request come on the session's loop, in the
-/// order in which the steps happen.
+/// order in which the steps happen. Large payloads are indirect, because an event is passed on several times.
 public enum SessionEvent {
     // MARK: Events of the request
 
     /// The first request was made from the parameters (EM-15).
     case didCreateInitialURLRequest
     /// The parameters make no request (EM-16).
-    case didFailToCreateURLRequest(SessionError)
+    indirect case didFailToCreateURLRequest(SessionError)
     /// All adapters have changed the request: ``Attempt/initialRequest`` became ``Request/urlRequest`` (EM-17). Omitted without adapters.
     case didAdaptInitialURLRequest
     /// An adapter failed, or made a request that must not be sent (EM-18).
-    case didFailToAdaptURLRequest(SessionError)
+    indirect case didFailToAdaptURLRequest(SessionError)
     /// The body of an upload was created (EM-37).
-    case didCreateUploadable(CreatedUpload)
+    indirect case didCreateUploadable(CreatedUpload)
     /// The body of an upload could not be created (EM-38).
-    case didFailToCreateUploadable(SessionError)
+    indirect case didFailToCreateUploadable(SessionError)
     /// The request to send is final (EM-19).
     case didCreateURLRequest
     /// The task was created (EM-20).
@@ -36,44 +36,44 @@ public enum SessionEvent {
     /// A streamed body is ready to be read (EM-39).
     case didProvideInputStream
     /// Progress of an upload: the first and the last step, throttled between.
-    case didUpload(UploadProgress)
+    indirect case didUpload(UploadProgress)
     /// Progress of the response body: throttled; for requests that are not downloads only if it takes long.
     case didProgress(Int64, total: Int64?)
     /// The final path of a download is known (EM-41).
     case didCreateDestination(String)
     /// A download was moved to its final path, or the move failed (EM-40).
-    case didFinishDownloading(Result<String, SessionError>)
+    indirect case didFinishDownloading(Result<String, SessionError>)
     /// The task's metrics are in the record (EM-21).
     case didGatherMetrics([Hop])
     /// The server failed the trust evaluation of the request or the session (EM-22).
-    case didFailTaskEarly(SessionError)
+    indirect case didFailTaskEarly(SessionError)
     /// A validator judged the response; the index is its place in the list, from 0 (EM-32).
-    case didValidate(String, index: Int, error: SessionError?)
+    indirect case didValidate(String, index: Int, error: SessionError?)
     /// The task is complete, after the validators; the error is that of the network (EM-23).
-    case didCompleteTask(TransportError?)
+    indirect case didCompleteTask(TransportError?)
     /// The request is about to be sent again; ``Request/retryCount`` includes this retry (EM-24).
     case isRetrying
     /// The request is finished except for its serializers (EM-25); repeated if a serializer caused a retry.
     case didFinish
     /// A serializer returned a value or failed (EM-33, EM-34).
-    case didParse(SerializedResponse)
+    indirect case didParse(SerializedResponse)
     /// A reader of a stream parsed a record or failed (EM-36); omitted for readers of plain bytes (ST-08).
-    case didParseStream(ParsedStream)
+    indirect case didParseStream(ParsedStream)
 
     // MARK: Events of the task
 
     /// The host cannot be reached, and the task waits until it can (EM-08); at most once a task.
-    case taskIsWaitingForConnectivity(NetworkPath)
+    indirect case taskIsWaitingForConnectivity(NetworkPath)
     /// A hop is about to read a streamed body (EM-04).
     case taskNeedsNewBodyStream
     /// Bytes of the request body were sent (EM-03).
-    case taskDidSendBodyData(Int, progress: UploadProgress)
+    indirect case taskDidSendBodyData(Int, progress: UploadProgress)
     /// The response redirects, whether or not the request follows (EM-05).
-    case taskWillRedirect(HTTPURL)
+    indirect case taskWillRedirect(HTTPURL)
     /// The server asked for credentials, or presented its certificate (EM-02).
-    case taskDidReceiveChallenge(AuthenticationChallenge)
+    indirect case taskDidReceiveChallenge(AuthenticationChallenge)
     /// The head of the final response arrived (EM-09); omitted for responses that redirect.
-    case taskDidReceiveResponse(ResponseHead)
+    indirect case taskDidReceiveResponse(ResponseHead)
     /// Bytes of the final response's body arrived (EM-10).
     case taskDidReceiveData(Int)
     /// A download continues from this byte (EM-12).
@@ -85,7 +85,7 @@ public enum SessionEvent {
     /// The metrics of all hops of the task (EM-06).
     case taskDidCollectMetrics([Hop])
     /// The last hop ended (EM-07).
-    case taskDidComplete(TransportError?)
+    indirect case taskDidComplete(TransportError?)
 
     /// Whether it is an event of the task: only monitors of the session receive these.
     var isOfTask: Bool {

@@ -4,24 +4,24 @@ internal import CarpoolHTTP
 extension RequestMachine {
     /// Takes an event, and returns whether it changed anything. An event that the state does not expect is ignored.
     @discardableResult mutating func handle(_ event: Event) -> Bool {
-        switch (event, state) {
-        case (.resume, _): return resume()
-        case (.suspend, _): return suspend()
-        case (.cancel(let reason), _): return cancel(reason)
-        case (.invalidated(let reason), _): return abort(reason)
-        case (.setUp, .idle): go(to: .make)
-        case (.made(let hasAdapters), .adapting):
+        switch event {
+        case .resume: return resume()
+        case .suspend: return suspend()
+        case .cancel(let reason): return cancel(reason)
+        case .invalidated(let reason): return abort(reason)
+        case .setUp where state == .idle: go(to: .make)
+        case .made(let hasAdapters) where state == .adapting:
             go(to: hasAdapters ? .adapt : .createBody, announcing: .didCreateInitialURLRequest)
-        case (.notMade(let error), .adapting): fail(error, .didFailToCreateURLRequest(error))
-        case (.refused(let error), .adapting):
+        case .notMade(let error) where state == .adapting: fail(error, .didFailToCreateURLRequest(error))
+        case .refused(let error) where state == .adapting:
             recordError(error)
             finish()
-        case (.adapted, .adapting): go(to: .createBody, announcing: .didAdaptInitialURLRequest)
-        case (.notAdapted(let error), .adapting): fail(error, .didFailToAdaptURLRequest(error))
-        case (.bodyMade(let upload), .creatingBody):
+        case .adapted where state == .adapting: go(to: .createBody, announcing: .didAdaptInitialURLRequest)
+        case .notAdapted(let error) where state == .adapting: fail(error, .didFailToAdaptURLRequest(error))
+        case .bodyMade(let upload) where state == .creatingBody:
             go(to: .createRequest, announcing: upload.map { .didCreateUploadable($0) })
-        case (.bodyNotMade(let error), .creatingBody): fail(error, .didFailToCreateUploadable(error))
-        case (.ended(let error, let failure), .tasked): endTask(error, failure)
+        case .bodyNotMade(let error) where state == .creatingBody: fail(error, .didFailToCreateUploadable(error))
+        case .ended(let error, let failure) where isTasked: endTask(error, failure)
         default: return handleResponse(event)
         }
         return true
@@ -29,29 +29,39 @@ extension RequestMachine {
 
     /// The second half: from the response on.
     private mutating func handleResponse(_ event: Event) -> Bool {
-        switch (event, state) {
-        case (.validated(let name, let index, let error), .validating):
+        switch event {
+        case .validated(let name, let index, let error) where state == .validating:
             if let error { recordError(error) }
             go(to: .validate(index + 1), announcing: .didValidate(name, index: index, error: error))
-        case (.accepted(let error), .validating):
+        case .accepted(let error) where state == .validating:
             if let error { recordError(error) }
             go(to: .decide, announcing: .didCompleteTask(taskError))
-        case (.retriable(let isRetriable), .adapting), (.retriable(let isRetriable), .creatingBody),
-            (.retriable(let isRetriable), .validating), (.retriable(let isRetriable), .serializing):
-            decide(isRetriable)
-        case (.retryAnswer(let answer), .deciding(let isSerialized)): take(answer, isSerialized: isSerialized)
-        case (.timer, .backingOff):
+        case .retriable(let isRetriable) where canDecide: decide(isRetriable)
+        case .retryAnswer(let answer): return take(answer)
+        case .timer where state == .backingOff:
             retryCount &+= 1
             failure = nil
             hasNoResponse = false
             go(to: .reset)
-        case (.settled, .settling):
+        case .settled where state == .settling:
             hasNoResponse = failure != nil
             go(to: .serialize, announcing: .didFinish)
-        case (.serialized(let error), .serializing): endSerialization(error)
+        case .serialized(let error) where state == .serializing: endSerialization(error)
         default: return false
         }
         return true
+    }
+
+    private var isTasked: Bool {
+        if case .tasked = state { true } else { false }
+    }
+
+    /// Whether an attempt may have failed in this state.
+    private var canDecide: Bool {
+        switch state {
+        case .adapting, .creatingBody, .validating, .serializing: true
+        default: false
+        }
     }
 
     private mutating func fail(_ error: SessionError, _ event: SessionEvent) {
@@ -72,14 +82,20 @@ extension RequestMachine {
         go(to: .ask(0))
     }
 
-    private mutating func take(_ answer: RetryAnswer, isSerialized: Bool) {
+    private mutating func take(_ answer: RetryAnswer) -> Bool {
+        guard case .deciding(let isSerialized) = state else { return false }
         switch answer {
-        case .retry(let delay): return go(to: .backOff(milliseconds: delay))
-        case .pass(let index): return go(to: .ask(index))
+        case .retry(let delay):
+            go(to: .backOff(milliseconds: delay))
+            return true
+        case .pass(let index):
+            go(to: .ask(index))
+            return true
         case .fail(let error): failure = error
         case .exhausted: break
         }
         if isSerialized { complete() } else { finish() }
+        return true
     }
 
     /// A value that could not be made is a failure like any other: the retriers decide once more (RL-16).
