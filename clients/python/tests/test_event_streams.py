@@ -12,7 +12,7 @@ from both_clients import Asynchronous, Blocking, Connect, Start
 
 import carpool
 from carpool import _channel_async
-from carpool._events import event_params, told_at_first
+from carpool._events import event_params, initial_events
 
 
 def event(number: int, **members: Any) -> dict[str, Any]:
@@ -135,9 +135,9 @@ def test_seconds_become_milliseconds_and_none_is_left_out() -> None:
 
 def test_the_state_of_a_watch_is_told_as_a_snapshot() -> None:
     answer = {"sub": "s1", "cursor": "a.1", "reachability": {"status": "unknown"}}
-    (told,) = told_at_first(answer, None)
+    (told,) = initial_events(answer, None)
     assert told == {"sub": "s1", "cursor": "a.1", "type": "snapshot", "data": {"reachability": {"status": "unknown"}}}
-    assert told_at_first({"sub": "s1", "cursor": "a.1"}, None) == []
+    assert initial_events({"sub": "s1", "cursor": "a.1"}, None) == []
 
 
 def test_an_event_has_its_parts() -> None:

@@ -18,10 +18,10 @@ SUBSTITUTIONS = [
         "for one thread: make one client for each thread.",
     ),
     (
-        r"The daemon is told the name at once, and again after each new connection\.",
-        """The functions run in this thread while it waits for the daemon:
-        in any call, in `notifications`, and in `serve`. While one of them makes calls with this client itself, the next
-        callbacks are answered inside it. The daemon is told the name at once, and again after each new connection.""",
+        r"The name is sent to the daemon at once, and again on each new connection\.",
+        """The functions run in this thread while it waits for the daemon: in any call, in `notifications` and in
+        `serve`. While one of them makes calls with this client, further callbacks are handled inside it. The name is
+        sent to the daemon at once, and again on each new connection.""",
     ),
     (r"from \.\._channel_async import", "from .._channel import"),
     (r"\basynccontextmanager\b", "contextmanager"),

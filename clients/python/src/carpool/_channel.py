@@ -50,7 +50,7 @@ class _Link:
         self.answers: dict[int, Result | Failure] = {}
         self.questions: deque[Question] = deque()
         self.nested = 0
-        self.told: list[str] = []
+        self.announced: list[str] = []
         self.is_bound = False
         self.is_unsent = False
 
@@ -173,9 +173,9 @@ class Channel:
     def _announce(self, link: _Link) -> None:
         """Send the names of the callbacks to the daemon, if they have changed since they were last sent."""
         names = self._callbacks.names
-        if link.told != names:
+        if link.announced != names:
             self._ask(link, "client.hello", {"callbacks": names})
-            link.told = names
+            link.announced = names
 
     def _drop(self, link: _Link) -> None:
         link.socket.close()

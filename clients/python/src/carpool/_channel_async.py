@@ -35,7 +35,7 @@ class _Link(asyncio.Protocol):
         self.closed = asyncio.Event()
         self.ended: CarpoolError | None = None
         self.handling: set[asyncio.Task[None]] = set()
-        self.told: list[str] = []
+        self.announced: list[str] = []
         self._callbacks = callbacks
         self._is_feed = is_feed
 
@@ -245,14 +245,14 @@ class AsyncChannel:
 
     async def _announce(self, link: _Link) -> None:
         """Send the names of the callbacks to the daemon, if they have changed since they were last sent."""
-        names, earlier = self._callbacks.names, link.told
+        names, earlier = self._callbacks.names, link.announced
         if earlier == names:
             return
-        link.told = names  # at once, for a task that registers while this one waits
+        link.announced = names  # at once, for a task that registers while this one waits
         try:
             await self._ask(link, "client.hello", {"callbacks": names})
         except BaseException:
-            link.told = earlier
+            link.announced = earlier
             raise
 
     @staticmethod

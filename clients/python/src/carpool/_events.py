@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that has happened; the types are those of the daemon's `event`.
+    """An event; its types are those of the daemon's notification `event`.
 
-    Three tell of a hole in the story: `gap` (events are missing, `data["since"]` is where they begin), `snapshot` (how
-    things stand, in `data`) and `lagged` (`data["dropped"]` events were not read in time).
+    Three types report missing events: `gap` (`data["since"]` is the cursor where they begin), `snapshot` (the current
+    state, in `data`) and `lagged` (`data["dropped"]` events were not read in time).
     """
 
     record: dict[str, Any]
@@ -137,15 +137,15 @@ def event_params(
     return params
 
 
-def told_at_first(answer: dict[str, Any], since: str | None) -> list[dict[str, Any]]:
+def initial_events(answer: dict[str, Any], since: str | None) -> list[dict[str, Any]]:
     """Return the events that the answer of a subscription implies: a gap and a snapshot."""
     common = {"sub": answer["sub"], "cursor": answer["cursor"]}
-    told = []
+    events = []
     if answer.get("gap"):
-        told.append({**common, "type": "gap", "data": {"since": since}})
+        events.append({**common, "type": "gap", "data": {"since": since}})
     snapshot = answer.get("snapshot")
     if "reachability" in answer:
         snapshot = {name: answer[name] for name in ("reachability", "hosts") if name in answer}
     if snapshot is not None:
-        told.append({**common, "type": "snapshot", "data": snapshot})
-    return told
+        events.append({**common, "type": "snapshot", "data": snapshot})
+    return events

@@ -94,10 +94,10 @@ class FileAccessError(RPCError):
 
 
 class RequestError(CarpoolError):
-    """The request ended without a good answer.
+    """The request failed.
 
-    `record` is the daemon's whole record of the request, and `data` what it tells of this error: `details` has what
-    goes with the `name`. An error that was caused by another one has that as its `__cause__` too.
+    `record` is the daemon's record of the request, and `data` the record of this error with its `details`. An error
+    that was caused by another one also has it as its `__cause__`.
     """
 
     def __init__(self, name: str, message: str, record: dict[str, Any], data: dict[str, Any] | None = None) -> None:

@@ -27,9 +27,9 @@ class Callbacks:
         return list(self._handlers)
 
     def replace(self, name: str, handlers: Mapping[str, Callable[[Any], Any] | None]) -> Callable[[], None]:
-        """Put these handlers, by kind, in the place of the name's earlier ones; none at all removes the name.
+        """Replace the handlers of a name by these, by kind; without handlers the name is removed.
 
-        Gives a function that undoes it. Raises TypeError for an asynchronous function where there is no event loop.
+        Returns a function that undoes it. Raises TypeError for an asynchronous function without an event loop.
         """
         given = {kind: handler for kind, handler in handlers.items() if handler is not None}
         for kind, handler in given.items():

@@ -132,7 +132,7 @@ def _take_body(options: dict[str, Any]) -> tuple[Upload | None, str | None]:
 def is_streamed(options: RequestOptions) -> bool:
     """Whether a body is read while it is sent.
 
-    Raises ValueError if the request is held until its head is there: nobody waits for that and sends at the same time.
+    Raises ValueError with `hold_for_headers`: the client cannot wait for the head and send at the same time.
     """
     is_streamed = _is_source(options.get("data"))
     if is_streamed and options.get("hold_for_headers"):
@@ -233,11 +233,11 @@ def _encode_body(params: dict[str, Any], body: tuple[Upload | None, str | None])
     if _is_source(data):
         params["body"] = {"stream": True}
         return None
-    whole = cast("str | bytes", data)
-    raw = whole.encode() if isinstance(whole, str) else whole
+    content = cast("str | bytes", data)
+    raw = content.encode() if isinstance(content, str) else content
     if len(raw) > MAX_INLINE_BODY_BYTES:
         return raw
-    params["body"] = {"text": whole} if isinstance(whole, str) else {"base64": base64.b64encode(raw).decode()}
+    params["body"] = {"text": content} if isinstance(content, str) else {"base64": base64.b64encode(raw).decode()}
     return None
 
 

@@ -54,7 +54,7 @@ class Question:
 
 
 class NeedData:
-    """The type of `NEED_DATA`: no whole message is buffered."""
+    """The type of `NEED_DATA`: no complete message is buffered."""
 
     __slots__ = ()
 

@@ -184,13 +184,13 @@ def _start() -> socket.socket:
             _spawn(program, writer)
         finally:
             os.close(writer)
-        told = _launch_status(status)
+        answer = _launch_status(status)
     try:
         return _connect_to_any(RACE_SECONDS)
     except DaemonUnreachableError as error:
-        if told == b"ready":
+        if answer == b"ready":
             raise
-        reason = told.decode(errors="replace") or f"it said nothing; see {_state_directory()}/carpoold.log"
+        reason = answer.decode(errors="replace") or f"it said nothing; see {_state_directory()}/carpoold.log"
         raise DaemonUnreachableError(f"{program} could not start: {reason}") from error
 
 
@@ -226,7 +226,7 @@ def _spawn(program: str, status: int) -> None:
         )
     except OSError as error:
         raise DaemonUnreachableError(f"cannot start {program}: {error.strerror}") from error
-    with contextlib.suppress(ChildProcessError):  # somebody else waits for all children, or they are not waited for
+    with contextlib.suppress(ChildProcessError):  # another thread waits for all children, or SIGCHLD is ignored
         os.waitpid(shell, 0)
 
 

@@ -74,15 +74,15 @@ class AsyncClient(AsyncObserver):
         return await self._channel.call(method, params)
 
     async def request(self, method: str, url: str, **options: Unpack[RequestOptions]) -> Response:
-        """Make a request and wait for the whole answer.
+        """Send a request and return its response.
 
         `headers` is a mapping or an ordered list of pairs; `json` a value; `data` text, bytes, the path of a file, a
-        file open for reading bytes, or an iterable of bytes, the last two sent as they are read; `multipart` a mapping
-        of names to parts, or a list of the daemon's; `parameters` values for the query or the body, with bytes and
-        datetimes in them; `timeout` the seconds without any progress; `verify` False, or the path of a file of trusted
-        certificates; `retry` True, how often, or a retry policy. The others are parameters of the daemon's
-        `request.perform` as they stand. Raises RequestError and RPCError; an answer with an error status is returned,
-        unless `validate` is there to refuse it.
+        file open for reading bytes, or an iterable of bytes, the last two read while they are sent; `multipart` a
+        mapping of names to parts, or a list of parts in the daemon's format; `parameters` values for the query or the
+        body, which may contain bytes and datetimes; `timeout` the idle timeout in seconds; `verify` False, or the path
+        of a file of trusted certificates; `retry` True, a number of retries, or a retry policy. Other arguments are
+        parameters of the daemon's `request.perform`. Raises RequestError and RPCError. A response with an error status
+        is returned, unless `validate` refuses it.
         """
         if operations.is_streamed(options):
             request = await self.submit(method, url, **_until_disconnect(options))
@@ -117,7 +117,7 @@ class AsyncClient(AsyncObserver):
     async def submit(self, method: str, url: str, **options: Unpack[RequestOptions]) -> str:
         """Start a request and return its id without waiting; the arguments are those of `request`.
 
-        What is sent as it is read is read first, unless the request is over before.
+        A file or an iterable in `data` is read to its end before this returns, unless the request ends earlier.
         """
         is_streamed = operations.is_streamed(options)
         request = str((await self._make("request.submit", method, url, options))["request"])
@@ -149,10 +149,10 @@ class AsyncClient(AsyncObserver):
     ) -> Response:
         """Download a URL to a file, and return the response, whose `path` is the file.
 
-        `path` is the file, which is replaced once all is there and `validate` has not refused it, or a directory, in
-        which the response names it. `progress` is told how far it is, five times a second. `resume` is the
-        `resume_data` of an error or of a progress: the download goes on from there, unless the file has changed at the
-        origin. The other arguments are those of `request`. Raises RequestError, with `resume_data` where there is any.
+        `path` is the file, which is replaced when the body is complete and `validate` has accepted it, or a directory,
+        in which the response names the file. `progress` is called five times a second. `resume` is the `resume_data`
+        of an error or of a progress: the download is resumed, unless the resource has changed. The other arguments are
+        those of `request`. Raises RequestError, with `resume_data` if the download can be resumed.
         """
         place = operations.destination(path)
         made = operations.present({**options, "kind": "download", "destination": place, "resume_data": resume})
@@ -174,8 +174,8 @@ class AsyncClient(AsyncObserver):
     ) -> AsyncIterator[AsyncStream]:
         """Make a request whose body is read while it arrives: `async with client.stream("GET", url) as stream`.
 
-        `credit_bytes` is the most of the body that is asked for at a time. The other arguments are those of `request`,
-        but for `data` that is read while it is sent, which raises ValueError. The request ends with the block.
+        `credit_bytes` is the maximum of the body that is in transit. The other arguments are those of `request`; `data`
+        that is read while it is sent raises ValueError. The request ends with the block.
         """
         given = cast("RequestOptions", {**options, "kind": "stream", "hold_for_headers": True})
         operations.is_streamed(given)
@@ -190,7 +190,7 @@ class AsyncClient(AsyncObserver):
     async def wait(self, request: str, timeout: float | None = None) -> Response:
         """Wait until a request has finished, and return the response, also if it has failed.
 
-        Raises TimeoutError when it is not over after `timeout` seconds.
+        Raises TimeoutError if it has not finished after `timeout` seconds.
         """
         return await self._poll("request.wait", {"request": request}, timeout)
 
@@ -245,11 +245,11 @@ class AsyncClient(AsyncObserver):
         body: AsyncHandler[BodyCall, str | bytes | os.PathLike[str]] | None = None,
         refresh: AsyncHandler[RefreshCall, Credential] | None = None,
     ) -> None:
-        """Answer the daemon's callbacks of this name by these functions, in the place of earlier ones.
+        """Handle the daemon's callbacks of this name with these functions, which replace earlier ones.
 
-        Each gets what is asked and gives the answer; see the classes of their arguments. Raise `Refuse` to say no, with
-        a reason. Any other exception is logged and told to the daemon by its type, and the callback's `on_failure`
-        applies. The daemon is told the name at once, and again after each new connection.
+        The classes of their arguments describe arguments and return values. Raise `Refuse` to refuse, with a reason.
+        Any other exception is logged, the daemon receives its type, and the callback's `on_failure` applies.
+        The name is sent to the daemon at once, and again on each new connection.
         """
         handlers = {
             "adapt": adapt,

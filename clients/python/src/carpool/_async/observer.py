@@ -31,11 +31,11 @@ class AsyncObserver:
     ) -> AsyncEventStream:
         """Iterate over the events whose type matches one of the patterns, as they happen.
 
-        `scope` is "mine", "all" or "session:NAME". `since` is the cursor of an earlier event: what has happened since
-        then comes first. With `snapshot` the first event says how things stand. `progress_interval` is the least time
-        in seconds between two steps of one request's progress. A daemon that is restarted is waited for, and events
-        go on from the last one that was given; without `reconnect` its end raises ConnectionLostError. The iteration
-        ends when nothing came for `timeout` seconds.
+        `scope` is "mine", "all" or "session:NAME". `since` is the cursor of an earlier event: the events after it are
+        returned first. With `snapshot` the first event contains the current state. `progress_interval` is the minimum
+        time in seconds between two progress events of a request. After a restart of the daemon the iteration
+        reconnects and resumes after the last event; without `reconnect` it raises ConnectionLostError. The iteration
+        ends after `timeout` seconds without an event.
         """
         wanted = types if isinstance(types, str) else list(types)
         params = event_params(wanted, scope, snapshot=snapshot, progress_interval=progress_interval)
@@ -45,7 +45,7 @@ class AsyncObserver:
     async def subscribe(self, types: Sequence[str] = ("*",), scope: str = "mine") -> str:
         """Subscribe to events on this connection; return the subscription's id. `events` does more, and is simpler.
 
-        `scope` is "mine", "all" or "session:NAME". The events come out of `notifications`.
+        `scope` is "mine", "all" or "session:NAME". `notifications` returns the events.
         """
         answer = await self._channel.call("events.subscribe", {"types": list(types), "scope": scope})
         return str(answer["sub"])
@@ -65,7 +65,7 @@ class AsyncObserver:
     async def reachability(self, host: str | None = None, *, fresh: bool = False) -> Reachability:
         """Return whether packets can leave, and the routes to a host. Nothing is sent.
 
-        `fresh` asks the interfaces first, and looks again.
+        `fresh` reads the state of the interfaces again first.
         """
         params = present({"host": host, "fresh": fresh or None})
         record = await self._channel.call("reachability.get", params)
@@ -81,11 +81,11 @@ class AsyncObserver:
         min_interval: float | None = None,
         reconnect: bool = True,
     ) -> AsyncIterator[Reachability]:
-        """Iterate over how the network stands: now, and after every change of it or of the ways to the hosts.
+        """Iterate over the state of the network: now, and after every change of it or of the routes to the hosts.
 
-        `minor` changes are those that concern no connection. A loss is told when it has lasted for `lost_after`
-        seconds, a return when for `back_after`, and no two changes come within `min_interval`; what is None is as the
-        daemon has it. `reconnect` is as in `events`.
+        `minor` includes changes that do not affect connections. A loss is reported after `lost_after` seconds, a
+        return after `back_after`, and changes at most every `min_interval`; None means the daemon's default.
+        `reconnect` is as in `events`.
         """
         params = present(
             {

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from .._channel import Channel
-from .._events import Event, told_at_first
+from .._events import Event, initial_events
 from .._exceptions import DaemonUnreachableError
 from .._operations import deadline, present
 
@@ -20,11 +20,11 @@ _LONGEST_PAUSE = 1.0
 
 
 class EventStream:
-    """Events one after the other, on a connection of their own, which is closed at the end of a `with` block.
+    """An iterator over events, on a connection of its own, which is closed at the end of a `with` block.
 
-    The daemon is told at the beginning of such a block, else when the first event is asked for. Nothing is lost in
-    silence: what was, `gap` and `lagged` say. Whoever reads slowly makes the daemon wait, and then drop, and not this
-    program's memory grow.
+    The subscription is made at the beginning of such a block, or with the first event. Missing events are reported by
+    `gap` and `lagged`. If the program reads slowly, the daemon waits and then drops events; the program's memory does
+    not grow.
     """
 
     cursor: str | None
@@ -112,7 +112,7 @@ class EventStream:
         self._has_begun = True
         # A daemon that was stopped on purpose must not be started by a program that watches events.
         self._channel.may_start = False
-        self._told.extend(told_at_first(answer, since))
+        self._told.extend(initial_events(answer, since))
         if self.cursor is None:
             self.cursor = answer["cursor"]
 
