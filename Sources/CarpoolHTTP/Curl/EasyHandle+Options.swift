@@ -33,36 +33,22 @@ extension EasyHandle {
         return fields
     }
 
-    /// Makes the handle of a transfer; `nil` if memory is out.
-    /// `mayShare` says whether it may turn out that the origin takes several requests on one connection.
-    init?(transfer: CurlTransfer, pool: OriginPool, mayShare: Bool, configuration: TransportConfiguration) {
-        let request = transfer.request
-        self.init(
-            fields: request.fields, defaults: EasyHandle.defaults(for: request, isDecoding: transfer.isDecoding))
+    /// Makes a handle with everything that follows from the request and the configuration; `nil` if memory is out.
+    /// - Parameters:
+    ///   - isDecoding: whether the response's body will be decoded.
+    ///   - allowsHTTP2: whether the connection may agree on HTTP/2.
+    init?(_ request: TransportRequest, isDecoding: Bool, allowsHTTP2: Bool, configuration: TransportConfiguration) {
+        self.init(fields: request.fields, defaults: EasyHandle.defaults(for: request, isDecoding: isDecoding))
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
-        setPolicy(pool, configuration, connectMilliseconds: request.connectTimeoutMilliseconds)
-        // One that has lost its way may still have transfers, and libcurl would add to them.
-        if request.needsFreshConnection || transfer.needsFreshConnection || pool.hasRetiredStreams {
-            set(CURLOPT_FRESH_CONNECT, 1)
-        }
-        if let seconds = transfer.transport.network.dnsCacheSeconds(at: transfer.transport.loop.now) {
-            set(CURLOPT_DNS_CACHE_TIMEOUT, seconds)
-        }
-        // Rather wait for a connection that is being made than make another; for nothing, where each serves one request at a time.
-        if mayShare { set(CURLOPT_PIPEWAIT, 1) }
-        if pool.key.origin.scheme == "https" {
-            transfer.systemTrust = transfer.transport.systemTrust.store
-            setTrust(request.partition.trust, system: transfer.systemTrust, configuration)
-        }
+        setPolicy(request, configuration)
+        set(CURLOPT_HTTP_VERSION, allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
         setMethod(request)
         if request.isLong { set(CURLOPT_BUFFERSIZE, EasyHandle.longBufferBytes) }
-        installCallbacks(for: transfer)
-        if pool.multi.key.httpProtocol == .multiplexed, !request.method.isIdempotent { installMessages(for: transfer) }
     }
 
-    private func setPolicy(_ pool: OriginPool, _ configuration: TransportConfiguration, connectMilliseconds: Int) {
+    private func setPolicy(_ request: TransportRequest, _ configuration: TransportConfiguration) {
         // A request goes where its URL says, whatever a redirect or an environment variable would have.
-        set(CURLOPT_PROTOCOLS_STR, text: pool.key.origin.scheme)
+        set(CURLOPT_PROTOCOLS_STR, text: request.url.origin.scheme)
         set(CURLOPT_PROXY, text: "")
         set(CURLOPT_NOSIGNAL, 1)
         // Else ending a transfer that still resolves its host would hold the loop until the resolver answers.
@@ -70,11 +56,7 @@ extension EasyHandle {
         set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
         // Ours decides; libcurl's own divides it among the addresses of a host, so that a dead first one does not use it up.
-        set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, connectMilliseconds), Int(Int32.max)))
-        switch pool.multi.key.httpProtocol {
-        case .http1: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-        case .singleStream, .multiplexed: set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-        }
+        set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeoutMilliseconds), Int(Int32.max)))
     }
 
     /// - Parameter system: the system's authorities, which must live as long as the handle; `nil` if they cannot be read.
@@ -128,15 +110,4 @@ extension EasyHandle {
             set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
         }
     }
-}
-
-extension TransportRequest {
-    /// Whether the head says how long the body is: if there is one, and also for methods that are about giving one (RFC 9110, section 8.6).
-    public var sendsLength: Bool {
-        if case .none = body {} else { return method != .head }
-        return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
-    }
-
-    /// Whether libcurl asks for encodings and decodes: not if the request asks for encodings itself, as it wants the bytes then.
-    public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
 }

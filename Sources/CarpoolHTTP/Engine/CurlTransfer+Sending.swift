@@ -98,15 +98,3 @@ extension CurlTransfer {
         }
     }
 }
-
-extension RequestBody {
-    /// The number of bytes to send; `nil` if it is not known beforehand.
-    public var lengthBytes: Int64? {
-        switch self {
-        case .none: 0
-        case .bytes(let bytes): Int64(bytes.count)
-        case .file(_, _, let length): length
-        case .source(let source): source.lengthBytes
-        }
-    }
-}

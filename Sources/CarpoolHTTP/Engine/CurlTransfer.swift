@@ -26,7 +26,7 @@ final class CurlTransfer {
     var phase = Phase.new
     var pool: OriginPool?
     /// Its place in the admission queue, while it waits there and while it is under way.
-    var slot: AdmissionQueue<CurlTransfer>.Slot?
+    var slot: AdmissionSlot?
     var connection: OriginConnection?
     /// Sockets opened for it that have not become a connection: one for each address that libcurl tries.
     var connectAttempts: [OriginConnection] = []

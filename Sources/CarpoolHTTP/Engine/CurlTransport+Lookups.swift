@@ -1,22 +1,7 @@
 internal import CLookups
 internal import CarpoolSystem
 
-/// Transfers that have ended while libcurl looked up their hosts. The look-up goes on in a thread until the resolver answers or gives up, half a
-/// minute later if the name server is silent; until then it keeps the transfer's place among the connections, so that look-ups have the same
-/// limits, of each client and in sum.
-struct AbandonedLookups {
-    struct Lookup {
-        let host: String
-        let slot: AdmissionQueue<CurlTransfer>.Slot
-        let turns: Int
-        let pool: OriginPool
-    }
-
-    var all: [Lookup] = []
-    /// Looks whether they have ended; made when first needed.
-    var timer: Timer?
-}
-
+/// Look-ups whose transfers have ended.
 extension CurlTransport {
     /// How often to look whether look-ups have ended, in milliseconds.
     private static let lookupMilliseconds = 100

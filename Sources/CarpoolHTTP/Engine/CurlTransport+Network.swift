@@ -81,8 +81,3 @@ extension CurlTransfer {
     /// Whether a transfer that has found no way shall look at the addresses too that it has left out.
     var canTryEveryFamily: Bool { hasSkippedFamily && !triesEveryFamily && failure == nil && sendCount == 0 }
 }
-
-extension Origin {
-    /// Whether the host is an address and not a name.
-    var isLiteral: Bool { host.hasPrefix("[") || host.utf8.last.map { (48...57).contains($0) } ?? false }
-}

@@ -79,7 +79,7 @@ extension CurlTransport {
         // What its own side holds up goes on when that side says so.
         guard case .running(let easy) = transfer.phase, !transfer.deadlines.isPaused else { return }
         transfer.deadlines.active(at: loop.now)
-        transfer.pool?.multi.resume(transfer, easy)
+        resumeInLibcurl(transfer, easy)
         transfer.pool?.multi.runNow()
     }
 }

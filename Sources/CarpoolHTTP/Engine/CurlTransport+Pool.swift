@@ -54,7 +54,7 @@ extension CurlTransport {
     private func multi(at shardKey: MultiHandle.ShardKey) -> MultiHandle? {
         if let multi = multis[shardKey] { return multi }
         let multi = MultiHandle(
-            shardKey: shardKey, configuration: configuration, loop: loop, connections: connections, transport: self)
+            shardKey: shardKey, configuration: configuration, loop: loop, connections: connections, delegate: self)
         multis[shardKey] = multi
         return multi
     }
@@ -232,43 +232,6 @@ extension CurlTransport {
         // The common pools stay, since their kind comes again; those of a user or of a caller's own authorities may never.
         guard multi.origins == 0, multi.key.partition != ConnectionPartition() else { return }
         multis[multi.shardKey] = nil
-    }
-}
-
-/// The figures of the pool.
-extension CurlTransport {
-    /// What the pool holds at this moment, in sum: of connections there are few, and the rest is counted as it changes.
-    public func load(of users: PoolUsers) -> PoolLoad {
-        var result = PoolLoad()
-        for (user, own) in self.users where users.includes(user) {
-            let load = queue.load(of: own.number)
-            result.origins += own.pools.count
-            result.active += load.active
-            result.queued += load.waiting
-        }
-        for connection in connections.all where users.includes(connection.pool.user) {
-            if connection.isOpen { result.connections += 1 }
-            if connection.isIdle { result.idle += 1 }
-        }
-        return result
-    }
-
-    /// What the pool holds for each of so many origins that came after one.
-    public func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics] {
-        let pools =
-            switch users {
-            case .all: poolOrder
-            case .user(let user): self.users[user]?.pools ?? FIFOQueue()
-            }
-        var result: [OriginStatistics] = []
-        // Tickets begin at 0.
-        pools.read(after: number &- 1) { token, pool in
-            guard result.count < count else { return false }
-            result.append(pool.statistics(queue))
-            result[result.count - 1].number = token &+ 1
-            return true
-        }
-        return result
     }
 }
 

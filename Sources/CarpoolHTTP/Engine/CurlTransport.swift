@@ -240,7 +240,7 @@ public final class CurlTransport: Transport {
         transfer.isDecoding = transfer.request.isDecoded
         let mayShare = pool.multi.key.httpProtocol == .multiplexed && queue.protocolState(of: pool.queueID) != .http1
         guard
-            let easy = EasyHandle(transfer: transfer, pool: pool, mayShare: mayShare, configuration: configuration)
+            let easy = transfer.makeHandle(pool, mayShare: mayShare)
         else {
             finishSlot(transfer)
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
@@ -264,7 +264,7 @@ public final class CurlTransport: Transport {
         case .running(let easy):
             acquireSlot(of: transfer)
             watch(transfer)
-            transfer.pool?.multi.resume(transfer, easy)
+            resumeInLibcurl(transfer, easy)
         }
     }
 
@@ -273,7 +273,7 @@ public final class CurlTransport: Transport {
         transfer.deadlines.isBodyAwaited = false
         transfer.deadlines.active(at: loop.now)
         // What is held up goes on as a whole.
-        if !transfer.deadlines.isPaused { transfer.pool?.multi.resume(transfer, easy) }
+        if !transfer.deadlines.isPaused { resumeInLibcurl(transfer, easy) }
     }
 
     private func releaseSlot(of transfer: CurlTransfer) {
@@ -335,7 +335,7 @@ public final class CurlTransport: Transport {
     /// Ends a transfer, wherever it is on its way. Must not be called from a callback of libcurl's.
     func finish(_ transfer: CurlTransfer, error: TransportError?) {
         if transfer.hasEnded { return }
-        let metrics = MetricsReader.read(transfer)
+        let metrics = transfer.readMetrics()
         switch transfer.phase {
         case .new, .ended: break
         case .waiting: leaveQueue(transfer)

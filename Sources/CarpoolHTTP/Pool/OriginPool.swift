@@ -49,7 +49,7 @@ final class OriginPool {
     }
 
     /// Its share of the pool at this moment.
-    func statistics(_ queue: AdmissionQueue<CurlTransfer>) -> OriginStatistics {
+    func statistics<Element>(_ queue: AdmissionQueue<Element>) -> OriginStatistics {
         var result = OriginStatistics(origin: key.origin, user: user)
         result.connections = connections.count { $0.isOpen }
         result.idle = connections.count { $0.isIdle }
@@ -58,4 +58,13 @@ final class OriginPool {
         result.httpVersion = connections.lazy.compactMap { $0.negotiated?.httpVersion }.first
         return result
     }
+}
+
+/// The origins of one user, in the order in which they came.
+final class UserPools {
+    /// The number under which the admission queue keeps their sums.
+    let number: Int
+    var pools = FIFOQueue<OriginPool>()
+
+    init(number: Int) { self.number = number }
 }

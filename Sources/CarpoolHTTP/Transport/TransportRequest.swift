@@ -49,69 +49,13 @@ public struct TransportRequest {
     }
 }
 
-/// What is sent after the head of a request.
-public enum RequestBody {
-    /// No body, and no `Content-Length` but where the method calls for one (RFC 9110, section 8.6).
-    case none
-    /// Bytes in memory.
-    case bytes([UInt8])
-    /// A range of an open regular file. The file is kept open until the transfer ends.
-    case file(BodyFile, offset: Int64, length: Int64)
-    /// Whatever a source gives. It serves one transfer at a time.
-    case source(any BodySource)
-}
-
-/// Which versions of HTTP a request may speak.
-public enum HTTPVersionPolicy: String, Sendable, Hashable {
-    /// HTTP/2 where TLS agrees on it and the library's version is fit for it, else HTTP/1.1.
-    case automatic = "auto"
-    /// HTTP/1.1 only.
-    case http1 = "1.1"
-    /// HTTP/2 where TLS agrees on it, also with a library that is not fit for many streams on a connection (one stream each, then).
-    case http2 = "2"
-}
-
-/// What makes a connection unshareable: two requests may use one connection only if their partitions are equal.
-public struct ConnectionPartition: Hashable, Sendable {
-    /// How the server's certificate is judged.
-    public enum Trust: Hashable, Sendable {
-        /// The system's store of certificate authorities.
-        case system
-        /// The authorities in one PEM file, and no others. A file whose content has changed is another partition.
-        case authorities(TrustedAuthorities)
-        /// Not at all. Only on somebody's explicit request.
-        case none
+extension TransportRequest {
+    /// Whether the head says how long the body is: if there is one, and also for methods that are about giving one (RFC 9110, section 8.6).
+    public var sendsLength: Bool {
+        if case .none = body {} else { return method != .head }
+        return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
     }
 
-    /// How the server's certificate is judged.
-    public var trust: Trust = .system
-    /// The user for whom the connection is made; `nil` for the process's own user. Users share neither connections nor TLS sessions nor
-    /// looked-up names: each of the three would show one user what another does.
-    public var user: UInt32?
-
-    /// The common partition: the system's trust, the process's own user.
-    public init(trust: Trust = .system, user: UInt32? = nil) {
-        self.trust = trust
-        self.user = user
-    }
-}
-
-/// A place in the network that connections lead to.
-public struct Origin: Hashable, Sendable, CustomStringConvertible {
-    /// `http` or `https`.
-    public let scheme: String
-    /// The host in lower case, an IPv6 address in brackets.
-    public let host: String
-    /// The port, also where it is the scheme's default.
-    public let port: UInt16
-
-    /// Makes an origin from its parts.
-    public init(scheme: String, host: String, port: UInt16) {
-        self.scheme = scheme
-        self.host = host
-        self.port = port
-    }
-
-    /// `scheme://host:port`
-    public var description: String { "\(scheme)://\(host):\(port)" }
+    /// Whether libcurl asks for encodings and decodes: not if the request asks for encodings itself, as it wants the bytes then.
+    public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
 }

@@ -49,12 +49,7 @@ struct AdmissionQueue<Element> {
 
     typealias OriginID = Int
 
-    /// The place of a transfer, while it waits and while it is under way.
-    struct Slot {
-        let flow: Int
-        let rank: Int
-        let token: Int
-    }
+    typealias Slot = AdmissionSlot
 
     struct OriginQueue {
         var protocolState: ProtocolState

@@ -1,20 +1,37 @@
 internal import CCurl
 internal import CarpoolSystem
 
+/// The owner of multi handles. All methods may be called while libcurl is at work, and must not call it.
+protocol MultiHandleDelegate: AnyObject {
+    /// Whether what can wait shall wait for the next turn of the loop; reads the clock.
+    var isTurnOld: Bool { get }
+    /// libcurl is about to be called.
+    func willCallLibcurl()
+    /// ``MultiHandle/settle()`` is to be called when the turn ends.
+    func settleAtTurnEnd(_ multi: MultiHandle)
+    /// ``MultiHandle/serveQueued(_:)`` is to be called when the small transfers of this turn are served.
+    func serveLater(_ connection: OriginConnection, _ bits: Int32)
+    /// Something happened at a connection that no transfer uses.
+    func idleConnectionBecameReadable(_ connection: OriginConnection)
+    /// libcurl has finished a transfer, whose `CURLOPT_PRIVATE` this is.
+    func transferDidEnd(_ context: UnsafeMutableRawPointer, _ result: CURLcode)
+}
+
 /// libcurl's pool of connections for one partition, driven by the event loop.
 final class MultiHandle: ReadinessHandler {
     /// What makes connections of one pool unfit for the requests of another.
     struct Key: Hashable {
         let partition: ConnectionPartition
         let httpProtocol: HTTPProtocol
-        /// Whether its transfers are long. They have connections of their own: a stream that is held up would block the others on its connection,
-        /// or have libcurl keep tens of megabytes of it.
+        /// Whether its transfers are long. They have connections of their own: a stream that is held up would block
+        /// the others on its connection, or have libcurl keep tens of megabytes of it.
         let isLong: Bool
     }
 
-    /// Which of the handles with a key it is. Origins are spread over several handles: one call of libcurl does all that is due for any connection
-    /// of a handle, and an origin over HTTP/2 can make all its streams due at once; and for each connection that is made, libcurl looks at
-    /// all names and addresses that the handle has looked up within a minute.
+    /// Which of the handles with a key it is. Origins are spread over several handles: one call of libcurl does all
+    /// that is due for any connection of a handle, and an origin over HTTP/2 can make all its streams due at once;
+    /// and for each connection that is made, libcurl looks at all names and addresses that the handle has looked up
+    /// within a minute.
     struct ShardKey: Hashable {
         let key: Key
         let shard: Int
@@ -45,8 +62,8 @@ final class MultiHandle: ReadinessHandler {
     private let configuration: TransportConfiguration
     private let loop: EventLoop
     private let connections: ConnectionTable
-    /// Told of what happens here; it owns this handle, so it is there as long.
-    private unowned let transport: CurlTransport
+    /// Owns this handle, so it lives as long.
+    private unowned let delegate: any MultiHandleDelegate
     /// Transfers added and not yet removed.
     private(set) var transfers = 0
     /// Origins whose connections are here.
@@ -67,7 +84,8 @@ final class MultiHandle: ReadinessHandler {
     private var timer: Timer?
     private var armedDeadline = MonotonicTime(nanoseconds: .max)
     private var timerGuard = BusyLoopGuard()
-    /// Sockets of libcurl's own, such as its resolver's; closed without a word, so they are forgotten with their last interest.
+    /// Sockets of libcurl's own, such as its resolver's; closed without a word, so they are forgotten with their last
+    /// interest.
     private var foreign: Set<Int32> = []
 
     /// Rounds of expired timers in one turn: enough for a request to leave at once, too few to hold up the loop.
@@ -76,7 +94,7 @@ final class MultiHandle: ReadinessHandler {
     /// Makes an empty pool; `nil` if memory is out.
     init?(
         shardKey: ShardKey, configuration: TransportConfiguration, loop: EventLoop, connections: ConnectionTable,
-        transport: CurlTransport
+        delegate: any MultiHandleDelegate
     ) {
         guard let raw = curl_multi_init() else { return nil }
         self.shardKey = shardKey
@@ -84,15 +102,15 @@ final class MultiHandle: ReadinessHandler {
         self.configuration = configuration
         self.loop = loop
         self.connections = connections
-        self.transport = transport
+        self.delegate = delegate
         configure()
         timer = Timer { [unowned self] in scheduleSettle() }
     }
 
     deinit { close() }
 
-    /// Closes all connections; nothing may be asked of it afterwards. Needed before the transport goes, since connections, their pools and
-    /// this handle keep each other alive.
+    /// Closes all connections; nothing may be asked of it afterwards. Needed before the transport goes, since
+    /// connections, their pools and this handle keep each other alive.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -111,10 +129,11 @@ final class MultiHandle: ReadinessHandler {
         CCurl_multi_set_pointer(raw, CURLMOPT_SOCKETDATA, context)
         CCurl_multi_set_timer(raw, timerChanged)
         CCurl_multi_set_pointer(raw, CURLMOPT_TIMERDATA, context)
-        // Without it libcurl keeps four idle connections for each transfer under way: almost none when they come one by one.
+        // Without it libcurl keeps four idle connections for each transfer under way: almost none when they come one
+        // by one.
         CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
-        // The admission queue keeps the limits; libcurl, which cannot tell who is held up, has only to have an end. But how many connections a
-        // server needs that takes few streams on each, libcurl alone knows.
+        // The admission queue keeps the limits; libcurl, which cannot tell who is held up, has only to have an end.
+        // But how many connections a server needs that takes few streams on each, libcurl alone knows.
         let paused = configuration.pausedTransfers
         let perHost =
             key.httpProtocol == .multiplexed
@@ -129,8 +148,8 @@ final class MultiHandle: ReadinessHandler {
 
     // MARK: Transfers
 
-    /// Gives a transfer to libcurl, which keeps it alive until it is removed. Gives `nil`, or why it was refused.
-    func add(_ transfer: CurlTransfer, _ easy: EasyHandle) -> String? {
+    /// Adds a transfer, which is kept alive until it is removed. Returns `nil`, or why libcurl refused it.
+    func add(_ transfer: AnyObject, _ easy: EasyHandle) -> String? {
         let code = curl_multi_add_handle(raw, easy.raw)
         guard code == CURLM_OK else { return String(cString: curl_multi_strerror(code)) }
         _ = Unmanaged.passRetained(transfer)
@@ -139,23 +158,24 @@ final class MultiHandle: ReadinessHandler {
         return nil
     }
 
-    /// Takes a transfer back, finished or not. Must not be called from a callback.
-    func remove(_ transfer: CurlTransfer, _ easy: EasyHandle) {
+    /// Removes a transfer, finished or not. Must not be called from a callback.
+    func remove(_ transfer: AnyObject, _ easy: EasyHandle) {
         curl_multi_remove_handle(raw, easy.raw)
         transfers -= 1
         scheduleSettle()
         Unmanaged.passUnretained(transfer).release()
     }
 
-    /// Lets a transfer go on that was paused by its write callback.
+    /// Resumes a transfer that was paused by its write callback.
     ///
-    /// libcurl gives it the bytes that it has kept at once. If the answer is to pause again, sending stays paused too: libcurl 8.14 would else read
-    /// on, as if only sending went on, and would drop what it keeps if the server has closed the connection before the end of the body.
-    func resume(_ transfer: CurlTransfer, _ easy: EasyHandle) {
-        transport.budget.beginAction()
-        transfer.keepsPiece = false
+    /// libcurl passes it the bytes that it has kept at once. If the answer is to pause again, sending stays paused
+    /// too: libcurl 8.14 would otherwise read on, as if only sending was resumed, and drop what it keeps if the
+    /// server has closed the connection before the end of the body.
+    /// - Parameter isPausedAgain: whether the answer to those bytes was to pause.
+    func resume(_ easy: EasyHandle, isPausedAgain: () -> Bool) {
+        delegate.willCallLibcurl()
         curl_easy_pause(easy.raw, CURLPAUSE_SEND)
-        if !transfer.keepsPiece { curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
+        if !isPausedAgain() { curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
         drain()
         scheduleSettle()
     }
@@ -207,15 +227,16 @@ final class MultiHandle: ReadinessHandler {
             act(fd, bits)
             return scheduleSettle()
         }
-        if connection.isBulk { return transport.serveLater(connection, bits) }
+        if connection.isBulk { return delegate.serveLater(connection, bits) }
         serve(connection, bits)
     }
 
-    /// Something happened at a connection for which libcurl does not wait: it lies in the pool, or its transfer is paused.
+    /// Something happened at a connection for which libcurl does not wait: it lies in the pool, or its transfer is
+    /// paused.
     private func idleDescriptorIsReady(_ connection: OriginConnection) {
         if connection.hasUsedItsShare { return }
         loop.setInterest([], for: connection.descriptor, handler: self)
-        if connection.isIdle { transport.idleConnectionBecameReadable(connection) }
+        if connection.isIdle { delegate.idleConnectionBecameReadable(connection) }
     }
 
     /// Serves a connection that has waited for its share of a turn.
@@ -250,15 +271,16 @@ final class MultiHandle: ReadinessHandler {
         for _ in 0..<MultiHandle.roundsPerTurn {
             guard let due = deadline, due <= loop.now else { break }
             runTimeouts()
-            if transport.isTurnOld { break }
+            if delegate.isTurnOld { break }
         }
-        // Only ever moved forward: libcurl's deadline comes and goes with every request, and waking once for nothing costs less.
+        // Only ever moved forward: libcurl's deadline comes and goes with every request, and waking once for nothing
+        // costs less.
         guard let deadline, let timer, !timer.isArmed || deadline < armedDeadline else { return }
         armedDeadline = deadline
         loop.arm(timer, at: deadline)
     }
 
-    private func scheduleSettle() { transport.settleAtTurnEnd(self) }
+    private func scheduleSettle() { delegate.settleAtTurnEnd(self) }
 
     private func runTimeouts() {
         hasSetTimer = false
@@ -276,7 +298,7 @@ final class MultiHandle: ReadinessHandler {
     private func act(_ descriptor: Int32, _ bits: Int32) {
         var running: Int32 = 0
         hasProgressed = false
-        transport.budget.beginAction()
+        delegate.willCallLibcurl()
         ReceiveLimit.begin(microseconds: TurnBudget.actionMicroseconds)
         curl_multi_socket_action(raw, descriptor, bits, &running)
         ReceiveLimit.end()
@@ -291,7 +313,7 @@ final class MultiHandle: ReadinessHandler {
             let result = CCurl_message_result(message)
             hasProgressed = true
             if let context = CCurl_get_private(easy) {
-                transport.complete(Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue(), result)
+                delegate.transferDidEnd(context, result)
             } else {
                 endSweep()
             }
@@ -338,7 +360,8 @@ final class MultiHandle: ReadinessHandler {
         switch milliseconds {
         case ..<0: deadline = nil
         case 0: deadline = loop.now
-        // libcurl cuts off parts of a millisecond, and the turn has taken some time: count from this moment, and one more.
+        // libcurl cuts off parts of a millisecond, and the turn has taken some time: count from this moment, and one
+        // more.
         default: deadline = MonotonicTime.read().advanced(milliseconds: milliseconds &+ 1)
         }
     }

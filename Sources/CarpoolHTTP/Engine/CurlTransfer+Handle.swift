@@ -1,0 +1,32 @@
+internal import CCurl
+internal import CarpoolSystem
+
+extension CurlTransfer {
+    /// Makes the handle with which libcurl carries out the transfer; `nil` if memory is out.
+    /// - Parameter mayShare: whether the origin may take several requests on one connection.
+    func makeHandle(_ pool: OriginPool, mayShare: Bool) -> EasyHandle? {
+        let httpProtocol = pool.multi.key.httpProtocol
+        let configuration = transport.configuration
+        guard
+            let easy = EasyHandle(
+                request, isDecoding: isDecoding, allowsHTTP2: httpProtocol != .http1, configuration: configuration)
+        else { return nil }
+        // A connection that lost its address may still have streams, and libcurl would add to them.
+        if request.needsFreshConnection || needsFreshConnection || pool.hasRetiredStreams {
+            easy.set(CURLOPT_FRESH_CONNECT, 1)
+        }
+        if let seconds = transport.network.dnsCacheSeconds(at: transport.loop.now) {
+            easy.set(CURLOPT_DNS_CACHE_TIMEOUT, seconds)
+        }
+        // Waits for a connection that is being made rather than make another; of no use where each serves one request
+        // at a time.
+        if mayShare { easy.set(CURLOPT_PIPEWAIT, 1) }
+        if pool.key.origin.scheme == "https" {
+            systemTrust = transport.systemTrust.store
+            easy.setTrust(request.partition.trust, system: systemTrust, configuration)
+        }
+        easy.installCallbacks(for: self)
+        if httpProtocol == .multiplexed, !request.method.isIdempotent { easy.installMessages(for: self) }
+        return easy
+    }
+}

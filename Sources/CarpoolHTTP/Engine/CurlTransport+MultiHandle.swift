@@ -1,0 +1,16 @@
+internal import CCurl
+
+/// What the handles of libcurl report, and what the transport asks of them.
+extension CurlTransport: MultiHandleDelegate {
+    func willCallLibcurl() { budget.beginAction() }
+
+    func transferDidEnd(_ context: UnsafeMutableRawPointer, _ result: CURLcode) {
+        complete(Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue(), result)
+    }
+
+    /// Resumes a transfer that libcurl has paused.
+    func resumeInLibcurl(_ transfer: CurlTransfer, _ easy: EasyHandle) {
+        transfer.keepsPiece = false
+        transfer.pool?.multi.resume(easy) { transfer.keepsPiece }
+    }
+}

@@ -1,0 +1,36 @@
+/// The figures of the pool.
+extension CurlTransport {
+    /// What the pool holds at this moment, in sum: of connections there are few, and the rest is counted as it changes.
+    public func load(of users: PoolUsers) -> PoolLoad {
+        var result = PoolLoad()
+        for (user, own) in self.users where users.includes(user) {
+            let load = queue.load(of: own.number)
+            result.origins += own.pools.count
+            result.active += load.active
+            result.queued += load.waiting
+        }
+        for connection in connections.all where users.includes(connection.pool.user) {
+            if connection.isOpen { result.connections += 1 }
+            if connection.isIdle { result.idle += 1 }
+        }
+        return result
+    }
+
+    /// What the pool holds for each of so many origins that came after one.
+    public func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics] {
+        let pools =
+            switch users {
+            case .all: poolOrder
+            case .user(let user): self.users[user]?.pools ?? FIFOQueue()
+            }
+        var result: [OriginStatistics] = []
+        // Tickets begin at 0.
+        pools.read(after: number &- 1) { token, pool in
+            guard result.count < count else { return false }
+            result.append(pool.statistics(queue))
+            result[result.count - 1].number = token &+ 1
+            return true
+        }
+        return result
+    }
+}
