@@ -2,8 +2,6 @@ internal import CarpoolSystem
 
 /// Observers that may be thousands. After a look they are called in slices, each with what has changed since it was called last.
 final class SlicedObservers: SlicedWork {
-    typealias Observation = NetworkReachabilityManager.Observation
-
     private struct Cause {
         var number: Int
         var causes: ReachabilityCauses
@@ -11,7 +9,7 @@ final class SlicedObservers: SlicedWork {
     }
 
     private let loop: EventLoop
-    private var observations: [NetworkReachabilityManager.WeakObservation] = []
+    private var observations: [ReachabilityObservation.Weak] = []
     private var current: ReachabilityReading
     private var looks = 0
     private var changes = 0
@@ -36,9 +34,9 @@ final class SlicedObservers: SlicedWork {
     }
 
     /// Adds an observer, which knows the newest reading.
-    func add(_ observation: Observation) {
+    func add(_ observation: ReachabilityObservation) {
         if !isRunning, observations.count > 2 * kept + 64 { removeEnded() }
-        observation.position = Observation.Position(reading: current, change: changes, look: looks)
+        observation.position = ReachabilityObservation.Position(reading: current, change: changes, look: looks)
         observations.append(.init(observation: observation))
     }
 
@@ -96,16 +94,16 @@ final class SlicedObservers: SlicedWork {
         kept = observations.count
     }
 
-    private func call(_ observation: Observation) {
+    private func call(_ observation: ReachabilityObservation) {
         let known = observation.position
-        observation.position = Observation.Position(reading: current, change: changes, look: looks)
+        observation.position = ReachabilityObservation.Position(reading: current, change: changes, look: looks)
         if known.change != changes, known.reading.snapshot != current.snapshot {
             observation.onChange(change(since: known))
         }
         if known.look != looks { observation.onLook() }
     }
 
-    private func change(since known: Observation.Position) -> ReachabilityChange {
+    private func change(since known: ReachabilityObservation.Position) -> ReachabilityChange {
         if let last, last.previous.time == known.reading.time, last.current.time == current.time { return last }
         let unknown = causes.filter { $0.number > known.change }
         let change = ReachabilityChange(

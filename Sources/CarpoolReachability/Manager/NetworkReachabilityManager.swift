@@ -7,32 +7,8 @@ public import CarpoolSystem
 /// is read afresh, and decided by what the kernel would do with a packet. It says why a request failed and when to try again; it is no
 /// reason not to try.
 public final class NetworkReachabilityManager: ReadinessHandler {
-    /// Keeps an observer listening for as long as it is held.
-    public final class Observation {
-        let onChange: (ReachabilityChange) -> Void
-        let onLook: () -> Void
-        /// What an observer knows that is called in slices.
-        var position: Position
-
-        struct Position {
-            var reading: ReachabilityReading
-            var change = 0
-            var look = 0
-        }
-
-        fileprivate init(
-            _ reading: ReachabilityReading, _ onChange: @escaping (ReachabilityChange) -> Void,
-            _ onLook: @escaping () -> Void
-        ) {
-            position = Position(reading: reading)
-            self.onChange = onChange
-            self.onLook = onLook
-        }
-    }
-
-    struct WeakObservation {
-        weak var observation: Observation?
-    }
+    /// What ``observe(isSliced:_:onLook:)`` returns.
+    public typealias Observation = ReachabilityObservation
 
     /// What it has done so far.
     public private(set) var statistics = ReachabilityStatistics()
@@ -44,7 +20,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     public private(set) var configuration: ReachabilityConfiguration
     private var current: ReachabilityReading
     private var interfaces: [Int: NetworkInterface] = [:]
-    private var observations: [WeakObservation] = []
+    private var observations: [ReachabilityObservation.Weak] = []
     private let slicedObservers: SlicedObservers
     private var news: NetlinkSocket?
     private var network: (any NetworkView)?
@@ -161,7 +137,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             return observation
         }
         observations.removeAll { $0.observation == nil }
-        observations.append(WeakObservation(observation: observation))
+        observations.append(.init(observation: observation))
         return observation
     }
 
