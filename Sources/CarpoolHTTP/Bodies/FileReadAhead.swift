@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Reads a range of a file ahead of the network: jobs of a worker fill two buffers, one after the other, which are emptied on the loop. Without
-/// a worker it reads where it is asked to.
+/// Reads a range of a file ahead of the network: jobs of a worker fill two buffers in turn, which are emptied on the
+/// loop. Without a worker it reads on the caller's thread.
 public final class FileReadAhead {
     /// To be called when there is something again after ``BodyReading/wait``.
     public var onReady: () -> Void = {}
@@ -10,22 +10,22 @@ public final class FileReadAhead {
     private let file: BodyFile
     private let offset: Int64
     private let length: Int64
-    /// How many bytes were handed out, and how many were asked for.
+    /// The number of bytes returned, and the number requested from jobs.
     private var position: Int64 = 0
     private var requested: Int64 = 0
-    /// What was read and not handed out.
+    /// Bytes that were read and not returned yet.
     private var blocks = ReadAheadBlocks()
-    /// Why no more comes.
+    /// Why reading ended early.
     private var shortage: Int32?
-    /// The job whose answer counts: what an earlier one read belongs to a sending that was given up.
+    /// The current job: the result of an earlier one belongs to a sending that was abandoned.
     private var job = 0
     private var isReading = false
     private var isAwaited = false
 
-    /// A buffer's size: one job for so many bytes costs less than reading them does.
+    /// The size of a buffer: a job for it costs less than the reading.
     private static let blockBytes: Int64 = 262_144
 
-    /// Begins to read so many bytes from a place in a file.
+    /// Starts reading a range of a file.
     public init(_ file: BodyFile, offset: Int64, length: Int64) {
         self.file = file
         self.offset = offset
@@ -33,7 +33,7 @@ public final class FileReadAhead {
         readAhead()
     }
 
-    /// Goes back to the first byte.
+    /// Rewinds to the first byte.
     public func restart() {
         guard position > 0 || shortage != nil else { return }
         position = 0
@@ -45,7 +45,7 @@ public final class FileReadAhead {
         readAhead()
     }
 
-    /// Copies the next bytes into a room that is not empty.
+    /// Copies the next bytes into a buffer that is not empty.
     public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
         guard position < length else { return .end }
         guard file.worker != nil else { return readDirectly(into: room) }
@@ -103,7 +103,8 @@ public final class FileReadAhead {
 }
 
 extension ReadAheadBlocks.Block {
-    /// Fills the buffer from a place on; returns why it ended too soon: 0 at the end of the file, else the number of the error.
+    /// Fills the buffer from a place on; returns why it ended too soon: 0 at the end of the file, else the number of
+    /// the error.
     fileprivate func fill(from file: WorkerFile, at offset: Int64, count wanted: Int) -> Int32? {
         while count < wanted {
             let read = pread(file.raw, room.baseAddress.map { $0 + count }, wanted - count, off_t(offset) + count)

@@ -1,5 +1,5 @@
-/// What jobs of a worker have read of a body and the network has not taken yet: two buffers, which are filled one after the other by jobs and
-/// emptied on the loop.
+/// Bytes of a body that jobs of a worker have read and the network has not taken yet: two buffers, which are filled
+/// in turn by jobs and emptied on the loop.
 public struct ReadAheadBlocks {
     /// A buffer on its way from a job to the loop and back.
     ///
@@ -44,7 +44,7 @@ public struct ReadAheadBlocks {
         if block.count > 0 { filled.append(block) } else { spare = block }
     }
 
-    /// Copies the next bytes into a room that is not empty; `nil` if there are none.
+    /// Copies the next bytes into a buffer that is not empty.
     public mutating func take(into room: UnsafeMutableRawBufferPointer) -> Int? {
         guard let first = filled.first else { return nil }
         let count = min(room.count, first.count - taken)

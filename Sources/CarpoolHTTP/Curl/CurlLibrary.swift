@@ -3,10 +3,10 @@ internal import Glibc
 
 /// The libcurl that this process runs with: the header's version says nothing about it.
 public enum CurlLibrary {
-    /// What is safe to do with a version.
+    /// What a version of libcurl can be used for safely.
     public enum Profile: String, Sendable {
-        /// HTTP/1.1, unless a request opts in to HTTP/2, and then with one stream on a connection: before 8.14.1, streams that share a
-        /// connection can hang for ever or end early without an error.
+        /// HTTP/1.1, unless a request opts in to HTTP/2, which then uses one stream per connection: before 8.14.1,
+        /// streams that share a connection can hang or end early without an error.
         case http1
         /// HTTP/2 with many streams on one connection.
         case multiplex
@@ -15,12 +15,12 @@ public enum CurlLibrary {
     /// The version in words, for example `8.14.1`.
     public static let version = String(cString: curl_version_info(CURLVERSION_FIRST).pointee.version)
 
-    /// What is safe to do with it.
+    /// What the loaded version can be used for safely.
     public static let profile = judge(curl_version_info(CURLVERSION_FIRST).pointee.version_num)
 
     static func judge(_ number: UInt32) -> Profile { number < 0x08_0E_01 ? .http1 : .multiplex }
 
-    /// Prepares libcurl; once for the process. Gives false if it cannot be used.
+    /// Initializes libcurl, once for the process. Returns false if that fails.
     static let isReady: Bool = {
         for name in strayVariables { unsetenv(name) }
         guard curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK else { return false }
@@ -28,8 +28,8 @@ public enum CurlLibrary {
         return true
     }()
 
-    /// Variables through which the environment of whoever happened to start the process would change the requests of all others: proxies,
-    /// resolver and trust, and the file into which OpenSSL would write the keys of every connection.
+    /// Environment variables that would change the requests of all clients: proxies, resolver and trust, and the file
+    /// to which OpenSSL would write the keys of every connection.
     private static let strayVariables = [
         "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY", "SSLKEYLOGFILE",
         "SSL_CERT_FILE", "SSL_CERT_DIR", "NETRC", "CURL_SSL_BACKEND", "HOSTALIASES", "LOCALDOMAIN", "RES_OPTIONS",

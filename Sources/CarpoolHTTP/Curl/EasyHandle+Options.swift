@@ -4,15 +4,16 @@ internal import CarpoolSystem
 
 /// Everything in which a hop's handle differs from libcurl's defaults.
 extension EasyHandle {
-    /// Headers that libcurl would add by itself: whoever asks for a request says what is in it. The first is for responses that are decoded;
-    /// libcurl would write the same, but in two steps and byte by byte. The last two are for requests with a body; `Expect` costs a second with
-    /// servers that do not know it (RFC 9110, section 10.1.1, leaves it to the client).
+    /// Headers that libcurl would add by itself; the request alone decides which it has. The first is for responses
+    /// that are decoded; libcurl would write the same, but in two steps and byte by byte. The last two are for
+    /// requests with a body; `Expect` costs a second with servers that do not know it (RFC 9110, section 10.1.1,
+    /// leaves it to the client).
     private static let defaults: [DefaultField] = [
         DefaultField(name: "Accept-Encoding", value: TransportRequest.encodings), DefaultField(name: "Accept"),
         DefaultField(name: "Content-Type"), DefaultField(name: "Expect"),
     ]
 
-    /// What a long transfer reads at a time, instead of 16 KiB: fewer system calls for each megabyte.
+    /// The receive buffer of a long transfer, instead of 16 KiB: fewer system calls for each megabyte.
     private static let longBufferBytes = 131_072
 
     /// From this size on a body is sent by larger pieces than libcurl's 64 KiB.
@@ -20,7 +21,7 @@ extension EasyHandle {
     /// The size of those pieces: fewer system calls for each megabyte.
     private static let sendBufferBytes = 524_288
 
-    /// The fields to add to those of a request.
+    /// The fields that are added to those of a request.
     private static func defaults(for request: TransportRequest, isDecoding: Bool) -> ArraySlice<DefaultField> {
         let first = isDecoding ? 0 : 1
         guard request.sendsLength else { return defaults[first..<2] }
@@ -51,18 +52,21 @@ extension EasyHandle {
         set(CURLOPT_PROTOCOLS_STR, text: request.url.origin.scheme)
         set(CURLOPT_PROXY, text: "")
         set(CURLOPT_NOSIGNAL, 1)
-        // Else ending a transfer that still resolves its host would hold the loop until the resolver answers.
+        // Without it, ending a transfer that still resolves its host would block the loop until the resolver answers.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
-        // Ours decides; libcurl's own divides it among the addresses of a host, so that a dead first one does not use it up.
+        // Ours decides; libcurl's own divides it among the addresses of a host, so that a dead first one does not use
+        // it up.
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeoutMilliseconds), Int(Int32.max)))
     }
 
-    /// - Parameter system: the system's authorities, which must live as long as the handle; `nil` if they cannot be read.
+    /// - Parameter system: the system's authorities, which must live as long as the handle; `nil` if they cannot be
+    ///   read.
     func setTrust(_ trust: ConnectionPartition.Trust, system: TrustStore?, _ configuration: TransportConfiguration) {
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        // With a directory of authorities beside the file, libcurl would read the file anew for each connection: 17 ms instead of 1.
+        // With a directory of authorities beside the file, libcurl would read the file again for each connection: 17
+        // ms instead of 1.
         set(CURLOPT_CAPATH, pointer: nil)
         switch trust {
         case .system:
@@ -77,7 +81,8 @@ extension EasyHandle {
         }
     }
 
-    /// Has connections trust a store, and no file. A transfer's callback for TLS, which is set later, does the same with these data.
+    /// Makes connections trust a store, and no file. The TLS callback of a transfer, which is set later, uses the
+    /// same data.
     private func use(_ store: TrustStore?) {
         set(CURLOPT_CAINFO, pointer: nil)
         CCurl_set_tls_setup(raw) { _, context, store in EasyHandle.prepareTLS(context, store) }

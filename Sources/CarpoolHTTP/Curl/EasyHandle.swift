@@ -1,7 +1,8 @@
 internal import CCurl
 
-/// libcurl's handle of one hop, with the C memory that must live as long: the header list and the buffer for error texts. Made fresh for
-/// every hop, never used again: a recycled handle carries state from one client's request to another's.
+/// libcurl's handle of one hop, with the C memory that must live as long: the header list and the buffer for error
+/// texts. Made fresh for every hop, never used again: a recycled handle carries state from one client's request to
+/// another's.
 struct EasyHandle {
     let raw: UnsafeMutableRawPointer
     private let memory: HandleMemory

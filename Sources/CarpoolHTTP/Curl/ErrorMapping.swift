@@ -9,7 +9,7 @@ struct ErrorMapping {
     var text: String
     /// The `errno` of the connection's last failed call; 0 if there was none.
     var systemCode: Int32 = 0
-    /// OpenSSL's verdict on the peer's certificate (`X509_V_ERR_...`); 0 if it was fine or never asked for.
+    /// OpenSSL's result of verifying the peer's certificate (`X509_V_ERR_...`); 0 if it was valid or not verified.
     var verification = 0
     /// Whether the connection stood and the request was about to be sent.
     var isRequestSent = false
@@ -61,7 +61,8 @@ struct ErrorMapping {
 
     /// Whether the connection ended, before any answer, because the server wants a client certificate.
     ///
-    /// The server's alert may lie unread behind a reset or a broken pipe, so that it is enough to know that the server asked.
+    /// The server's alert may lie unread behind a reset or a broken pipe, so that it is enough to know that the
+    /// server asked.
     private var isRefusedCertificate: Bool {
         guard !hasStatusLine else { return false }
         if text.contains("certificate required") { return true }
@@ -74,8 +75,8 @@ struct ErrorMapping {
         }
     }
 
-    /// Whether libcurl gave up on a head for its size. The older library has no number of its own for that, and over HTTP/2 it is that of a
-    /// connection that cannot be read.
+    /// Whether libcurl rejected a head for its size. The older version has no code of its own for that, and over
+    /// HTTP/2 it uses the one for a connection that cannot be read.
     private var isHeadTooLarge: Bool {
         guard isRequestSent, !hasHead else { return false }
         return code == CURLE_TOO_LARGE || code == CURLE_OUT_OF_MEMORY || text.contains("Too large")
@@ -88,7 +89,7 @@ struct ErrorMapping {
     private var classification: (kind: TransportError.Code, isPassing: Bool) {
         switch code {
         case CURLE_URL_MALFORMAT: (.badURL, false)
-        // The same number stands for a protocol that was never asked for and for an answer in none.
+        // The same code means an unsupported protocol in the request and an unexpected one in the response.
         case CURLE_UNSUPPORTED_PROTOCOL: isRequestSent ? (.badServerResponse, true) : (.unsupportedURL, false)
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: (.cannotFindHost, true)
         case CURLE_COULDNT_CONNECT:
@@ -99,7 +100,7 @@ struct ErrorMapping {
         case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
             (.networkConnectionLost, true)
         case CURLE_RECV_ERROR: receiveFailure
-        // On a connection that was used before, the newer library has this number for what is no HTTP.
+        // On a reused connection, the newer version has this code for a response that is not HTTP.
         case CURLE_WEIRD_SERVER_REPLY where isRequestSent && !hasStatusLine: (.badServerResponse, true)
         case CURLE_WEIRD_SERVER_REPLY: (.cannotParseResponse, false)
         case CURLE_OUT_OF_MEMORY where isHeadTooLarge: (.dataLengthExceedsMaximum, false)
@@ -116,7 +117,7 @@ struct ErrorMapping {
         }
     }
 
-    /// libcurl has one number for a lost connection and for framing that cannot be read; only its text tells them apart.
+    /// libcurl has one code for a lost connection and for invalid framing; only its text distinguishes them.
     private var receiveFailure: (kind: TransportError.Code, isPassing: Bool) {
         if text.contains("chunk") { return (.cannotParseResponse, false) }
         if isHeadTooLarge { return (.dataLengthExceedsMaximum, false) }

@@ -1,8 +1,8 @@
 internal import CCurl
 internal import Glibc
 
-/// One block of C memory for a request: libcurl's error buffer, the nodes of its header list, and their texts. One allocation instead of
-/// two for each field, and no walk to the list's end for each.
+/// One block of C memory for a request: libcurl's error buffer, the nodes of its header list, and their texts. One
+/// allocation instead of two for each field, and no walk to the list's end for each.
 struct HandleMemory {
     private let base: UnsafeMutableRawPointer
     /// A terminated text; empty until libcurl has something to say.
@@ -10,8 +10,8 @@ struct HandleMemory {
     /// `nil` if there are no headers.
     let headerList: UnsafeMutablePointer<curl_slist>?
 
-    /// Lays out `Name: value` lines: first those of `defaults` whose name no field has, where `Name:` without a value keeps libcurl from adding
-    /// its own; then the fields. Fails if memory is out.
+    /// Lays out `Name: value` lines: first those of `defaults` that no field overrides, where `Name:` without a value
+    /// keeps libcurl from adding its own; then the fields. Returns `nil` if memory is out.
     init?(fields: [HTTPField], defaults: ArraySlice<DefaultField>) {
         // The URL says what the host is.
         let fields = fields.contains { $0.isNamed("host") } ? fields.filter { !$0.isNamed("host") } : fields

@@ -1,5 +1,5 @@
-/// Makes a ``ResponseHead`` of the lines that libcurl hands over: the blocks of interim responses, the final head, and trailers all come
-/// the same way. Lines in, events out.
+/// Makes a ``ResponseHead`` of the lines that libcurl hands over: the blocks of interim responses, the final head,
+/// and trailers all come the same way. Lines in, events out.
 struct HeadReader {
     enum Event {
         /// More is to come.
@@ -14,8 +14,8 @@ struct HeadReader {
 
     /// The most bytes of all heads of a transfer: a little less than libcurl's own limit, so that the error is ours.
     static let maximumBytes = 300_000
-    /// The most lines of all heads of a transfer; those of a folded field count as well. Each costs a microsecond, however short it is, and one call
-    /// of libcurl reads the heads of a hundred streams.
+    /// Maximum number of lines in all heads of a transfer; those of a folded field count as well. Each costs a
+    /// microsecond, however short it is, and one call of libcurl reads the heads of a hundred streams.
     static let maximumLines = 256
 
     /// The status of the last block that began; 0 before the first.
@@ -26,7 +26,7 @@ struct HeadReader {
     /// Bytes of all lines so far.
     private(set) var byteCount = 0
     private var lineCount = 0
-    /// Whether the final head has been given out; what follows are trailers.
+    /// Whether the final head was returned; the lines after it are trailers.
     private(set) var isComplete = false
 
     /// Reads one line, its end included.
@@ -43,7 +43,7 @@ struct HeadReader {
         } else if text[0] == 0x20 || text[0] == 0x09 {
             fields.continueLast(with: text)
         } else {
-            // A line without a name tells nobody anything; peers of HTTP have always passed over it.
+            // A line without a name is ignored, as most HTTP implementations do.
             _ = fields.append(line: text)
         }
         return .none

@@ -1,13 +1,14 @@
-/// The message with which libcurl says that a server has refused a stream, which means that nothing was done with its request
-/// (RFC 9113, section 8.7). When libcurl then sends the request again, this is the only way to know that it may.
+/// The message with which libcurl says that a server has refused a stream, which means that nothing was done with its
+/// request (RFC 9113, section 8.7). When libcurl then sends the request again, this is the only way to know that it
+/// may.
 ///
 /// If a later version words it otherwise, such a request fails instead of being repeated: that is the safe side.
 enum RefusalMessage {
     private static let opening = Array("[HTTP/2] [".utf8)
     private static let closing = Array("] REFUSED_STREAM".utf8)
 
-    /// Whether a message reads `[HTTP/2] [21] REFUSED_STREAM, ...`, with any stream's number. Names and values from the wire come after other
-    /// words, so that no server can write this.
+    /// Whether a message reads `[HTTP/2] [21] REFUSED_STREAM, ...`, with any stream's number. Names and values from
+    /// the wire come after other words, so that no server can write this.
     static func matches(_ text: UnsafeRawBufferPointer) -> Bool {
         guard text.starts(with: opening) else { return false }
         let number = text[opening.count...].prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }

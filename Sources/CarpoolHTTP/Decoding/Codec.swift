@@ -3,7 +3,7 @@ internal import CZlib
 
 /// One decoder of a library's.
 final class Codec {
-    /// What one step has read and written.
+    /// The bytes that one step has read and written.
     struct Step {
         var read = 0
         var written = 0
@@ -15,9 +15,9 @@ final class Codec {
     }
 
     private let coding: ContentCoding
-    /// Made with the first byte, which tells a zlib stream from a bare one.
+    /// Created with the first byte, which distinguishes a zlib stream from a bare one.
     private var format: Format?
-    /// Whether the stream has ended: what follows it is passed over.
+    /// Whether the stream has ended: bytes after it are ignored.
     private var isOver = false
 
     init(_ coding: ContentCoding) { self.coding = coding }

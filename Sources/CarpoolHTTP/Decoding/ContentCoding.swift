@@ -1,4 +1,4 @@
-/// The codings of a body (RFC 9110, section 8.4.1) that are undone here.
+/// The content codings (RFC 9110, section 8.4.1) that can be decoded.
 public enum ContentCoding: Sendable {
     /// RFC 1952.
     case gzip
@@ -20,11 +20,11 @@ public enum ContentCoding: Sendable {
         }
     }
 
-    /// More codings than that are not undone: each is another buffer, and another factor of a bomb.
+    /// Maximum number of codings: each is another buffer, and another factor of a decompression bomb.
     static let maximumCount = 4
 
-    /// The codings of a body in the order in which they were applied; `nil` if there is none, or one that cannot be undone: then the body
-    /// is handed over as it came.
+    /// The codings of a body in the order in which they were applied; `nil` if there is none, or an unknown one: then
+    /// the body is passed on undecoded.
     static func decodable(in head: ResponseHead) -> [ContentCoding]? {
         let tokens = tokens(in: head)
         guard !tokens.isEmpty, tokens.count <= maximumCount else { return nil }
@@ -32,15 +32,16 @@ public enum ContentCoding: Sendable {
         return codings.count == tokens.count && codings.allSatisfy(\.isAvailable) ? codings : nil
     }
 
-    /// What `Content-Encoding` says if a body that should have been decoded was not, because not all of it is known; `nil` if it was.
+    /// The value of `Content-Encoding` if a body was not decoded because of an unknown coding; `nil` if it was
+    /// decoded.
     public static func unknown(in head: ResponseHead) -> String? {
         let tokens = tokens(in: head)
         guard !tokens.isEmpty, decodable(in: head) == nil else { return nil }
         return tokens.prefix(maximumCount).joined(separator: ", ") + (tokens.count > maximumCount ? ", ..." : "")
     }
 
-    /// The first tokens of all `Content-Encoding` fields in lower case, without `identity`: one more than ``maximumCount``, since an origin may
-    /// send a hundred thousand.
+    /// The first tokens of all `Content-Encoding` fields in lower case, without `identity`: one more than
+    /// ``maximumCount``, since an origin may send a hundred thousand.
     private static func tokens(in head: ResponseHead) -> [String] {
         var tokens: [String] = []
         for value in head.fields.all("content-encoding") {

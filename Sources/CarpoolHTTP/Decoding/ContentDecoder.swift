@@ -1,7 +1,7 @@
-/// Undoes the codings of a body, piece by piece, with one buffer of output and one between any two codings: whatever a body decodes to, it takes
-/// no more memory.
+/// Decodes a body piece by piece, with one buffer of output and one between any two codings: memory does not grow
+/// with the decoded size.
 final class ContentDecoder {
-    /// What a coding reads: the output of the one that was applied after it.
+    /// One coding and its input: the output of the coding that was applied after it.
     private struct Stage {
         let codec: Codec
         var input: [UInt8] = []
@@ -11,24 +11,25 @@ final class ContentDecoder {
     private static let outputBytes = 16_384
     private static let stageBytes = 16_384
 
-    /// The last coding that was applied first; the others read what it gives.
+    /// The last applied coding first; the others read its output.
     private var stages: [Stage]
     private var output = [UInt8](repeating: 0, count: ContentDecoder.outputBytes)
     private var outputCount = 0
-    /// How much of the present piece was read.
+    /// How much of the current piece was read.
     private var taken = 0
 
     /// A decoder for codings in the order in which they were applied.
     init(_ codings: [ContentCoding]) { stages = codings.reversed().map { Stage(codec: Codec($0)) } }
 
-    /// Decodes more of a piece, unless there is output already. Gives false when all of the piece is decoded and taken.
+    /// Decodes more of a piece, unless there is output already. Returns false when all of the piece is decoded and
+    /// taken.
     func fill(from piece: UnsafeRawBufferPointer) throws(TransportError) -> Bool {
         guard outputCount == 0 else { return true }
         outputCount = try pull(stages.count - 1, &output, from: piece)
         return outputCount > 0
     }
 
-    /// What is decoded and not taken yet.
+    /// Calls the body with the output that is not taken yet.
     func withOutput<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         output.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<outputCount])) }
     }
@@ -36,10 +37,11 @@ final class ContentDecoder {
     /// The output was taken.
     func dropOutput() { outputCount = 0 }
 
-    /// The piece is read to its end; the next one is another.
+    /// The piece was read completely; the next one is another.
     func finishPiece() { taken = 0 }
 
-    /// Has a stage give output; reads what it needs from the stage before, or from the piece. Gives 0 when the piece is at its end.
+    /// Produces output of a stage; reads its input from the stage before, or from the piece. Returns 0 at the end of
+    /// the piece.
     private func pull(
         _ index: Int, _ room: inout [UInt8], from piece: UnsafeRawBufferPointer
     ) throws(TransportError) -> Int {

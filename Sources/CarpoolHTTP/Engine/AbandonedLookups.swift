@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 
-/// Transfers that have ended while libcurl looked up their hosts. The look-up goes on in a thread until the resolver answers or gives up, half a
-/// minute later if the name server is silent; until then it keeps the transfer's place among the connections, so that look-ups have the same
-/// limits, of each client and in sum.
+/// Host look-ups whose transfers have ended. The look-up goes on in a thread until the resolver answers or times out,
+/// half a minute later if the name server is silent; until then it keeps the transfer's slot, so that look-ups have
+/// the same limits, per client and in total.
 struct AbandonedLookups {
     struct Lookup {
         let host: String

@@ -2,13 +2,13 @@ internal import CCurl
 internal import CarpoolSystem
 internal import Glibc
 
-/// What libcurl tells a transfer while it works on it. Nothing here may call libcurl, but to read from the transfer's own handle.
+/// Callbacks of libcurl for a transfer. Nothing here may call libcurl, except to read from the transfer's own handle.
 extension CurlTransfer {
-    /// What the write callback answers to end the transfer.
+    /// The write callback's return value that ends the transfer.
     private static let refusal = 0
-    /// Decoded bytes that are let pass before the ratio counts.
+    /// Decoded bytes that are accepted before the ratio counts.
     private static let decodingGrace: Int64 = 1 << 20
-    /// Encoded bytes that libcurl may have in hand without having counted them: its receive buffer.
+    /// Encoded bytes that libcurl may hold without having counted them: its receive buffer.
     private static let uncounted: Int64 = 16_384
 
     /// Bytes have moved: neither the peer nor libcurl is stuck.
@@ -23,8 +23,8 @@ extension CurlTransfer {
         switch headReader.read(line) {
         case .none: break
         case .head(let head):
-            // Which length is right cannot be known, and on a shared connection the wrong one gives what follows to somebody else
-            // (RFC 9112, section 6.3).
+            // Which length is right is unknown, and on a shared connection the wrong one passes the following bytes
+            // to another request (RFC 9112, section 6.3).
             guard !head.fields.hasConflict("content-length") else {
                 failure = TransportError(.cannotParseResponse, "the response's head gives several lengths for its body")
                 return CurlTransfer.refusal
@@ -43,7 +43,7 @@ extension CurlTransfer {
     }
 
     private func receive(_ head: ResponseHead) {
-        // Older versions of libcurl would wait for ever to send what the server does not want any more.
+        // Older versions of libcurl would wait without end to send what the server does not want any more.
         if deadlines.isBodyAwaited, head.status >= 300 { transport.resumeSending(self) }
         if isDecoding { decoder = ContentCoding.decodable(in: head).flatMap(ContentDecoder.init) }
         delegate?.transfer(self, didReceive: head)
@@ -73,7 +73,7 @@ extension CurlTransfer {
         }
     }
 
-    /// Gives decoded bytes to the delegate.
+    /// Passes decoded bytes to the delegate.
     private func pass(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let delegate else { return .stop }
         guard !isDecompressionBomb(decoded: decodedBytes &+ Int64(bytes.count), uncounted: CurlTransfer.uncounted)
@@ -86,8 +86,8 @@ extension CurlTransfer {
         return result
     }
 
-    /// Decodes a piece, and gives what comes of it to the delegate. libcurl gives a piece that was not taken again from its first byte, so
-    /// that the decoder has to remember how much of it was read.
+    /// Decodes a piece and passes the output to the delegate. libcurl repeats a piece that was not accepted from its
+    /// first byte, so the decoder remembers how much of it was read.
     private func decode(_ bytes: UnsafeRawBufferPointer, with decoder: ContentDecoder) -> BodyDisposition {
         do throws(TransportError) {
             while try decoder.fill(from: bytes) {
@@ -103,7 +103,7 @@ extension CurlTransfer {
         return .accept
     }
 
-    /// Whether so many decoded bytes are too many for the encoded ones.
+    /// Whether the ratio of decoded to encoded bytes exceeds the request's limit.
     func isDecompressionBomb(decoded: Int64, uncounted: Int64) -> Bool {
         guard isDecoding, decoded > CurlTransfer.decodingGrace, case .running(let easy) = phase else { return false }
         let encoded = easy.offset(CURLINFO_SIZE_DOWNLOAD_T) &+ uncounted
@@ -117,7 +117,7 @@ extension CurlTransfer {
             isDecodedTooLarge: true)
     }
 
-    /// A connection stands and the request goes out next. Gives false if it must not.
+    /// The connection is made and the request is about to be sent. Returns false if it must not be sent.
     func willSend(localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) -> Bool {
         pool?.multi.hasProgressed = true
         if sendCount == 0 || request.method.isIdempotent, transport.refusesReuse(of: localPort, for: self) {
@@ -144,7 +144,8 @@ extension CurlTransfer {
         return true
     }
 
-    /// libcurl says what it does. Only one thing of that is of interest, and it is told in no other way.
+    /// A debug message of libcurl. The refusal of a stream is the only one of interest; it is reported in no other
+    /// way.
     func receiveMessage(_ text: UnsafeRawBufferPointer) {
         if RefusalMessage.matches(text) { isRefused = true }
     }

@@ -1,8 +1,8 @@
 internal import CCurl
 
-/// How a transfer's end is told.
+/// The errors of a transfer.
 extension CurlTransfer {
-    /// What is wrong with a transfer that libcurl has finished with this result; `nil` if it is well.
+    /// The error of a transfer that libcurl has finished with this result; `nil` if it succeeded.
     func error(for result: CURLcode) -> TransportError? {
         guard case .running(let easy) = phase else { return nil }
         guard result == CURLE_OK else {
@@ -16,7 +16,7 @@ extension CurlTransfer {
         }
         guard headReader.isComplete else {
             if headReader.status == 101 { return ErrorMapping.switchedError }
-            // libcurl is content with a head that breaks off.
+            // libcurl reports success for a head that is cut off.
             return TransportError(
                 .networkConnectionLost, "the connection ended within the response's head",
                 isRetryable: request.method.isIdempotent)
@@ -24,7 +24,7 @@ extension CurlTransfer {
         return isDecompressionBomb(decoded: decodedBytes, uncounted: 0) ? decompressionBombError : nil
     }
 
-    /// What is told when libcurl would send a request again that must not be repeated.
+    /// The error when libcurl would resend a request that must not be repeated.
     var unrepeatedError: TransportError {
         if isCertificateWanted { return ErrorMapping.certificateError }
         return TransportError(
@@ -32,8 +32,8 @@ extension CurlTransfer {
             "the connection ended before any response; the request may have been processed and was not repeated")
     }
 
-    /// Whether a pooled connection turned out to be dead while it was sent. libcurl sends it again only if reading was what failed, and a body
-    /// makes it as likely to be the writing.
+    /// Whether the request failed because a pooled connection was dead while it was sent, so that it can be sent
+    /// again. libcurl resends it only if reading was what failed; with a body, writing fails as often.
     var canBeResent: Bool { sendCount == 1 && canBeRepeated }
 
     private var canBeRepeated: Bool {
@@ -43,10 +43,10 @@ extension CurlTransfer {
         return true
     }
 
-    /// Whether its connection was ended by us because nothing comes over it any more, and it fails with that.
+    /// Whether its connection was aborted because the local address was lost, and the transfer fails with that.
     var failsWithLostAddress: Bool { connection?.isAborted == true && !canBeRepeated }
 
-    /// What is told when time has run out.
+    /// The error when a deadline has passed.
     func timeoutError(_ kind: Deadlines.Kind) -> TransportError {
         let message =
             switch kind {
@@ -62,7 +62,7 @@ extension CurlTransfer {
             isRetryable: kind != .body && (sendCount == 0 || request.method.isIdempotent))
     }
 
-    /// What it waits for, if it is in the queue.
+    /// Its position in the queue and what it waits for; `nil` if it does not wait.
     private var wait: TransportError.Wait? {
         guard case .waiting = phase, let slot else { return nil }
         return TransportError.Wait(

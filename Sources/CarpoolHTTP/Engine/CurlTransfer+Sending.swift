@@ -2,10 +2,10 @@ internal import CCurl
 internal import CarpoolSystem
 internal import Glibc
 
-/// How a transfer gives libcurl the body of its request. Nothing here may call libcurl.
+/// How a transfer sends the body of its request. Nothing here may call libcurl.
 extension CurlTransfer {
-    /// Goes to the first byte of the body, before each sending: libcurl rewinds only what it knows to have sent. Gives false if there is no way
-    /// back.
+    /// Rewinds the body before each sending: libcurl rewinds only what it knows to have sent. Returns false if the
+    /// body cannot be rewound.
     func beginBody() -> Bool {
         if case .source(let source) = request.body {
             guard source.canRestart else { return false }
@@ -19,7 +19,7 @@ extension CurlTransfer {
         return true
     }
 
-    /// Begins to read a body's file ahead, or goes back to its first byte.
+    /// Starts reading a body's file ahead, or rewinds it.
     private func prepareFile() {
         guard case .file(let file, let offset, let length) = request.body else { return }
         if let fileReader { return fileReader.restart() }
@@ -56,18 +56,20 @@ extension CurlTransfer {
         }
     }
 
-    /// Bodies up to this size are taken by the peer's kernel, whatever its program does.
+    /// Bodies up to this size are accepted by the peer's kernel, whatever its program does.
     private static let smallBodyBytes: Int64 = 65_536
 
-    /// A server that is slow to take a large body lets it lie in our kernel, which would pass for a peer that has vanished.
+    /// A server that is slow to read a large body leaves it in our kernel's send buffer, where TCP_USER_TIMEOUT would
+    /// take the peer for dead.
     private func beginSending(over connection: OriginConnection) {
         connection.isSendingBody = true
         guard request.body.lengthBytes ?? .max > CurlTransfer.smallBodyBytes else { return }
         transport.connections.raiseUserTimeout(connection)
     }
 
-    /// Whether there is something to be read before more is sent. A server that has said enough and closes makes the next sending fail, and
-    /// libcurl gives up at that, with the answer unread. Asked for once before each piece: what is unread may be no answer.
+    /// Whether there is input to read before more is sent. A server that has answered early and closes makes the next
+    /// sending fail, upon which libcurl gives up with the answer unread. Checked once before each piece: the input
+    /// may be something else.
     private var hasUnreadResponse: Bool {
         guard !hasCheckedForResponse, bodyPosition > 0, let connection, connection.negotiated?.httpVersion != "h2"
         else {

@@ -1,5 +1,5 @@
-/// A transfer as its owner sees it. The transport carries out what is asked for when the turn of the loop ends:
-/// libcurl must not be called from its own callbacks.
+/// The transfer as a task. The transport carries out each request when the turn of the loop ends, because libcurl
+/// must not be called from its own callbacks.
 extension CurlTransfer: TransportTask {
     func cancel() { transport.cancel(self) }
     func pause() { transport.pause(self) }

@@ -1,52 +1,52 @@
 internal import CCurl
 internal import CarpoolSystem
 
-/// A transfer of libcurl's: one hop under way.
+/// A transfer that libcurl carries out: one hop of a request.
 final class CurlTransfer {
     /// Its number, unique in its transport.
     let id: Int
     let request: TransportRequest
 
-    /// Where it is on its way; each case holds what is alive in it.
+    /// The state of the transfer; each case holds what exists in it.
     enum Phase {
-        /// Asked for; not yet in the queue.
+        /// Started; not yet in the queue.
         case new
         /// In the admission queue of its origin.
         case waiting
         /// With libcurl.
         case running(EasyHandle)
-        /// Over; its delegate knows.
+        /// Completed; its delegate was notified.
         case ended
     }
 
     let transport: CurlTransport
-    /// How soon it has its turn, if it waits.
+    /// The priority with which it waits in the queue.
     var priority: TransferPriority
     var delegate: (any TransferDelegate)?
     var phase = Phase.new
     var pool: OriginPool?
-    /// Its place in the admission queue, while it waits there and while it is under way.
+    /// Its slot in the admission queue, while it waits and while it is under way.
     var slot: AdmissionSlot?
     var connection: OriginConnection?
-    /// Sockets opened for it that have not become a connection: one for each address that libcurl tries.
+    /// Sockets opened for it that are not connected yet: one for each address that libcurl tries.
     var connectAttempts: [OriginConnection] = []
-    /// Looks after the deadlines; armed while the transfer lives.
+    /// Fires at the next deadline; armed while the transfer is under way.
     var timer: Timer?
     var deadlines: Deadlines
     var headReader = HeadReader()
-    /// Set as soon as we, not libcurl, know why it fails; it has the last word.
+    /// The error of the transfer as soon as it is known; it takes precedence over libcurl's result.
     var failure: TransportError?
     /// Wall clock, microseconds.
     let fetchStart: Int64
-    /// How often a request was about to be sent: more than once if libcurl repeats it on another connection.
+    /// How often the request was about to be sent: more than once if libcurl repeats it on another connection.
     var sendCount = 0
-    /// Whether the server has said that it did nothing with the request, so that it may be sent again whatever its method.
+    /// Whether the server has refused the request unprocessed, so that it may be resent whatever its method.
     var isRefused = false
-    /// Whether the last piece of the body was held back to have something read first.
+    /// Whether the last piece of the body was delayed to have input read first.
     var hasCheckedForResponse = false
-    /// Bytes of the request's body given to libcurl since its (last) beginning.
+    /// Bytes of the request's body passed to libcurl since its (last) beginning.
     var bodyPosition: Int64 = 0
-    /// The system's authorities, as long as libcurl may use them for this transfer.
+    /// The system's certificate authorities; kept alive as long as libcurl may use them for this transfer.
     var systemTrust: TrustStore?
     /// Reads the file of the body; made when the body is first sent.
     var fileReader: FileReadAhead?
@@ -56,27 +56,27 @@ final class CurlTransfer {
     var movedInTurn = 0
     /// The pieces in which its body comes.
     var pieces = PieceTracker()
-    /// Whether it is paused because it has had its share of a turn; its own side and its peer have no part in that.
+    /// Whether it is paused because it has used its share of the turn, not by its owner or its peer.
     var hasUsedItsShare = false
-    /// Whether libcurl keeps the last piece, because the answer to it was to pause.
+    /// Whether libcurl keeps the last piece, because the callback returned a pause.
     var keepsPiece = false
-    /// Whether it is held up and counts in no limit of the admission queue.
+    /// Whether it is paused and has released its slot, so that it counts in no limit of the queue.
     var hasReleasedSlot = false
-    /// Whether the server has asked for a client certificate; it got none.
+    /// Whether the server has requested a client certificate; none is sent.
     var isCertificateWanted = false
     /// Whether the connection had been used before.
     var isReused = false
     /// Whether the body is decoded, if its coding is known.
     var isDecoding = false
-    /// Undoes the codings of the body; `nil` if it has none that is known.
+    /// Decodes the body; `nil` if it has no coding, or an unknown one.
     var decoder: ContentDecoder?
-    /// Whether the pooled connection that libcurl chose last was not fit for use.
+    /// Whether the pooled connection that libcurl chose last was refused as unusable.
     var hasRefusedReuse = false
-    /// Whether that has happened at all, so that the transfer is given a connection of its own.
+    /// Whether that has happened before, so that the transfer uses a new connection.
     var needsFreshConnection = false
-    /// Whether addresses were left out because nothing can leave for their family.
+    /// Whether addresses were skipped because their family is not usable.
     var hasSkippedFamily = false
-    /// Whether none is left out any more.
+    /// Whether addresses of all families are tried.
     var triesEveryFamily = false
 
     init(id: Int, request: TransportRequest, delegate: any TransferDelegate, transport: CurlTransport) {
@@ -93,10 +93,10 @@ final class CurlTransfer {
             queueMilliseconds: request.queueTimeoutMilliseconds)
     }
 
-    /// How many turns of small transfers it has taken: one for each 64 KiB that it moved.
+    /// The number of turns of small transfers that it has taken: one for each 64 KiB that it moved.
     var turnsTaken: Int { Int(clamping: (decodedBytes &+ bodyPosition) >> 16) }
 
-    /// Whether it waits for its share of a turn, so that no silence is the peer's.
+    /// Whether it waits for its share of a turn; meanwhile no silence is the peer's.
     var awaitsShare: Bool { hasUsedItsShare || connection?.isQueued == true }
 
     var hasEnded: Bool {

@@ -1,15 +1,18 @@
 internal import CarpoolSystem
 
-/// What follows for connections when the machine's network changes.
+/// How connections react to changes of the machine's network.
 extension CurlTransport {
-    /// How long nothing may arrive over a connection whose own address has gone, in milliseconds: addresses that are renewed come back sooner.
+    /// How long nothing may arrive over a connection that lost its local address, in milliseconds: addresses that are
+    /// renewed come back sooner.
     private static let lostAddressMilliseconds = 1_000
 
-    /// Tells which addresses the machine has now, as inet_ntop(3) writes them; all of them, whenever they may have changed.
+    /// Updates the local addresses of the machine: all of them, as inet_ntop(3) writes them, whenever they may have
+    /// changed.
     ///
-    /// The kernel keeps connections from an address that has gone and says nothing: whoever used them would wait for an answer in vain. Idle ones
-    /// are closed at once, and those in use serve no other transfer; if nothing arrives over them for a second and the address has not come back,
-    /// their transfers fail with ``TransportError/Code/networkConnectionLost``. Connections from other addresses stay.
+    /// The kernel keeps connections from a lost address without an error, so that their transfers would wait for
+    /// nothing. Idle ones are closed at once, and those in use serve no other transfer; if nothing arrives over them
+    /// for a second and the address has not come back, their transfers fail with
+    /// ``TransportError/Code/networkConnectionLost``. Connections from other addresses stay.
     /// - Returns: how many idle connections were closed.
     @discardableResult public func localAddressesDidChange(to addresses: Set<String>) -> Int {
         network.change(to: addresses)
@@ -29,11 +32,11 @@ extension CurlTransport {
         return closed
     }
 
-    /// Tells over which families of addresses anything can leave the machine. Addresses of the other are not tried, unless the host has none that
-    /// can be reached otherwise.
+    /// Sets the address families that can reach other machines. Addresses of another family are not tried, unless the
+    /// host has no others or they fail.
     public func usableFamiliesDidChange(to families: AddressFamilies) { network.use(families) }
 
-    /// Has names resolved anew: the network, or who answers for names, is another one. Connections that stand are not touched.
+    /// Makes names be resolved again, after a change of network or of name servers. Existing connections are kept.
     public func expireDNSCache() { network.expireDNSCache(at: loop.now) }
 
     private func lostItsAddress(_ connection: OriginConnection) -> Bool {
@@ -41,7 +44,7 @@ extension CurlTransport {
         return network.lost.contains(address)
     }
 
-    /// Looks again in a second while there is anything to look at.
+    /// Checks again in a second while any connection is affected.
     private func watchLostAddresses() {
         guard connections.all.contains(where: { lostItsAddress($0) && !$0.isIdle && !$0.isShutDown }) else { return }
         let timer = lostAddressTimer ?? Timer { [unowned self] in abortLostAddresses() }
@@ -51,7 +54,7 @@ extension CurlTransport {
 
     private func abortLostAddresses() {
         for connection in connections.all where lostItsAddress(connection) && !connection.isIdle {
-            // Without interest nobody reads: its transfers are held up, and the silence is our own.
+            // Without interest nothing is read: its transfers are paused, and the silence is our own.
             guard !connection.interest.isEmpty, !connection.hasInput,
                 connection.silenceMilliseconds >= CurlTransport.lostAddressMilliseconds
             else { continue }
@@ -62,14 +65,14 @@ extension CurlTransport {
 }
 
 extension CurlTransfer {
-    /// What is told of a transfer whose connection's own address has gone.
+    /// The error of a transfer whose connection lost its local address.
     var lostAddressError: TransportError {
         TransportError(
             .networkConnectionLost, "this machine's address of the connection has gone, and nothing came any more",
             isRetryable: request.method.isIdempotent)
     }
 
-    /// Whether to leave out an address of a host: nothing can leave for its family, while it can for the other. Loopback is always there.
+    /// Whether to skip an address of a host: its family is not usable, and the other one is. Loopback always is.
     func skipsFamily(family: AddressFamilies, isLoopback: Bool) -> Bool {
         guard !triesEveryFamily, !isLoopback, let only = transport.network.onlyFamily, family != only,
             !request.url.origin.isLiteral
@@ -78,6 +81,6 @@ extension CurlTransfer {
         return true
     }
 
-    /// Whether a transfer that has found no way shall look at the addresses too that it has left out.
+    /// Whether a transfer that could not connect tries the skipped addresses too.
     var canTryEveryFamily: Bool { hasSkippedFamily && !triesEveryFamily && failure == nil && sendCount == 0 }
 }

@@ -1,27 +1,28 @@
 internal import CarpoolSystem
 
-/// How large transfers share the turns of the loop: each moves a share, and waits for the others and for everything that is small.
+/// How large transfers share the turns of the loop: each moves a share, then waits for the others and for small
+/// transfers.
 extension CurlTransport {
-    /// What waits for its share of a later turn.
+    /// An entry of the bulk queue, which waits for its share of a later turn.
     enum Bulk {
-        /// A connection at which something is ready, and over which much was moved when it was last served.
+        /// A ready connection over which much was moved when it was last served.
         case connection(OriginConnection)
-        /// A transfer that was paused because it has had its share.
+        /// A transfer that was paused because it has used its share.
         case transfer(CurlTransfer)
     }
 
-    /// Whether the present turn has lasted so long that what can wait shall wait for the next; reads the clock.
+    /// Whether the turn has lasted so long that deferrable work waits for the next one; reads the clock.
     var isTurnOld: Bool { MonotonicTime.read().microseconds(since: loop.now) >= TurnBudget.turnMicroseconds }
 
-    /// Returns whether a piece of a body must wait: not its transfer's first in this turn, and not in the middle of what libcurl has read,
-    /// of which it would have to make a copy.
+    /// Returns whether a piece of a body must wait: neither the transfer's first in this turn, nor in the middle of a
+    /// buffer of libcurl, of which it would have to make a copy.
     func mustWait(_ transfer: CurlTransfer, with bytes: UnsafeRawBufferPointer) -> Bool {
         let isLast = transfer.pieces.isLast(bytes)
         return mustWait(transfer, isWhole: isLast)
     }
 
-    /// Returns whether a transfer must move nothing more in this turn; then it goes on in a later one by itself, and the callback that asks
-    /// answers libcurl with a pause. Called from within libcurl.
+    /// Returns whether a transfer must move nothing more in this turn; then it is resumed in a later one, and the
+    /// callback that asked returns a pause to libcurl. Called from within libcurl.
     func mustWait(_ transfer: CurlTransfer, isWhole: Bool = true) -> Bool {
         budget.begin(turn: loop.turns)
         if transfer.turn != loop.turns {
@@ -41,14 +42,15 @@ extension CurlTransport {
         return true
     }
 
-    /// Notes bytes of a body that were moved, in either direction. Called from within libcurl, after ``mustWait(_:)``.
+    /// Records bytes of a body that were moved, in either direction. Called from within libcurl, after
+    /// ``mustWait(_:)``.
     func noteMoved(_ count: Int, by transfer: CurlTransfer) {
         budget.move(count)
         transfer.movedInTurn &+= count
         transfer.connection?.moved &+= count
     }
 
-    /// Lets a connection wait until the small ones of this turn are served.
+    /// Defers a connection until the small ones of this turn are served.
     func serveLater(_ connection: OriginConnection, _ bits: Int32) {
         connection.readyBits |= bits
         guard !connection.isQueued else { return }
@@ -57,7 +59,7 @@ extension CurlTransport {
         observeTurn()
     }
 
-    /// Serves those that wait, in the order of their waiting, until the turn's budget is spent; one of them in any case.
+    /// Serves the bulk queue in order until the turn's budget is spent; at least one entry.
     func serveBulk() {
         guard !bulk.isEmpty else { return }
         budget.begin(turn: loop.turns)
@@ -76,7 +78,7 @@ extension CurlTransport {
         guard transfer.hasUsedItsShare else { return }
         transfer.hasUsedItsShare = false
         transfer.connection?.hasUsedItsShare = false
-        // What its own side holds up goes on when that side says so.
+        // A transfer that its owner has paused is resumed by its owner only.
         guard case .running(let easy) = transfer.phase, !transfer.deadlines.isPaused else { return }
         transfer.deadlines.active(at: loop.now)
         resumeInLibcurl(transfer, easy)

@@ -2,7 +2,7 @@ internal import CCurl
 internal import CarpoolSystem
 internal import Glibc
 
-/// Origins, their connections, and their upkeep.
+/// The pools of origins, their connections, and their maintenance.
 extension CurlTransport {
     // MARK: Finding
 
@@ -25,7 +25,7 @@ extension CurlTransport {
         return pool
     }
 
-    /// The origins of a user; kept from the first one on, since a daemon has few users.
+    /// The origins of a user; kept once created, since a daemon has few users.
     private func userPools(of user: UInt32?) -> UserPools {
         if let known = users[user] { return known }
         let new = UserPools(number: users.count)
@@ -33,7 +33,7 @@ extension CurlTransport {
         return new
     }
 
-    /// Without TLS there is nothing to trust and nothing to agree on, so only the user separates connections.
+    /// Without TLS there is no trust and no negotiation, so only the user separates connections.
     private func multiKey(for request: TransportRequest) -> MultiHandle.Key {
         guard request.url.origin.scheme == "https" else {
             let partition = ConnectionPartition(user: request.partition.user)
@@ -45,7 +45,8 @@ extension CurlTransport {
             case (.automatic, .multiplex) where !configuration.allowsHTTP2: .http1
             case (.automatic, .multiplex), (.http2, .multiplex): request.isLong ? .singleStream : .multiplexed
             case (.automatic, .http1): .http1
-            // The older library spins while an HTTP/2 peer reads nothing of a body; what fits the first window (RFC 9113, section 6.9.2) is read.
+            // The older version spins while an HTTP/2 peer reads nothing of a body; a body within the first window
+            // (RFC 9113, section 6.9.2) is read.
             case (.http2, .http1): request.body.lengthBytes ?? .max <= 65_535 ? .singleStream : .http1
             }
         return MultiHandle.Key(partition: request.partition, httpProtocol: httpProtocol, isLong: request.isLong)
@@ -80,18 +81,19 @@ extension CurlTransport {
         if let connection = connections.open(family: family, type: type, protocol: `protocol`, pool: pool) {
             return connection
         }
-        // The next one finds room; this one fails, and may be tried again.
+        // The next attempt will find a descriptor; this one fails and may be retried.
         if errno == EMFILE || errno == ENFILE { _ = closePool() }
         return nil
     }
 
-    /// A transfer has a connection, or has ended: what else it tried has come to nothing. Older versions of libcurl do not say so.
+    /// Closes the remaining connection attempts of a transfer that has a connection or has ended. Older versions of
+    /// libcurl do not report them.
     func discardConnectAttempts(of transfer: CurlTransfer) {
         for attempt in transfer.connectAttempts where attempt.negotiated == nil { connections.discard(attempt) }
         transfer.connectAttempts = []
     }
 
-    /// Notes which connection a transfer is about to use. Called from within libcurl.
+    /// Records the connection that a transfer is about to use. Called from within libcurl.
     func attach(_ transfer: CurlTransfer, localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) {
         if let previous = transfer.connection { connections.release(previous) }
         transfer.connection = nil
@@ -110,22 +112,22 @@ extension CurlTransport {
         if transfer.request.url.origin.scheme == "https" { transfer.delegate?.transferDidSecureConnection(transfer) }
     }
 
-    /// Something happened at a connection that lies in the pool: most often its peer has closed it. Where no bytes may come it is never used
-    /// again, because 7.88.1 takes what has come for the response to the next request.
+    /// An idle connection became readable: most often its peer has closed it. Where no bytes may arrive the
+    /// connection is never used again, because 7.88.1 takes them for the response to the next request.
     func idleConnectionBecameReadable(_ connection: OriginConnection) {
         if connection.mustBeQuiet {
             if !connection.isQuiet { return end(connection) }
-            // Room to write, which is no news; but from now on there must be word of what comes.
+            // Only writable, which means nothing; from now on readability matters.
             return loop.setInterest(.readable, for: connection.descriptor, handler: connection.pool.multi)
         }
-        // libcurl looks through its pool at most once a second, so that the first sweep may come to nothing.
+        // libcurl checks its pool at most once a second, so that the first sweep may find nothing.
         connection.sweepsPending = 2
         isSweepUrgent = true
         connection.pool.multi.sweepAtTurnEnd()
     }
 
-    /// Whether the connection that libcurl has chosen for a transfer has bytes that nobody has asked for, or is at its end: then it is ended
-    /// here. Newer versions of libcurl look for themselves. Called from within libcurl.
+    /// Whether the connection that libcurl has chosen for a transfer has unexpected bytes or was closed: then it is
+    /// ended here. Newer versions of libcurl check this themselves. Called from within libcurl.
     func refusesReuse(of localPort: UInt16, for transfer: CurlTransfer) -> Bool {
         guard CurlLibrary.profile == .http1,
             let connection = transfer.pool?.connections.first(where: { $0.endpoints?.localPort == localPort }),
@@ -135,7 +137,7 @@ extension CurlTransport {
         return true
     }
 
-    /// Makes room for a connection by ending the one that has been idle for longest.
+    /// Evicts the connection that has been idle for longest.
     private func evict() {
         let idle = connections.all.filter { $0.isIdle }
         let oldest = idle.min { ($0.idleSince ?? loop.now) < ($1.idleSince ?? loop.now) }
@@ -143,7 +145,7 @@ extension CurlTransport {
         end(oldest)
     }
 
-    /// Ends an idle connection at once, for its peer too; libcurl closes the socket when it next looks through its pool.
+    /// Shuts down an idle connection at once; libcurl closes the socket when it next checks its pool.
     func end(_ connection: OriginConnection) {
         connection.shutDown()
         connection.sweepsPending = 2
@@ -151,7 +153,7 @@ extension CurlTransport {
         connection.pool.multi.sweepAtTurnEnd()
     }
 
-    /// A transfer has stopped using a connection.
+    /// Releases a connection that a transfer has stopped using.
     func release(_ connection: OriginConnection) {
         connections.release(connection)
         if connection.isRetired, connection.isIdle, connections[connection.descriptor] === connection {
@@ -174,10 +176,11 @@ extension CurlTransport {
 
     // MARK: Upkeep
 
-    /// How soon to sweep again after something has stirred, in milliseconds: libcurl's own rest between two looks is a second.
+    /// The delay of a sweep after an idle connection became readable, in milliseconds: libcurl itself waits a second
+    /// between two checks.
     private static let urgentSweepMilliseconds = 1_100
 
-    /// Called when a turn ends: drops what is empty, and sees to it that somebody comes for what is idle. While nothing is, nobody wakes.
+    /// Maintains the pool when a turn ends: drops empty pools, and arms the sweeper while there are idle connections.
     func maintainPool() {
         if !connections.emptyPools.isEmpty { dropEmptyPools() }
         guard let sweeper, connections.idle > 0 else { return }
@@ -189,11 +192,12 @@ extension CurlTransport {
         }
     }
 
-    /// After the usual interval, or when the connection that has been idle for longest is too old, if that is sooner.
+    /// The time of the next sweep: after the usual interval, or when the oldest idle connection expires, if that is
+    /// sooner.
     private var nextSweep: MonotonicTime {
         let usual = loop.now.advanced(milliseconds: configuration.sweepMilliseconds)
         guard let oldest = connections.all.compactMap({ $0.idleSince }).min() else { return usual }
-        // libcurl counts whole seconds, and closes what is idle for more of them than allowed.
+        // libcurl counts whole seconds, and closes connections that are idle for more of them than allowed.
         let expiry = oldest.advanced(milliseconds: (configuration.idleSeconds + 1) * 1_000 + 50)
         return expiry <= loop.now ? usual : min(usual, expiry)
     }
@@ -213,7 +217,7 @@ extension CurlTransport {
 
     private func dropEmptyPools() {
         for pool in connections.emptyPools {
-            // The lane of one that is not registered any more may be another origin's by now.
+            // The queue number of an unregistered pool may be another origin's by now.
             guard pool.connections.isEmpty, pools[pool.key] === pool else { continue }
             queue.resetProtocol(pool.queueID)
             guard queue.removeOrigin(pool.queueID) else { continue }
@@ -229,15 +233,16 @@ extension CurlTransport {
         if let token = pool.userToken { pool.userPools.pools.remove(token) }
         let multi = pool.multi
         multi.origins -= 1
-        // The common pools stay, since their kind comes again; those of a user or of a caller's own authorities may never.
+        // The pools of the common partition stay, since they will be used again; those of a user or of a caller's own
+        // authorities may not.
         guard multi.origins == 0, multi.key.partition != ConnectionPartition() else { return }
         multis[multi.shardKey] = nil
     }
 }
 
 extension CurlTransport {
-    /// Whether a connection for a transfer can be made now, as far as the system's authorities are concerned; if not, the transfer goes on when
-    /// they were read.
+    /// Whether the system's certificate authorities are loaded, if the transfer needs them; if not, it is queued when
+    /// they are.
     func isTrustReady(for transfer: CurlTransfer) -> Bool {
         guard transfer.request.url.origin.scheme == "https", transfer.request.partition.trust == .system else {
             return true
@@ -252,7 +257,7 @@ extension CurlTransport {
 }
 
 extension EasyHandle {
-    /// What the connection's two sides have agreed on. To be read from within a callback, once the connection is made.
+    /// What was negotiated for the connection. Read from within a callback, once the connection is made.
     var negotiated: OriginConnection.Negotiated {
         var tls = CCurl_tls()
         guard CCurl_get_tls(raw, &tls) != 0 else { return OriginConnection.Negotiated(httpVersion: "http/1.1") }

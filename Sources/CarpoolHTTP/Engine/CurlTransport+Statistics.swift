@@ -1,6 +1,6 @@
-/// The figures of the pool.
+/// Statistics of the pool.
 extension CurlTransport {
-    /// What the pool holds at this moment, in sum: of connections there are few, and the rest is counted as it changes.
+    /// The totals of the pool. Connections are few and counted here; the rest is counted as it changes.
     public func load(of users: PoolUsers) -> PoolLoad {
         var result = PoolLoad()
         for (user, own) in self.users where users.includes(user) {
@@ -16,7 +16,7 @@ extension CurlTransport {
         return result
     }
 
-    /// What the pool holds for each of so many origins that came after one.
+    /// The statistics of at most `count` origins with numbers above one.
     public func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics] {
         let pools =
             switch users {
@@ -24,7 +24,7 @@ extension CurlTransport {
             case .user(let user): self.users[user]?.pools ?? FIFOQueue()
             }
         var result: [OriginStatistics] = []
-        // Tickets begin at 0.
+        // Tokens begin at 0.
         pools.read(after: number &- 1) { token, pool in
             guard result.count < count else { return false }
             result.append(pool.statistics(queue))

@@ -3,8 +3,8 @@ public import CarpoolSystem
 
 /// A ``Transport`` over libcurl's multi_socket interface, driven by the event loop that it is made with.
 ///
-/// Whatever it is asked to do it does when the turn of the loop ends: libcurl must not be called from its own callbacks, and delegates are
-/// called from there.
+/// It carries out what it is asked for when the turn of the loop ends: libcurl must not be called from its own
+/// callbacks, and delegates are called from there.
 public final class CurlTransport: Transport {
     let loop: EventLoop
     let configuration: TransportConfiguration
@@ -14,20 +14,20 @@ public final class CurlTransport: Transport {
     var queue: AdmissionQueue<CurlTransfer>
     var multis: [MultiHandle.ShardKey: MultiHandle] = [:]
     var pools: [OriginPool.Key: OriginPool] = [:]
-    /// The same in the order in which they came, of all and of each user.
+    /// The same in order of creation, of all and of each user.
     var poolOrder = FIFOQueue<OriginPool>()
     var users: [UInt32?: UserPools] = [:]
     var sweeper: Timer?
-    /// Whether a connection was seen to stir in the pool, so that the next sweep comes sooner.
+    /// Whether an idle connection became readable, so that the next sweep comes sooner.
     var isSweepUrgent = false
-    /// What is known of the machine's network.
+    /// The state of the machine's network.
     var network = NetworkChangeState()
-    /// Places of transfers that have ended before their look-ups.
+    /// Slots of transfers that have ended before their look-ups.
     var lookups = AbandonedLookups()
-    /// Looks after connections in use whose own address has gone; made when first needed.
+    /// Checks connections in use that lost their local address; made when first needed.
     var lostAddressTimer: Timer?
 
-    /// What a turn may move, and what waits for a later one.
+    /// The budget of the turn, and the transfers and connections that wait for a later one.
     var budget = TurnBudget()
     var bulk = FIFOQueue<Bulk>()
 
@@ -37,18 +37,20 @@ public final class CurlTransport: Transport {
     private var sending: [CurlTransfer] = []
     private var toSettle: [MultiHandle] = []
     private var isObservingTurn = false
-    /// The last turn that had no time left for more transfers.
+    /// The last turn in which no time was left for more transfers.
     private var fullTurn = -1
     private var nextID = 1
     private var finishedTransfers = 0
     private var reusedTransfers = 0
 
-    /// Rounds of admitting and settling in one turn: what a transfer's end makes possible happens at once, but not without end.
+    /// Rounds of admitting and settling in one turn, so that what a transfer's end makes possible happens at once,
+    /// within limits.
     private static let roundsPerTurn = 4
-    /// How many transfers are admitted between two readings of the clock; each costs some 50 us until it is sent.
+    /// Transfers that are admitted between two readings of the clock; each costs some 50 us until it is sent.
     private static let admissionsPerReading = 16
 
-    /// Makes a transport whose events come on this loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be used.
+    /// Makes a transport whose events come on this loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be
+    /// used.
     /// - Parameter worker: reads the system's certificate authorities; the transport has its own if none is given.
     public init(
         loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration(), worker: Worker? = nil
@@ -67,7 +69,7 @@ public final class CurlTransport: Transport {
     }
 
     deinit {
-        // The timers hold this object without counting: a weak reference would make every use of it slower.
+        // The timers hold this object unowned: a weak reference would make every use of it slower.
         if let sweeper { loop.cancel(sweeper) }
         if let lostAddressTimer { loop.cancel(lostAddressTimer) }
         if let timer = lookups.timer { loop.cancel(timer) }
@@ -78,7 +80,7 @@ public final class CurlTransport: Transport {
 
     // MARK: Transport
 
-    /// Hears of every connection that is opened or closed; kept alive, so it must not hold the transport.
+    /// Notified of every connection that is opened or closed; retained, so it must not hold the transport.
     public var connectionObserver: (any ConnectionObserver)? {
         get { connections.observer }
         set { connections.observer = newValue }
@@ -101,7 +103,8 @@ public final class CurlTransport: Transport {
         observeTurn()
     }
 
-    /// Pauses a transfer until ``resume(_:)``: neither silence nor its connection counts, and one that waits for its turn leaves the queue.
+    /// Pauses a transfer until ``resume(_:)``: neither silence nor its connection counts, and one that waits for its
+    /// turn leaves the queue.
     func pause(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
         transfer.deadlines.paused()
@@ -114,7 +117,7 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Changes how soon a transfer has its turn.
+    /// Changes the priority with which a transfer waits in the queue.
     func setPriority(_ priority: TransferPriority, of transfer: CurlTransfer) {
         guard !transfer.hasEnded, transfer.priority != priority else { return }
         transfer.priority = priority
@@ -130,7 +133,7 @@ public final class CurlTransport: Transport {
         observeTurn()
     }
 
-    /// Lets a transfer whose body's source has more, or is wanted no more, go on when the turn ends.
+    /// Resumes sending when the turn ends: the body's source has more, or the rest is not needed.
     func resumeSending(_ transfer: CurlTransfer) {
         sending.append(transfer)
         observeTurn()
@@ -180,7 +183,8 @@ public final class CurlTransport: Transport {
         maintainPool()
     }
 
-    /// Settles the handles that need it, one in any case; returns whether none had to be left for the next turn because this one is old.
+    /// Settles the handles that need it, at least one; returns false if some were left for the next turn because this
+    /// one is old.
     private func settle() -> Bool {
         var left = take(&toSettle)[...]
         while let multi = left.popFirst() {
@@ -218,7 +222,7 @@ public final class CurlTransport: Transport {
         if case .waiting = transfer.phase { watch(transfer) }
     }
 
-    /// Admits those that may go: sixteen in any turn, and more while the turn is young. The others go in the next turn.
+    /// Admits transfers: sixteen in any turn, and more while the turn is young. The others go in the next turn.
     private func admitWaiting() {
         if fullTurn == loop.turns { return observeTurn() }
         var admitted = 0
@@ -272,7 +276,7 @@ public final class CurlTransport: Transport {
         guard transfer.deadlines.isBodyAwaited, case .running(let easy) = transfer.phase else { return }
         transfer.deadlines.isBodyAwaited = false
         transfer.deadlines.active(at: loop.now)
-        // What is held up goes on as a whole.
+        // A paused transfer resumes in both directions at once.
         if !transfer.deadlines.isPaused { resumeInLibcurl(transfer, easy) }
     }
 
@@ -288,13 +292,13 @@ public final class CurlTransport: Transport {
         queue.resume(slot)
     }
 
-    /// Takes one that waits out of the line.
+    /// Removes a waiting transfer from the queue.
     private func leaveQueue(_ transfer: CurlTransfer) {
         if let slot = transfer.slot { queue.withdraw(slot) }
         transfer.slot = nil
     }
 
-    /// Takes one that was admitted out of the books.
+    /// Frees the slot of a transfer that was admitted.
     private func finishSlot(_ transfer: CurlTransfer) {
         if let slot = transfer.slot { queue.finish(slot, turns: transfer.turnsTaken) }
         transfer.slot = nil
@@ -302,7 +306,7 @@ public final class CurlTransport: Transport {
 
     /// libcurl has finished a transfer.
     func complete(_ transfer: CurlTransfer, _ result: CURLcode) {
-        // Whatever libcurl made of the end that we gave it: half of a body without a length would pass for the whole.
+        // Takes precedence over libcurl's result: half of a body without a length would pass for the whole.
         if transfer.failsWithLostAddress, transfer.failure == nil { transfer.failure = transfer.lostAddressError }
         if result == CURLE_SEND_ERROR || transfer.connection?.isAborted == true, transfer.canBeResent {
             return restart(transfer)
@@ -318,7 +322,7 @@ public final class CurlTransport: Transport {
         finish(transfer, error: transfer.failure ?? transfer.error(for: result))
     }
 
-    /// Takes up a transfer that has waited for something before it could be queued.
+    /// Queues a transfer that had to wait before it could be queued.
     func requeue(_ transfer: CurlTransfer) {
         guard case .new = transfer.phase else { return }
         starting.append(transfer)
@@ -332,7 +336,7 @@ public final class CurlTransport: Transport {
         starting.append(transfer)
     }
 
-    /// Ends a transfer, wherever it is on its way. Must not be called from a callback of libcurl's.
+    /// Completes a transfer in any state. Must not be called from a callback of libcurl.
     func finish(_ transfer: CurlTransfer, error: TransportError?) {
         if transfer.hasEnded { return }
         let metrics = transfer.readMetrics()
@@ -344,7 +348,7 @@ public final class CurlTransport: Transport {
         transfer.phase = .ended
         if let timer = transfer.timer { loop.cancel(timer) }
         transfer.timer = nil
-        // A host that cannot be found or reached never has a connection whose end would empty its pool.
+        // An unreachable host never has a connection whose end would drop its pool.
         if let pool = transfer.pool, pool.connections.isEmpty { connections.emptyPools.append(pool) }
         finishedTransfers &+= 1
         if transfer.isReused { reusedTransfers &+= 1 }
@@ -369,8 +373,8 @@ public final class CurlTransport: Transport {
 
     // MARK: Deadlines
 
-    /// Arms the transfer's timer for its first deadline. Activity moves that away without a word, so the timer looks again when it fires.
-    /// Timer and transfer hold each other until the transfer ends.
+    /// Arms the transfer's timer for its first deadline. Activity moves the deadline without moving the timer, which
+    /// checks again when it fires. Timer and transfer retain each other until the transfer ends.
     private func watch(_ transfer: CurlTransfer) {
         let timer = transfer.timer ?? Timer { transfer.transport.checkDeadlines(transfer) }
         transfer.timer = timer
@@ -390,6 +394,6 @@ public final class CurlTransport: Transport {
 }
 
 extension CurlTransport: TurnObserver {
-    /// Carries out what the turn has asked for.
+    /// Carries out what was asked for during the turn.
     public func turnDidEnd() { carryOut() }
 }

@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 
-/// When a transfer has taken too long, and in what respect. A value: it is told what happens and says when to look again.
+/// The deadlines of a transfer. A value: it is notified of events and returns when to check again.
 struct Deadlines {
-    /// The respect in which time has run out, under its name in ``TransportError/timeout``.
+    /// The kind of a deadline, under its name in ``TransportError/timeout``.
     enum Kind: String {
         case queue
         case connect
@@ -20,9 +20,9 @@ struct Deadlines {
     /// When it left the admission queue. Until then only the times of the whole and of the queue run.
     private(set) var admission: MonotonicTime?
     private(set) var isConnected = false
-    /// While the delegate holds the transfer up, no silence is the peer's fault.
+    /// While its owner has paused the transfer, silence is not the peer's.
     private(set) var isPaused = false
-    /// While the body's source has nothing to give, the silence is its own.
+    /// While the body's source has no bytes, the silence is its own.
     var isBodyAwaited = false
     private var lastActivity: MonotonicTime
 
@@ -57,7 +57,7 @@ struct Deadlines {
         lastActivity = now
     }
 
-    /// The first deadline ahead, as things are. Activity moves it further away, so it need only be asked again when it has come.
+    /// The next deadline. Activity moves it further away, so it need only be checked again when it has passed.
     var next: (at: MonotonicTime, kind: Kind) {
         guard let admission else {
             guard let queue, queue < resource, !isPaused else { return (resource, .resource) }

@@ -1,18 +1,18 @@
 internal import CCurl
 internal import Glibc
 
-// What libcurl calls while it works on a transfer. Plain functions, as what C calls can capture nothing: each finds its object through the
-// pointer that was set with it. None of them calls libcurl, but to read from its own handle.
+// Callbacks of libcurl for a transfer. Plain functions, since C functions capture nothing: each finds its object
+// through the pointer that was set with it. None of them calls libcurl, except to read from its own handle.
 
 extension EasyHandle {
-    /// Lets the transfer hear what libcurl says of its work, which costs a fifth of the CPU time of a request over HTTP/2.
+    /// Enables libcurl's debug messages, which cost a fifth of the CPU time of a request over HTTP/2.
     func installMessages(for transfer: CurlTransfer) {
         CCurl_set_debug(raw, receiveMessage)
         set(CURLOPT_DEBUGDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(transfer).toOpaque()))
         set(CURLOPT_VERBOSE, 1)
     }
 
-    /// Leads libcurl's callbacks to the transfer. It must be kept alive until the handle is closed.
+    /// Installs libcurl's callbacks for a transfer, which must be kept alive until the handle is closed.
     func installCallbacks(for transfer: CurlTransfer) {
         let context = UnsafeRawPointer(Unmanaged.passUnretained(transfer).toOpaque())
         set(CURLOPT_PRIVATE, pointer: context)
@@ -25,7 +25,7 @@ extension EasyHandle {
         if transfer.request.url.origin.scheme == "https" { CCurl_set_tls_setup(raw, setUpTLS) }
         CCurl_set_open_socket(raw, openSocket)
         set(CURLOPT_OPENSOCKETDATA, pointer: context)
-        // A connection outlives the transfer that made it, so its end is told to the table.
+        // A connection outlives the transfer that made it, so its end is reported to the table.
         let table = UnsafeRawPointer(Unmanaged.passUnretained(transfer.transport.connections).toOpaque())
         CCurl_set_close_socket(raw, closeSocket)
         set(CURLOPT_CLOSESOCKETDATA, pointer: table)
@@ -121,8 +121,8 @@ private func closeSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: Int3
     return Unmanaged<ConnectionTable>.fromOpaque(context).takeUnretainedValue().close(descriptor)
 }
 
-/// Whether an address is IPv6's own of this machine (RFC 4291, section 2.5.3). Its bytes lie behind the structure that C knows of, and in
-/// them behind family, port and flow information.
+/// Whether an address is IPv6's own of this machine (RFC 4291, section 2.5.3). Its bytes lie behind the structure
+/// that C knows of, and in them behind family, port and flow information.
 private func isLoopback(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
     guard address.pointee.family == AF_INET6, address.pointee.addrlen >= MemoryLayout<sockaddr_in6>.size,
         let start = MemoryLayout<curl_sockaddr>.offset(of: \.addr)

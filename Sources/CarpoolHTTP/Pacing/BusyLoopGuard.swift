@@ -1,16 +1,18 @@
-/// Notices that libcurl is being called over and over without anything coming of it, and says how long to leave it alone.
+/// Detects that libcurl is called over and over without progress, and returns how long to pause its calls.
 ///
-/// Both supported versions have states in which a socket or a timer is ready for ever and nothing moves: one core would be lost for
-/// as long as they last. One governor watches one source of calls.
+/// Both supported versions have states in which a socket or a timer is ready without end and nothing moves, which
+/// would use a whole core. One guard watches one source of calls.
 struct BusyLoopGuard {
-    /// Calls without progress that are let pass: a TLS record of 16 KiB may come in a dozen pieces, a handshake in a few.
+    /// Calls without progress that are tolerated: a TLS record of 16 KiB may arrive in a dozen pieces, a handshake in
+    /// a few.
     private static let toleratedCalls = 64
-    /// The longest rest in milliseconds: short enough not to be felt, long enough to cost almost nothing.
+    /// The longest delay in milliseconds: short enough not to be noticed, long enough to cost almost nothing.
     private static let longestDelay = 20
 
     private var callsWithoutProgress = 0
 
-    /// Notes one call, and whether anything moved. Gives how many milliseconds to rest before the next one; 0 for none.
+    /// Records a call and whether it made progress. Returns the delay before the next call in milliseconds; 0 for
+    /// none.
     mutating func delayAfterCall(hasProgressed: Bool) -> Int {
         if hasProgressed {
             callsWithoutProgress = 0

@@ -1,17 +1,19 @@
 internal import CarpoolSystem
 
-/// How much a turn of the loop may move between the daemon and the origins. A value: it counts bytes and callbacks, and says when to stop.
+/// The number of bytes that a turn of the loop may move between the daemon and the origins. A value: it counts bytes
+/// and callbacks, and says when to stop.
 ///
-/// Small responses are never counted against it: it limits transfers that have moved something in this turn already, so that one fast origin
-/// costs the others less than a millisecond a turn.
+/// Small responses are never counted against it: it limits transfers that have moved something in this turn already,
+/// so that one fast origin costs the others less than a millisecond a turn.
 struct TurnBudget {
     /// The bytes of all large transfers in one turn: half a millisecond of copying.
     static let bytesPerTurn = 524_288
     /// The least that a transfer moves before another has its turn: smaller shares would cost throughput.
     static let smallestShare = 131_072
-    /// The bytes that one turn may move over connections that carry many transfers, where a pause fills libcurl's memory.
+    /// The bytes that one turn may move over connections that carry many transfers, where a pause fills libcurl's
+    /// memory.
     static let sharedBytesPerTurn = 8 * bytesPerTurn
-    /// From so many bytes in one action on, a connection waits for its turn behind the small ones.
+    /// A connection that moves this many bytes in one action waits for its turn behind the small ones.
     static let bulkBytes = 32_768
     /// How old a turn may be when another piece of work is begun that can wait.
     static let turnMicroseconds = 3_000
@@ -27,10 +29,11 @@ struct TurnBudget {
     /// The bytes that were moved in this turn, in both directions.
     private(set) var moved = 0
 
-    /// Whether nothing more of what is large shall be begun in this turn.
+    /// Whether no more large transfers are served in this turn.
     var isSpent: Bool { moved >= TurnBudget.bytesPerTurn }
 
-    /// How large a piece of a body to send may be: what is left of the turn, and in any case as much as a piece of a response has.
+    /// The largest piece of a body to send: what is left of the turn, and at least as much as a piece of a response
+    /// has.
     var room: Int { max(16_384, TurnBudget.bytesPerTurn &- moved) }
 
     /// Notes the turn of the loop; a new one begins at zero.

@@ -1,4 +1,4 @@
-/// Families of network addresses.
+/// The families of network addresses.
 public struct AddressFamilies: OptionSet, Hashable, Sendable {
     /// One bit for each family.
     public let rawValue: UInt8

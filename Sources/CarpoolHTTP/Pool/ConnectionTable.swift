@@ -4,17 +4,18 @@ internal import Glibc
 /// Every open socket to an origin, by its descriptor. A class, because libcurl's callbacks reach it through a pointer.
 final class ConnectionTable {
     private let loop: EventLoop
-    /// Bounded by the process's limit of descriptors, as the kernel gives the lowest free number.
+    /// Indexed by descriptor; bounded by the process's limit of descriptors, as the kernel returns the lowest free
+    /// number.
     private var slots: [OriginConnection?] = []
-    /// Hears of openings and closings. Not a weak reference, which would make every use of the observer slower.
+    /// Notified of openings and closings. Not a weak reference, which would make every use of the observer slower.
     var observer: (any ConnectionObserver)?
     /// Open sockets, those that are still connecting included.
     private(set) var count = 0
-    /// Connections that have stood, since the start.
+    /// Connections established since the start.
     private(set) var established = 0
-    /// Sockets that no transfer uses: while there are any, somebody must look after them.
+    /// Connections that no transfer uses; the sweeper runs while there are any.
     private(set) var idle = 0
-    /// Pools that have lost their last connection since they were last looked at.
+    /// Pools that have lost their last connection since the last maintenance.
     var emptyPools: [OriginPool] = []
 
     init(loop: EventLoop) { self.loop = loop }
@@ -27,7 +28,7 @@ final class ConnectionTable {
     /// All open sockets, in no order that matters.
     var all: [OriginConnection] { slots.compactMap { $0 } }
 
-    /// Opens a socket as socket(2) does, close-on-exec, and gives its record; `nil` with `errno` if that fails.
+    /// Opens a close-on-exec socket as socket(2) does and returns its record; `nil` with `errno` if that fails.
     func open(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> OriginConnection? {
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
         guard descriptor >= 0 else { return nil }
@@ -38,8 +39,8 @@ final class ConnectionTable {
         loop.forget(descriptor)
         let connection = OriginConnection(descriptor: descriptor, pool: pool)
         if let stale = self[descriptor] {
-            // Older versions close a socket that has not connected without a word. If the next one gets the same number, they also
-            // believe that we know already what it waits for.
+            // Older versions close an unconnected socket without a callback. If the next one gets the same number,
+            // they also assume that its interest is registered already.
             discard(stale)
             if stale.pool.multi === pool.multi, !stale.interest.isEmpty {
                 connection.interest = stale.interest
@@ -53,7 +54,7 @@ final class ConnectionTable {
         return connection
     }
 
-    /// Forgets a socket that has come to nothing. It is closed, or will be.
+    /// Removes a socket that did not connect. It is closed, or will be.
     func discard(_ connection: OriginConnection) {
         guard self[connection.descriptor] === connection else { return }
         slots[Int(connection.descriptor)] = nil
@@ -83,7 +84,7 @@ final class ConnectionTable {
         if pool.connections.isEmpty { emptyPools.append(pool) }
     }
 
-    /// A socket has become a connection: it is connected, and TLS agreed on, where there is any.
+    /// The socket is connected, and TLS negotiated if there is any.
     func establish(_ connection: OriginConnection, _ negotiated: OriginConnection.Negotiated) {
         established &+= 1
         connection.establish(id: established, negotiated)
@@ -96,7 +97,7 @@ final class ConnectionTable {
         connection.acquire()
     }
 
-    /// A transfer has stopped using a connection, which may be closed by now.
+    /// A transfer has stopped using a connection, which may be closed already.
     func release(_ connection: OriginConnection) {
         connection.release(at: loop.now)
         guard connection.idleSince != nil, self[connection.descriptor] === connection else { return }
@@ -106,7 +107,7 @@ final class ConnectionTable {
         setUserTimeout(of: connection.descriptor, milliseconds: ConnectionTable.userTimeoutMilliseconds)
     }
 
-    /// A peer that has vanished without a word is found out in a minute, also by a response that is long in coming.
+    /// Detects a peer that has vanished within a minute, also while its response is slow to come.
     private func keepAlive(_ descriptor: Int32) {
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
         set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, 30)
@@ -115,19 +116,19 @@ final class ConnectionTable {
         setUserTimeout(of: descriptor, milliseconds: ConnectionTable.userTimeoutMilliseconds)
     }
 
-    /// How long what was sent may go without an answer of the peer's kernel; without a limit it is a quarter of an hour.
+    /// How long sent bytes may stay unacknowledged; without this limit it is a quarter of an hour.
     private static let userTimeoutMilliseconds: Int32 = 30_000
 
-    /// What the kernel takes beyond what the peer has room for; up to 4 MiB otherwise. With more, the sending is left to the moment when the
-    /// peer reads, which costs a peer on this machine a tenth of its time. With TLS the encryption takes longer than that, and more wake-ups
-    /// would only cost.
+    /// Bytes that the kernel buffers beyond the peer's window; up to 4 MiB otherwise. With more, sending waits until
+    /// the peer reads, which costs a peer on this machine a tenth of its time. With TLS the encryption takes longer
+    /// than that, and more wake-ups would only cost.
     private static let unsentBytes: Int32 = 262_144
 
     private func setUserTimeout(of descriptor: Int32, milliseconds: Int32) {
         set(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, milliseconds)
     }
 
-    /// Lets a connection wait for a peer that does not read, until its last transfer leaves it.
+    /// Raises TCP_USER_TIMEOUT for a peer that is slow to read, until its last transfer leaves the connection.
     func raiseUserTimeout(_ connection: OriginConnection) {
         connection.hasLongUserTimeout = true
         setUserTimeout(of: connection.descriptor, milliseconds: 0)

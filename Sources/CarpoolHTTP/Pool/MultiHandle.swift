@@ -3,7 +3,7 @@ internal import CarpoolSystem
 
 /// The owner of multi handles. All methods may be called while libcurl is at work, and must not call it.
 protocol MultiHandleDelegate: AnyObject {
-    /// Whether what can wait shall wait for the next turn of the loop; reads the clock.
+    /// Whether deferrable work should wait for the next turn of the loop; reads the clock.
     var isTurnOld: Bool { get }
     /// libcurl is about to be called.
     func willCallLibcurl()
@@ -19,19 +19,18 @@ protocol MultiHandleDelegate: AnyObject {
 
 /// libcurl's pool of connections for one partition, driven by the event loop.
 final class MultiHandle: ReadinessHandler {
-    /// What makes connections of one pool unfit for the requests of another.
+    /// The properties that requests must share to use one pool of connections.
     struct Key: Hashable {
         let partition: ConnectionPartition
         let httpProtocol: HTTPProtocol
-        /// Whether its transfers are long. They have connections of their own: a stream that is held up would block
-        /// the others on its connection, or have libcurl keep tens of megabytes of it.
+        /// Whether its transfers are long. They have connections of their own: a paused stream would block the others
+        /// on its connection, or make libcurl buffer tens of megabytes of it.
         let isLong: Bool
     }
 
-    /// Which of the handles with a key it is. Origins are spread over several handles: one call of libcurl does all
-    /// that is due for any connection of a handle, and an origin over HTTP/2 can make all its streams due at once;
-    /// and for each connection that is made, libcurl looks at all names and addresses that the handle has looked up
-    /// within a minute.
+    /// A handle among those with the same key. Origins are spread over several handles: one call of libcurl handles
+    /// everything that is due on any connection of a handle, and an origin over HTTP/2 can make all its streams due
+    /// at once; and for each new connection libcurl walks all names that the handle has resolved within a minute.
     struct ShardKey: Hashable {
         let key: Key
         let shard: Int
@@ -39,7 +38,7 @@ final class MultiHandle: ReadinessHandler {
         private static let shards = 16
         private static let multiplexedShards = 256
 
-        /// The place of an origin. The hash is seeded: nobody outside can choose origins that come together.
+        /// The handle of an origin. The hash is seeded, so that clients cannot choose origins that share one.
         init(key: Key, origin: Origin) {
             self.key = key
             let count = key.httpProtocol == .multiplexed ? ShardKey.multiplexedShards : ShardKey.shards
@@ -47,7 +46,7 @@ final class MultiHandle: ReadinessHandler {
         }
     }
 
-    /// What its connections may speak.
+    /// The HTTP versions that its connections may negotiate.
     enum HTTPProtocol: Hashable {
         case http1
         /// HTTP/2, one stream at a time on a connection.
@@ -68,30 +67,30 @@ final class MultiHandle: ReadinessHandler {
     private(set) var transfers = 0
     /// Origins whose connections are here.
     var origins = 0
-    /// Whether libcurl has told us anything during the present action.
+    /// Whether libcurl has made progress during the current action.
     var hasProgressed = false
-    /// Whether it stands in the transport's list of handles to be settled when the turn ends.
+    /// Whether it is in the transport's list of handles to be settled when the turn ends.
     var needsSettling = false
-    /// The dummy transfer that makes libcurl look through its pool, while it is under way.
+    /// The dummy transfer that makes libcurl check its pool, while it is under way.
     private var sweeping: UnsafeMutableRawPointer?
     private var needsSweep = false
     private var isClosed = false
-    /// When libcurl wants to be called without an event.
+    /// When libcurl's timer is due.
     private var deadline: MonotonicTime?
     /// Whether libcurl has set its timer during the present action.
     private var hasSetTimer = false
-    /// Cancelled before this object goes, so that it may hold it without counting.
+    /// Cancelled before this object is freed, so that it may hold it unowned.
     private var timer: Timer?
     private var armedDeadline = MonotonicTime(nanoseconds: .max)
     private var timerGuard = BusyLoopGuard()
-    /// Sockets of libcurl's own, such as its resolver's; closed without a word, so they are forgotten with their last
-    /// interest.
+    /// Sockets of libcurl's own, such as its resolver's; closed without a callback, so they are forgotten with their
+    /// last interest.
     private var foreign: Set<Int32> = []
 
-    /// Rounds of expired timers in one turn: enough for a request to leave at once, too few to hold up the loop.
+    /// Rounds of expired timers in one turn: enough for a request to be sent at once, too few to block the loop.
     private static let roundsPerTurn = 4
 
-    /// Makes an empty pool; `nil` if memory is out.
+    /// Creates an empty pool; `nil` if memory is out.
     init?(
         shardKey: ShardKey, configuration: TransportConfiguration, loop: EventLoop, connections: ConnectionTable,
         delegate: any MultiHandleDelegate
@@ -129,11 +128,12 @@ final class MultiHandle: ReadinessHandler {
         CCurl_multi_set_pointer(raw, CURLMOPT_SOCKETDATA, context)
         CCurl_multi_set_timer(raw, timerChanged)
         CCurl_multi_set_pointer(raw, CURLMOPT_TIMERDATA, context)
-        // Without it libcurl keeps four idle connections for each transfer under way: almost none when they come one
+        // By default libcurl keeps four idle connections for each transfer under way: almost none when they come one
         // by one.
         CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
-        // The admission queue keeps the limits; libcurl, which cannot tell who is held up, has only to have an end.
-        // But how many connections a server needs that takes few streams on each, libcurl alone knows.
+        // The admission queue keeps the limits; those of libcurl, which does not know which transfers are paused, are
+        // only upper bounds. But how many connections a server needs that takes few streams on each, only libcurl
+        // knows.
         let paused = configuration.pausedTransfers
         let perHost =
             key.httpProtocol == .multiplexed
@@ -180,13 +180,13 @@ final class MultiHandle: ReadinessHandler {
         scheduleSettle()
     }
 
-    /// Has dead and old connections closed when the turn ends. May be called from a callback.
+    /// Closes dead and old connections when the turn ends. May be called from a callback.
     func sweepAtTurnEnd() {
         needsSweep = true
         scheduleSettle()
     }
 
-    /// Makes libcurl look through its pool: a transfer that fails at once, without the network, does so on its way.
+    /// Makes libcurl check its pool, with a transfer that fails at once, without the network.
     private func sweep() {
         needsSweep = false
         guard sweeping == nil, let easy = curl_easy_init() else { return }
@@ -218,7 +218,8 @@ final class MultiHandle: ReadinessHandler {
         var bits: Int32 = 0
         if readiness.contains(.readable) { bits |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { bits |= CURL_CSELECT_OUT }
-        // An answer that has come since is read first: after it, sending may fail, and libcurl would never read it.
+        // A response that has arrived since is read first: after it, sending may fail, and libcurl would never read
+        // it.
         if bits == CURL_CSELECT_OUT, connection?.isSendingBody == true, connection?.hasInput == true {
             bits |= CURL_CSELECT_IN
         }
@@ -231,8 +232,7 @@ final class MultiHandle: ReadinessHandler {
         serve(connection, bits)
     }
 
-    /// Something happened at a connection for which libcurl does not wait: it lies in the pool, or its transfer is
-    /// paused.
+    /// A connection without interest is ready: it is idle, or its transfer is paused.
     private func idleDescriptorIsReady(_ connection: OriginConnection) {
         if connection.hasUsedItsShare { return }
         loop.setInterest([], for: connection.descriptor, handler: self)
@@ -259,12 +259,12 @@ final class MultiHandle: ReadinessHandler {
         if delay > 0 { pause(connection, milliseconds: delay) }
     }
 
-    /// Runs what is due at once, for a transfer that was resumed and whose bytes count in the present turn.
+    /// Runs expired timers at once, for a transfer that was resumed and whose bytes count in this turn.
     func runNow() {
         if let due = deadline, due <= loop.now { runTimeouts() }
     }
 
-    /// Runs what is due and arms the timer. Called when a turn ends.
+    /// Runs expired timers and arms the timer. Called when a turn ends.
     func settle() {
         needsSettling = false
         if needsSweep { sweep() }
@@ -273,8 +273,8 @@ final class MultiHandle: ReadinessHandler {
             runTimeouts()
             if delegate.isTurnOld { break }
         }
-        // Only ever moved forward: libcurl's deadline comes and goes with every request, and waking once for nothing
-        // costs less.
+        // Only ever moved forward: libcurl's deadline changes with every request, and one wake-up too many costs
+        // less.
         guard let deadline, let timer, !timer.isArmed || deadline < armedDeadline else { return }
         armedDeadline = deadline
         loop.arm(timer, at: deadline)
@@ -287,7 +287,8 @@ final class MultiHandle: ReadinessHandler {
         deadline = nil
         act(CURL_SOCKET_BAD, 0)
         if !hasSetTimer {
-            // libcurl does not repeat a time that it has told before; if we were early by its clock, it must be asked.
+            // libcurl does not repeat a timeout that it has set before; if we were early by its clock, it must be
+            // asked.
             var milliseconds = -1
             if curl_multi_timeout(raw, &milliseconds) == CURLM_OK { setTimer(milliseconds) }
         }
@@ -320,7 +321,7 @@ final class MultiHandle: ReadinessHandler {
         }
     }
 
-    /// Leaves a socket alone for a while, at which things happen of which nothing comes.
+    /// Removes the interest in a socket for a while, because its events make no progress.
     private func pause(_ connection: OriginConnection, milliseconds: Int) {
         connection.isThrottled = true
         loop.setInterest([], for: connection.descriptor, handler: self)
@@ -340,14 +341,14 @@ final class MultiHandle: ReadinessHandler {
             return setForeignInterest(interest, for: descriptor)
         }
         connection.interest = interest
-        // A transfer that goes on in a moment needs its registration then, and two calls of the kernel less.
+        // A transfer that is resumed soon needs its registration then; this saves two system calls.
         if interest.isEmpty, connection.hasUsedItsShare { return }
         if !connection.isThrottled { loop.setInterest(interest, for: descriptor, handler: self) }
     }
 
     private func setForeignInterest(_ interest: Interest, for descriptor: Int32) {
         if interest.isEmpty {
-            // Somebody else may have the number by now, if libcurl says so late.
+            // The number may belong to another socket by now, if libcurl reports this late.
             if foreign.remove(descriptor) != nil { loop.forget(descriptor) }
         } else {
             foreign.insert(descriptor)
@@ -360,8 +361,7 @@ final class MultiHandle: ReadinessHandler {
         switch milliseconds {
         case ..<0: deadline = nil
         case 0: deadline = loop.now
-        // libcurl cuts off parts of a millisecond, and the turn has taken some time: count from this moment, and one
-        // more.
+        // libcurl truncates to milliseconds, and the turn has taken some time: count from now, and one more.
         default: deadline = MonotonicTime.read().advanced(milliseconds: milliseconds &+ 1)
         }
     }

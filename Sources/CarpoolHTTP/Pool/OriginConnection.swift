@@ -3,7 +3,7 @@ internal import Glibc
 
 /// One socket to an origin, from its opening to its closing.
 final class OriginConnection {
-    /// The number under which it is told to the world; 0 until the connection stands.
+    /// The public number of the connection; 0 until it is established.
     private(set) var id = 0
     let descriptor: Int32
     let pool: OriginPool
@@ -12,37 +12,37 @@ final class OriginConnection {
     private(set) var active = 0
     /// When the last transfer left it.
     private(set) var idleSince: MonotonicTime?
-    /// What both sides have agreed on; known when the connection stands.
+    /// What was negotiated; known once the connection is established.
     private(set) var negotiated: Negotiated?
     private(set) var endpoints: Endpoints?
-    /// What libcurl waits for at the socket; nothing, while the connection lies in the pool.
+    /// The events that libcurl waits for; none while the connection is idle.
     var interest: Interest = []
-    /// Whether the loop leaves the socket alone for a while.
+    /// Whether the socket's events are ignored for a while (``BusyLoopGuard``).
     var isThrottled = false
-    /// libcurl calls for this socket without anything coming of them.
+    /// Detects calls of libcurl for this socket without progress.
     var busyLoopGuard = BusyLoopGuard()
     /// Bytes of bodies that were moved over it, in both directions.
     var moved = 0
-    /// Whether much was moved over it when it was last served, so that it waits behind those that move little.
+    /// Whether much was moved over it when it was last served, so that it is served after those that move little.
     var isBulk = false
-    /// Whether it waits for its share of a turn, and what libcurl is to be told of it then.
+    /// Whether it waits for its share of a turn, and the events to pass to libcurl then.
     var isQueued = false
     var readyBits: Int32 = 0
     /// Whether its transfer is paused until it gets its share of a turn.
     var hasUsedItsShare = false
-    /// Whether it carries many transfers at a time.
+    /// Whether it carries several transfers at a time.
     private(set) var isShared = false
-    /// Sweeps that shall still look at this connection, because something happened at it while it was idle.
+    /// The number of sweeps that still have to check this connection, because it became readable while it was idle.
     var sweepsPending = 0
-    /// Whether a transfer sends a body over it, so that an answer may come any time.
+    /// Whether a transfer sends a body over it, so that a response may arrive at any time.
     var isSendingBody = false
-    /// Whether the kernel gives it all the time that it takes.
+    /// Whether TCP_USER_TIMEOUT was raised for a large upload.
     var hasLongUserTimeout = false
-    /// Whether it shall not go back to the pool.
+    /// Whether it is not reused after its current transfers.
     var isRetired = false
-    /// Shut down by us; it only waits to be closed.
+    /// Whether it was shut down by us and waits to be closed.
     private(set) var isShutDown = false
-    /// Shut down under its transfers, because nothing can come over it any more.
+    /// Whether it was shut down under its transfers, because it lost its local address.
     private(set) var isAborted = false
 
     struct Negotiated {
@@ -65,13 +65,13 @@ final class OriginConnection {
         self.pool = pool
     }
 
-    /// Whether it stands, and was not shut down by us.
+    /// Whether it is established and was not shut down by us.
     var isOpen: Bool { negotiated != nil && !isShutDown }
 
-    /// Whether it lies in the pool, of use to the next transfer.
+    /// Whether it is idle and can be reused.
     var isIdle: Bool { idleSince != nil && !isShutDown }
 
-    /// The connection stands: both ends have agreed on how to speak.
+    /// The connection is established and the protocol negotiated.
     func establish(id: Int, _ negotiated: Negotiated) {
         self.id = id
         self.negotiated = negotiated
@@ -98,34 +98,35 @@ final class OriginConnection {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
     }
 
-    /// Whether its peer has neither sent anything nor ended it since the last response.
+    /// Whether its peer has neither sent anything nor closed it since the last response.
     var isQuiet: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
             && (errno == EAGAIN || errno == EINTR)
     }
 
-    /// Whether nothing may come over it while it lies in the pool. HTTP/2 sends frames of its own at any time; HTTP/1.1 sends responses only, and
-    /// one that nobody has asked for would pass for that of the next request. TLS sends its tickets before the first response.
+    /// Whether no bytes may arrive while it is idle. HTTP/2 sends frames of its own at any time; HTTP/1.1 sends
+    /// responses only, and an unrequested one would pass for that of the next request. TLS sends its tickets before
+    /// the first response.
     var mustBeQuiet: Bool { negotiated?.httpVersion != "h2" }
 
-    /// Ends the connection for both sides. libcurl finds it dead and closes the socket when it next looks.
+    /// Shuts the connection down in both directions. libcurl finds it dead and closes the socket when it next checks.
     func shutDown() {
         isShutDown = true
         shutdown(descriptor, Int32(SHUT_RDWR))
-        // 7.88.1 takes a connection with unread bytes for alive, and so would keep it. TCP drops them without a copy (tcp(7), MSG_TRUNC);
-        // nothing more can come in.
+        // 7.88.1 takes a connection with unread bytes for alive and would keep it. TCP drops them without a copy
+        // (tcp(7), MSG_TRUNC); no more can arrive.
         while recv(descriptor, nil, Int(Int32.max), Int32(MSG_TRUNC) | Int32(MSG_DONTWAIT)) > 0 {}
     }
 
-    /// Ends the connection under its transfers.
+    /// Shuts the connection down under its transfers.
     func abort() {
         isAborted = true
         isRetired = true
         shutDown()
     }
 
-    /// How long its peer has sent nothing, neither bytes nor that it got ours, in milliseconds.
+    /// How long its peer has sent neither bytes nor acknowledgements, in milliseconds.
     var silenceMilliseconds: Int {
         var information = tcp_info()
         var length = socklen_t(MemoryLayout<tcp_info>.size)
@@ -133,7 +134,7 @@ final class OriginConnection {
         return Int(min(information.tcpi_last_data_recv, information.tcpi_last_ack_recv))
     }
 
-    /// Whether its local end has this port; keeps the addresses if so.
+    /// Whether its local port is this one; stores the endpoints if so.
     func matches(_ endpoints: @autoclosure () -> Endpoints, localPort: UInt16) -> Bool {
         if let known = self.endpoints { return known.localPort == localPort }
         guard boundPort == localPort else { return false }
@@ -141,14 +142,14 @@ final class OriginConnection {
         return true
     }
 
-    /// The port as the kernel knows it; 0 if it knows none.
+    /// The local port that the kernel reports; 0 if there is none.
     private var boundPort: UInt16 {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &address) { storage in
             storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> UInt16 in
                 guard getsockname(descriptor, address, &length) == 0 else { return 0 }
-                // The port stands at the same place for both families.
+                // The port is at the same offset for both families.
                 return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                     UInt16(bigEndian: $0.pointee.sin_port)
                 }

@@ -1,6 +1,6 @@
 internal import CarpoolSystem
 
-/// What is kept for one origin: its lane in the admission queue, and its connections.
+/// The state of one origin: its number in the admission queue, and its connections.
 final class OriginPool {
     /// What makes connections of one pool interchangeable.
     struct Key: Hashable {
@@ -8,7 +8,7 @@ final class OriginPool {
         let multi: MultiHandle.Key
 
         func hash(into hasher: inout Hasher) {
-            // Nearly all origins differ in their hosts; equality settles the rest.
+            // Nearly all origins differ in their hosts; equality decides the rest.
             hasher.combine(origin.host)
             hasher.combine(origin.port)
         }
@@ -17,14 +17,15 @@ final class OriginPool {
     let key: Key
     let multi: MultiHandle
     let queueID: Int
-    /// Those of the same user.
+    /// The pools of the same user.
     unowned let userPools: UserPools
-    /// Its places among all origins and among those of its user, while it is one of them.
+    /// Its tokens among all origins and among those of its user, while it is registered.
     var token: FIFOQueue<OriginPool>.Token?
     var userToken: FIFOQueue<OriginPool>.Token?
-    /// At most six with HTTP/1.1, one with HTTP/2, and those of transfers that ended while they were connecting.
+    /// At most six per client with HTTP/1.1, usually one with HTTP/2, and those of transfers that ended while they
+    /// were connecting.
     var connections: [OriginConnection] = []
-    /// Ends the time in which the first transfer to a cold origin goes alone; made when first needed.
+    /// Ends the protocol probe, during which the first transfer to a cold origin goes alone; made when first needed.
     var probeTimer: Timer?
 
     init(key: Key, multi: MultiHandle, queueID: Int, userPools: UserPools) {
@@ -37,18 +38,18 @@ final class OriginPool {
     /// The user whose connections these are; `nil` for the process's own user.
     var user: UInt32? { key.multi.partition.user }
 
-    /// The connection with this local port. The addresses are asked for only when it is new.
+    /// The connection with this local port. The endpoints are evaluated only for a new one.
     func connection(localPort: UInt16, endpoints: @autoclosure () -> OriginConnection.Endpoints) -> OriginConnection? {
         connections.first { $0.matches(endpoints(), localPort: localPort) }
     }
 
-    /// Whether there is a connection for many transfers at a time that no more of them shall use.
+    /// Whether there is a multiplexed connection in use that must not get more transfers.
     var hasRetiredStreams: Bool {
         multi.key.httpProtocol == .multiplexed
             && connections.contains { $0.isRetired && !$0.isShutDown && $0.active > 0 }
     }
 
-    /// Its share of the pool at this moment.
+    /// The statistics of the origin.
     func statistics<Element>(_ queue: AdmissionQueue<Element>) -> OriginStatistics {
         var result = OriginStatistics(origin: key.origin, user: user)
         result.connections = connections.count { $0.isOpen }

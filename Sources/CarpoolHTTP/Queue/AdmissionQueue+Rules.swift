@@ -1,6 +1,6 @@
-/// Who goes next, and who may.
+/// The order and the limits of admission.
 extension AdmissionQueue {
-    /// The next thing to do; to be called until it gives `nil`.
+    /// Admits the next element; called until it returns `nil`.
     mutating func next() -> Admission? {
         if let admission = admitParked() { return admission }
         while let origin = ready.popFirst() {
@@ -10,7 +10,7 @@ extension AdmissionQueue {
         return nil
     }
 
-    /// The flows that one search for a turn looks at: more than that must not hold up the loop.
+    /// Maximum number of flows checked by one search, so that it does not block the loop.
     private static var longestSearch: Int { 64 }
 
     private mutating func admitParked() -> Admission? {
@@ -46,11 +46,11 @@ extension AdmissionQueue {
                 continue
             }
             if flows[flow].debt > 0 {
-                // A client that is alone owes nothing to anybody.
+                // A client that is alone has no debt.
                 flows[flow].debt = origins[origin].ring.isEmpty ? 0 : flows[flow].debt - 1
                 addToRing(flow)
             } else if !mayTakeStream(flow) {
-                // It stays in the ring: the next stream that becomes free, may be for it.
+                // It stays in the ring: the next free stream may be for it.
                 searched += 1
                 addToRing(flow)
             } else if needsConnection(origin), !mayConnect(flow) {
@@ -81,7 +81,7 @@ extension AdmissionQueue {
         addToParked(flow)
     }
 
-    /// Has a parked flow stand in the ring once for each priority of what waits in it, also of what came later.
+    /// Adds a parked flow to the ring once for each priority of its elements, including later ones.
     private mutating func addToParked(_ flow: Int) {
         for rank in 0..<3 where flows[flow].parkedRanks & (1 << rank) == 0 && !flows[flow].queues[rank].isEmpty {
             flows[flow].parkedRanks |= 1 << rank
@@ -90,8 +90,8 @@ extension AdmissionQueue {
         }
     }
 
-    /// An entry of a flow has left the ring of the parked. Returns false if the flow was released meanwhile; its number is free with the last
-    /// entry.
+    /// An entry of a flow was removed from the parked ring. Returns false if the flow was released meanwhile; its
+    /// number is free with the last entry.
     private mutating func leaveParked(_ flow: Int, _ rank: Int) -> Bool {
         flows[flow].parkedRanks &= ~(1 << rank)
         guard flows[flow].isReleased else { return true }
@@ -99,16 +99,18 @@ extension AdmissionQueue {
         return false
     }
 
-    /// A flow does not wait for a connection any more. Other entries of it may stay in the ring, and mean nothing until it is parked again.
+    /// A flow no longer waits for a connection. Other entries of it may stay in the ring, without effect until it is
+    /// parked again.
     private mutating func unpark(_ flow: Int) {
         flows[flow].isParked = false
         origins[flows[flow].origin].parked -= 1
     }
 
-    /// Whether a flow may not go before there is a connection for it: one that is parked need not wait while its origin has one to share.
+    /// Whether a flow is parked and its origin has no connection to share.
     func waitsForConnection(_ flow: Int) -> Bool { flows[flow].isParked && needsConnection(flows[flow].origin) }
 
-    /// An origin has a connection to share: its parked flows may go. They stay parked besides, in case that it ends before.
+    /// An origin has a connection to share: its parked flows may be admitted. They stay parked in case that it ends
+    /// before.
     private mutating func addParkedToRing(of origin: OriginID) {
         for flow in origins[origin].flows.values where flows[flow].isParked { addToRing(flow) }
         markReady(origin)
@@ -116,7 +118,7 @@ extension AdmissionQueue {
 
     // MARK: Rules
 
-    /// Whether an origin gets no more at the moment.
+    /// Whether an origin has as many elements under way as it may have.
     func isFull(_ origin: OriginID) -> Bool {
         let capacity =
             switch origins[origin].protocolState {
@@ -128,7 +130,7 @@ extension AdmissionQueue {
         return origins[origin].active >= capacity
     }
 
-    /// Whether a client has all the connections to an origin that one client gets.
+    /// Whether a client has as many connections to an origin as one client may have.
     func isAtLimit(_ flow: Int) -> Bool {
         let origin = flows[flow].origin
         return origins[origin].protocolState != .http2 && flows[flow].active >= origins[origin].connectionsPerClient
@@ -138,8 +140,8 @@ extension AdmissionQueue {
         origins[origin].protocolState != .http2 || origins[origin].active == 0
     }
 
-    /// Whether there is a connection for a flow: never more for a client than are left for others, nor for all clients of a user more than
-    /// three times that. So one client alone gets half of all, a second one half of the rest.
+    /// Whether a flow may use another connection: a client gets no more than are left for others, and all clients of
+    /// a user no more than three times that. So one client alone gets half of all, a second one half of the rest.
     private func mayConnect(_ flow: Int) -> Bool {
         let free = limits.connections - connections
         guard free > 0 else { return false }
@@ -148,13 +150,14 @@ extension AdmissionQueue {
         return account.connections < free && users[account.user].connections < 3 * free
     }
 
-    /// Whether an origin that speaks HTTP/2 has a stream for a flow: a client gets at most three times what it leaves free, and all clients of
-    /// a user seven times that. So one client alone gets 75 streams of 100, and its slow answers leave some for the next client.
+    /// Whether an HTTP/2 origin has a stream for a flow: a client gets at most three times as many as it leaves free,
+    /// and all clients of a user seven times. So one client alone gets 75 streams of 100, and its slow responses
+    /// leave some for the next client.
     func mayTakeStream(_ flow: Int) -> Bool {
         let origin = flows[flow].origin
         guard origins[origin].protocolState == .http2, limits.leavesRoom else { return true }
         let free = limits.streamsPerConnection - origins[origin].active
-        // Most often there is room for everybody.
+        // Most often there is room for all.
         guard origins[origin].active >= 3 * free else { return true }
         guard flows[flow].active < 3 * free else { return false }
         return origins[origin].activeOfUser[flows[flow].share.user, default: 0] < 7 * free
@@ -166,7 +169,7 @@ extension AdmissionQueue {
 
     // MARK: Books
 
-    /// Every change of what is under way goes through here, so that the sums and the accounts follow.
+    /// Every change of the elements under way goes through here, so that sums and accounts follow.
     mutating func addActive(_ change: Int, to flow: Int) {
         let origin = flows[flow].origin
         let before = cost(of: origin)
@@ -192,8 +195,8 @@ extension AdmissionQueue {
         markReady(origin)
     }
 
-    /// Keeps the flows of an origin that have something under way together, and counts for users what they have: questions about those are
-    /// answered without a look at the flows that only wait, which may be thousands.
+    /// Keeps the list of an origin's flows with elements under way, and their counts per user, so that queries need
+    /// not visit flows that only wait, of which there may be thousands.
     private mutating func updateBusy(_ flow: Int, _ change: Int) {
         let origin = flows[flow].origin
         if origins[origin].protocolState == .http2 { count(change, of: flows[flow].share.user, in: origin) }
@@ -214,21 +217,22 @@ extension AdmissionQueue {
         origins[origin].activeOfUser[user] = sum > 0 ? sum : nil
     }
 
-    /// Counts again what each user has under way, when the protocol of the origin has changed.
+    /// Recounts the elements under way of each user, when the protocol of the origin has changed.
     mutating func countUsers(of origin: OriginID) {
         origins[origin].activeOfUser = [:]
         guard origins[origin].protocolState == .http2 else { return }
         for flow in origins[origin].busy { count(flows[flow].active, of: flows[flow].share.user, in: origin) }
     }
 
-    /// The client that pays for the connection of an HTTP/2 origin has no stream left: one that has does so from now on.
+    /// The client that is charged for the connection of an HTTP/2 origin has no stream left: another one that has is
+    /// charged from now on.
     private mutating func reassignCharge(_ origin: OriginID) {
         charge(origins[origin].chargedAccount, -1)
         origins[origin].chargedAccount = accountToCharge(of: origin)
         charge(origins[origin].chargedAccount, 1)
     }
 
-    /// The party of a flow that uses the connection of an origin.
+    /// The account of a flow that uses the connection of an origin; -1 if there is none.
     func accountToCharge(of origin: OriginID) -> Int {
         origins[origin].busy.first.map { flows[$0].account } ?? -1
     }
@@ -248,7 +252,7 @@ extension AdmissionQueue {
         }
     }
 
-    /// Changes the line of a flow, and counts what waits.
+    /// Changes a queue of a flow, and updates the counts.
     @discardableResult mutating func editQueue<Result>(
         _ flow: Int, _ rank: Int, by change: Int, _ body: (inout FIFOQueue<Element>) -> Result
     ) -> Result {
@@ -261,7 +265,7 @@ extension AdmissionQueue {
         return result
     }
 
-    /// Has a flow stand in the rings of its lane if it may send what waits in it.
+    /// Adds a flow to the rings of its origin if it may send its elements.
     mutating func addToRing(_ flow: Int, isFresh: Bool = false) {
         if flows[flow].isParked { addToParked(flow) }
         guard flows[flow].waiting > 0, !waitsForConnection(flow), !isAtLimit(flow) else { return }
@@ -309,7 +313,7 @@ extension AdmissionQueue {
         return account
     }
 
-    /// Flows of an origin that are kept though nothing waits in them.
+    /// Idle flows of an origin that are kept.
     private static var keptFlows: Int { 16 }
 
     mutating func dropIfIdle(_ flow: Int) {
@@ -322,10 +326,10 @@ extension AdmissionQueue {
         release(flow)
     }
 
-    /// Entries of flows in which nothing waits any more that a ring keeps, beside as many as there are others.
+    /// Entries of empty flows that a ring keeps, in addition to as many as there are others.
     private static var keptEntries: Int { 64 }
 
-    /// Takes entries behind which nothing waits any more out of the rings, if they are many: while an origin is busy nothing else does.
+    /// Removes entries of empty flows from the rings, if they are many: while an origin is busy nothing else does.
     mutating func sweepRings(of origin: OriginID) {
         if origins[origin].ring.count > 2 * origins[origin].waiting + AdmissionQueue.keptEntries {
             sweepRing(of: origin)
@@ -362,7 +366,7 @@ extension AdmissionQueue {
         }
     }
 
-    /// Gives a flow's number back, and the account of its client with its last flow.
+    /// Frees a flow's number, and the account of its client with its last flow.
     mutating func release(_ flow: Int) {
         let account = flows[flow].account
         accounts[account].flows -= 1
@@ -378,7 +382,7 @@ extension AdmissionQueue {
             }
         }
         if flows[flow].isParked { unpark(flow) }
-        // Its number may still stand in the ring of the parked.
+        // Its number may still be in the ring of the parked.
         if flows[flow].parkedRanks == 0 { freeFlows.append(flow) } else { flows[flow].isReleased = true }
     }
 }

@@ -1,47 +1,50 @@
-/// Decides which transfer may go to the network, and when. A value: events in, actions out.
+/// Decides which transfer may start, and when. A value: events in, actions out.
 ///
-/// So many go to an origin, so many of one client, and so many in all. Who goes next is decided by priority, then by turns: of users, of the
-/// clients of a user, and of the transfers of a client in the order in which they came. libcurl could queue by itself, but collapses under
-/// thousands of waiting transfers and gives none of them a fair turn.
+/// There are limits per origin, per client and in total. The order is decided by priority, then round-robin: among
+/// users, among the clients of a user, and in order of arrival among the transfers of a client. libcurl could queue
+/// by itself, but collapses under thousands of waiting transfers and is not fair to any of them.
 struct AdmissionQueue<Element> {
     struct Limits {
         /// Connections in use in all.
         var connections = 256
-        /// Transfers on the one connection of an origin that speaks HTTP/2; RFC 9113, section 6.5.2, advises servers to allow 100.
+        /// Transfers on the one connection of an origin that speaks HTTP/2; RFC 9113, section 6.5.2, advises servers
+        /// to allow 100.
         var streamsPerConnection = 100
         /// Transfers that wait, in all.
         var waiting = 100_000
-        /// Transfers that are held up and count in none of the limits above, in all; any more count as if they were not held up.
+        /// Maximum number of paused transfers that count in none of the limits above; any more count as if they were
+        /// not paused.
         var paused = 1_024
-        /// Whether a client gets at most as many connections as it leaves free, so that there are some for the next one.
+        /// Whether a client gets at most as many connections as it leaves free, so that there are some for the next
+        /// one.
         var leavesRoom = true
     }
 
-    /// What the origin is known to speak.
+    /// What is known of an origin's protocol.
     enum ProtocolState: Equatable {
-        /// It may speak HTTP/2, and nothing is on its way: one transfer goes first, alone.
+        /// It may speak HTTP/2, and nothing is under way: one transfer goes first, alone.
         case cold
-        /// The first is on its way, and the others wait for what it finds out.
+        /// The first is under way, and the others wait for the negotiated protocol.
         case probing
-        /// The first took too long: go on as with HTTP/1.1 until it is known.
+        /// The first took too long: treated as HTTP/1.1 until the protocol is known.
         case undecided
         case http1
         case http2
     }
 
-    /// What to do: give this one to the network.
+    /// An element to start.
     struct Admission {
         let element: Element
-        /// Whether it goes ahead of others to a cold origin: then ``probeExpired(_:)`` is to be called after a second.
+        /// Whether it is the first one to a cold origin: then ``probeExpired(_:)`` must be called after a second.
         let isFirst: Bool
     }
 
-    /// What a transfer that waits has to wait for.
+    /// The limit that a waiting transfer waits for.
     enum Obstacle: String {
         /// A connection to its host, of those that all clients share.
         case host
-        /// A connection to its host, of those that its own client may use, or one of its client's part of all connections or of the streams of
-        /// an HTTP/2 connection.
+        /// A connection to its host, of those that its own client may use, or one of its client's part of all
+        /// connections or of the streams of an HTTP/2 connection.
         case client
         /// A connection, of all that there may be.
         case total
@@ -53,35 +56,35 @@ struct AdmissionQueue<Element> {
 
     struct OriginQueue {
         var protocolState: ProtocolState
-        /// Whether the origin may speak HTTP/2 at all.
+        /// Whether the origin may speak HTTP/2.
         let mayMultiplex: Bool
         /// The most connections that it gets, and that one client gets of them.
         let connections: Int
         let connectionsPerClient: Int
-        /// In whose sums it counts.
+        /// The owner in whose load it counts.
         let owner: Int
-        /// Under way, without those that are held up.
+        /// Elements under way, without those that are paused.
         var active = 0
         var paused = 0
         var waiting = 0
         /// How many of its flows are parked.
         var parked = 0
-        /// Its flows that have something under way.
+        /// Its flows with elements under way.
         var busy: [Int] = []
-        /// What is under way for each user.
+        /// Elements under way per user.
         var activeOfUser: [UInt32: Int] = [:]
-        /// What each client wants of this origin, and the one that was asked for last.
+        /// The flow of each client, and the one that was used last.
         var flows: [TransferShare: Int] = [:]
         var lastFlow = -1
-        /// Flows that have something to send and may send it.
+        /// Flows with elements that may be admitted.
         var ring = PriorityRing<UInt32, Int>()
-        /// Whether it stands in the list of those that may admit.
+        /// Whether it is in the list of origins that may admit.
         var isReady = false
-        /// The party in whose account the one connection of an HTTP/2 origin is: one that uses it.
+        /// The account that is charged for the one connection of an HTTP/2 origin: of a client that uses it.
         var chargedAccount = -1
     }
 
-    /// What one client wants of one origin.
+    /// The elements of one client for one origin.
     struct Flow {
         let share: TransferShare
         let origin: OriginID
@@ -91,21 +94,21 @@ struct AdmissionQueue<Element> {
         var waiting = 0
         var active = 0
         var paused = 0
-        /// Where it stands among the flows of its lane that have something under way; -1 if it has nothing.
+        /// Its index among the busy flows of its origin; -1 if it has nothing under way.
         var busyIndex = -1
-        /// Turns that it has to let pass, because its last transfers took as much as so many others.
+        /// Turns that it must skip, because its last transfers took as many.
         var debt = 0
-        /// In which rings of its lane it stands, a bit for each.
+        /// The priorities in whose rings it is, one bit each.
         var ringRanks: UInt8 = 0
-        /// Whether it waits for a connection, of the total or of its part of it.
+        /// Whether it waits for a connection of the total or of its share of it.
         var isParked = false
-        /// In which rings of those that do it stands, a bit for each priority.
+        /// The priorities in whose parked rings it is, one bit each.
         var parkedRanks: UInt8 = 0
-        /// Whether its lane has gone.
+        /// Whether it was released while its number is still in a parked ring.
         var isReleased = false
     }
 
-    /// The connections of a client; those of its user are counted besides.
+    /// The connections of a client; those of its user are counted separately.
     struct Account {
         let share: TransferShare
         let user: Int
@@ -113,9 +116,9 @@ struct AdmissionQueue<Element> {
         var flows = 0
     }
 
-    /// What there is of the lanes of one owner.
+    /// The load of the origins of one owner.
     struct Load {
-        /// Under way, without those that are held up.
+        /// Elements under way, without those that are paused.
         var active = 0
         var waiting = 0
     }
@@ -136,29 +139,30 @@ struct AdmissionQueue<Element> {
     var users: [User] = []
     var freeUsers: [Int] = []
     var userOfNumber: [UInt32: Int] = [:]
-    /// Lanes that may admit, in the order of their waiting.
+    /// Origins that may admit, in order.
     var ready = FIFOQueue<OriginID>()
-    /// Flows that wait for the total or for their part of it.
+    /// Flows that wait for the total or for their share of it.
     var parked = PriorityRing<UInt32, Int>()
-    /// Whether connections have become free since the parked were looked at.
+    /// Whether connections have become free since the parked flows were checked.
     var hasRoom = false
     var connections = 0
     /// How many transfers wait in all.
     var waiting = 0
-    /// The sums of the lanes of each owner.
+    /// The load of each owner.
     var loads: [Load] = []
     var paused = 0
 
     init(limits: Limits) { self.limits = limits }
 
-    /// The most turns that a transfer costs, whatever it has moved.
+    /// Maximum debt of a transfer, whatever it has moved.
     static var greatestDebt: Int { 16 }
 
     // MARK: Events
 
-    /// A new origin, with the most connections that it gets as long as it speaks HTTP/1.1, and those that one client gets. If it cannot
-    /// speak HTTP/2, there is nothing to find out.
-    /// - Parameter owner: in whose sums it counts: a small number, since there is a place for each up to the greatest.
+    /// Adds an origin, with the maximum number of its connections while it speaks HTTP/1.1, and of those of one
+    /// client. If it cannot speak HTTP/2, there is no probe.
+    /// - Parameter owner: the owner in whose load it counts: a small number, since there is an entry for each up to
+    ///   the greatest.
     mutating func addOrigin(mayMultiplex: Bool, connections: Int, perClient: Int = .max, owner: Int = 0) -> OriginID {
         while loads.count <= owner { loads.append(Load()) }
         let state = OriginQueue(
@@ -172,7 +176,7 @@ struct AdmissionQueue<Element> {
         return origins.count - 1
     }
 
-    /// The origin is of no more interest. Gives false, and keeps it, if something waits or is under way.
+    /// Removes an origin. Returns false, and keeps it, if something waits or is under way.
     mutating func removeOrigin(_ origin: OriginID) -> Bool {
         let state = origins[origin]
         guard state.active == 0, state.paused == 0, state.waiting == 0, !state.isReady else { return false }
@@ -184,7 +188,7 @@ struct AdmissionQueue<Element> {
         return true
     }
 
-    /// A transfer wants to go. Gives its place, or `nil` if the queue is full.
+    /// Adds an element; returns its slot, or `nil` if the queue is full.
     mutating func enqueue(
         _ element: Element, in origin: OriginID, share: TransferShare = TransferShare(),
         priority: TransferPriority = .normal
@@ -198,7 +202,7 @@ struct AdmissionQueue<Element> {
         return Slot(flow: flow, rank: rank, token: token)
     }
 
-    /// A transfer that waits has given up.
+    /// Removes an element that waits.
     mutating func withdraw(_ slot: Slot) {
         guard remove(slot) != nil else { return }
         let origin = flows[slot.flow].origin
@@ -206,7 +210,8 @@ struct AdmissionQueue<Element> {
         sweepRings(of: origin)
     }
 
-    /// A transfer that waits has another priority. Returns its place: the same if it does not wait. It counts as one that waits already.
+    /// Changes the priority of an element that waits. Returns its slot, which is unchanged if it does not wait. It
+    /// does not count as a new element.
     mutating func move(_ slot: Slot, to priority: TransferPriority) -> Slot {
         let (flow, rank) = (slot.flow, priority.rank)
         guard rank != slot.rank, let element = remove(slot) else { return slot }
@@ -222,8 +227,8 @@ struct AdmissionQueue<Element> {
         return element
     }
 
-    /// One that was admitted is held up by its own side, and makes room for others: a client that does not read costs only itself. Gives false if
-    /// there are too many of those.
+    /// Pauses an element that was admitted and makes room for others: a client that does not read costs only itself.
+    /// Returns false if too many are paused.
     mutating func pause(_ slot: Slot) -> Bool {
         guard paused < limits.paused else { return false }
         paused += 1
@@ -233,7 +238,7 @@ struct AdmissionQueue<Element> {
         return true
     }
 
-    /// One that was held up goes on, at once, even if there are more than there should be for a while.
+    /// Resumes a paused element at once, even if limits are exceeded for a while.
     mutating func resume(_ slot: Slot) {
         paused -= 1
         flows[slot.flow].paused -= 1
@@ -241,7 +246,7 @@ struct AdmissionQueue<Element> {
         addActive(1, to: slot.flow)
     }
 
-    /// One that was admitted has ended, and was not held up.
+    /// An element that was admitted, and is not paused, has ended.
     /// - Parameter turns: how many turns of others it has taken: one for each 64 KiB.
     mutating func finish(_ slot: Slot, turns: Int = 0) {
         let origin = flows[slot.flow].origin
@@ -256,10 +261,10 @@ struct AdmissionQueue<Element> {
         dropIfIdle(slot.flow)
     }
 
-    /// A connection to the origin was made, and this is what it speaks.
+    /// A connection to the origin has negotiated this protocol.
     mutating func didNegotiate(isHTTP2: Bool, in origin: OriginID) {
         guard origins[origin].mayMultiplex else { return }
-        // One more connection that speaks what the others do changes nothing.
+        // Another connection with the same protocol changes nothing.
         guard origins[origin].protocolState != (isHTTP2 ? .http2 : .http1) else { return markReady(origin) }
         chargeAll(of: origin, -1)
         let before = cost(of: origin)
@@ -272,14 +277,14 @@ struct AdmissionQueue<Element> {
         markReady(origin)
     }
 
-    /// The first transfer to a cold origin has been on its way for too long.
+    /// The probe of a cold origin has taken too long.
     mutating func probeExpired(_ origin: OriginID) {
         guard origins[origin].protocolState == .probing else { return }
         origins[origin].protocolState = .undecided
         markReady(origin)
     }
 
-    /// No connection to the origin is left: the next one may speak something else.
+    /// No connection to the origin is left: the next one may negotiate another protocol.
     mutating func resetProtocol(_ origin: OriginID) {
         guard origins[origin].mayMultiplex, origins[origin].active == 0, origins[origin].paused == 0 else { return }
         origins[origin].protocolState = .cold
@@ -288,16 +293,16 @@ struct AdmissionQueue<Element> {
 
     // MARK: Answers
 
-    /// What there is of the lanes of an owner.
+    /// The load of an owner.
     func load(of owner: Int) -> Load { loads.indices.contains(owner) ? loads[owner] : Load() }
     func active(in origin: OriginID) -> Int { origins[origin].active }
     func waiting(in origin: OriginID) -> Int { origins[origin].waiting }
     func protocolState(of origin: OriginID) -> ProtocolState { origins[origin].protocolState }
 
-    /// How many of its client's transfers of the same priority wait before one, at most.
+    /// How many elements of its client with the same priority wait before one, at most.
     func position(_ slot: Slot) -> Int { flows[slot.flow].queues[slot.rank].distance(to: slot.token) }
 
-    /// What one that waits has to wait for.
+    /// The limit that an element waits for.
     func obstacle(_ slot: Slot) -> Obstacle {
         let flow = flows[slot.flow]
         if waitsForConnection(slot.flow) { return connections >= limits.connections ? .total : .client }

@@ -1,26 +1,26 @@
-/// First come, first served, and an element may leave from the middle: a ticket finds its place without a search through all.
+/// A FIFO queue from whose middle elements can be removed: a token finds its entry without a linear search.
 struct FIFOQueue<Element> {
-    /// Names a place in the line; later places have greater tickets.
+    /// Identifies an entry; later entries have greater tokens.
     typealias Token = Int
 
     private struct Entry {
         let token: Token
-        /// `nil` if it has left early.
+        /// `nil` if it was removed early.
         var element: Element?
     }
 
     private var entries: [Entry] = []
-    /// How many places at the front are used up.
+    /// The number of used entries at the front.
     private var head = 0
     private var nextToken = 0
     /// How many wait.
     private(set) var count = 0
 
-    /// Places of elements that have left from the middle, which are kept however few wait.
+    /// Entries of removed elements that are kept however few wait.
     private static var keptEntries: Int { 64 }
 
     var isEmpty: Bool { count == 0 }
-    /// Places held in memory, those left early included: at most twice as many as wait, and a few.
+    /// Entries in memory, those removed early included: at most twice as many as wait, and a few.
     var extent: Int { entries.count - head }
 
     mutating func append(_ element: Element) -> Token {
@@ -46,10 +46,10 @@ struct FIFOQueue<Element> {
         return nil
     }
 
-    /// How many places are before one: those left early included, since a count would cost a search.
+    /// The number of entries before one: those removed early included, since counting would cost a search.
     func distance(to token: Token) -> Int { index(of: token).map { $0 - head } ?? 0 }
 
-    /// Reads the elements behind a ticket, in order, until the body has enough and returns false. The ticket need not be in the line.
+    /// Reads the elements after a token, in order, until the body returns false. The token need not be in the queue.
     func read(after token: Token, _ body: (Token, Element) -> Bool) {
         var (low, high) = (head, entries.count)
         while low < high {
@@ -61,7 +61,7 @@ struct FIFOQueue<Element> {
         }
     }
 
-    /// Takes an element out of the line. Returns `nil` if that place is used up or left already.
+    /// Removes an element. Returns `nil` if its entry was used or removed already.
     @discardableResult mutating func remove(_ token: Token) -> Element? {
         guard let index = index(of: token), let element = entries[index].element else { return nil }
         entries[index].element = nil
@@ -71,7 +71,7 @@ struct FIFOQueue<Element> {
         return element
     }
 
-    /// Takes all elements out of the line for which this is true.
+    /// Removes all elements for which this is true.
     mutating func removeAll(where isLeaving: (Element) -> Bool) {
         entries.removeAll { $0.element.map(isLeaving) ?? true }
         head = 0
@@ -97,7 +97,7 @@ struct FIFOQueue<Element> {
             head = 0
             entries.removeAll(keepingCapacity: true)
         } else if head >= 64, head * 2 > entries.count {
-            // Half of it is used up: moving the rest costs each element one move in all.
+            // Half of it is used: moving the rest costs each element one move in total.
             entries.removeFirst(head)
             head = 0
         }

@@ -1,32 +1,32 @@
-/// Elements of several parties: the parties take turns, and the elements of one leave in order. A party that comes new goes next.
+/// A round-robin queue: keys take turns, and the elements of one key leave in order. A new key goes next.
 struct FairRing<Key: Equatable, Element> {
     private struct KeyQueue {
         let key: Key
-        /// Elements that go before the others of their party.
+        /// Elements that go before the others of their key.
         var fresh = FIFOQueue<Element>()
         var regular = FIFOQueue<Element>()
         var isEmpty: Bool { fresh.isEmpty && regular.isEmpty }
     }
 
     private var queues: [KeyQueue] = []
-    /// The party whose turn it is.
+    /// The index of the key whose turn it is.
     private var turn = 0
     /// How many elements wait.
     private(set) var count = 0
 
-    /// Lines without elements that are kept, so that a party that comes and goes costs no memory allocation.
+    /// Empty queues that are kept, so that a key that comes and goes costs no allocation.
     private static var keptQueues: Int { 8 }
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds an element behind those of its party, or before them if it is fresh.
+    /// Adds an element behind those of its key, or before them if it is fresh.
     mutating func append(_ element: Element, key: Key, isFresh: Bool = false) {
         count += 1
-        // Most often there is one party.
+        // Most often there is one key.
         if let index = queues.firstIndex(where: { $0.key == key }) { return add(element, at: index, isFresh) }
         let place = min(turn, queues.count)
         queues.insert(KeyQueue(key: key), at: place)
-        // One that is not fresh has had a turn, and waits for those of the others.
+        // One that is not fresh has had a turn, and waits for the turns of the others.
         if !isFresh { turn = place + 1 }
         add(element, at: place, isFresh)
     }
@@ -35,7 +35,7 @@ struct FairRing<Key: Equatable, Element> {
         if isFresh { _ = queues[index].fresh.append(element) } else { _ = queues[index].regular.append(element) }
     }
 
-    /// Takes the next element of the party whose turn it is.
+    /// Removes the next element of the key whose turn it is.
     mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         for _ in 0..<queues.count {
@@ -51,7 +51,7 @@ struct FairRing<Key: Equatable, Element> {
         return nil
     }
 
-    /// Takes out all elements for which this is true.
+    /// Removes all elements for which this is true.
     mutating func removeAll(where isLeaving: (Element) -> Bool) {
         count = 0
         for index in queues.indices {
@@ -66,8 +66,8 @@ struct FairRing<Key: Equatable, Element> {
     }
 }
 
-/// Three fair rings, one for each priority, that take turns: high before normal before low, but of sixteen turns one is for what is low, and
-/// another two for what is normal, so that nothing waits for ever.
+/// Three fair rings, one for each priority, that take turns: high before normal before low, but of sixteen turns one
+/// is for low, and another two for normal, so that none starves.
 struct PriorityRing<Key: Equatable, Element> {
     private var rings = [FairRing<Key, Element>(), FairRing<Key, Element>(), FairRing<Key, Element>()]
     private var turns = 0
@@ -83,7 +83,7 @@ struct PriorityRing<Key: Equatable, Element> {
         rings[rank].append(element, key: key, isFresh: isFresh)
     }
 
-    /// Takes the next element, and its rank.
+    /// Removes the next element, and returns it with its rank.
     mutating func popFirst() -> (rank: Int, element: Element)? {
         guard count > 0 else { return nil }
         turns &+= 1
@@ -92,7 +92,7 @@ struct PriorityRing<Key: Equatable, Element> {
         return rings[rank].popFirst().map { (rank, $0) }
     }
 
-    /// Takes out all elements for which this is true of them and their ranks.
+    /// Removes all elements for which this is true of them and their ranks.
     mutating func removeAll(where isLeaving: (_ rank: Int, _ element: Element) -> Bool) {
         for rank in rings.indices { rings[rank].removeAll { isLeaving(rank, $0) } }
         count = rings.reduce(0) { $0 + $1.count }

@@ -2,18 +2,18 @@ internal import CCurl
 public import CarpoolSystem
 internal import Glibc
 
-/// Whoever uses a raw stream. All methods are called on the loop, never from inside a call to the stream.
+/// Receives the events of a raw stream. All methods are called on the loop, never from inside a call to the stream.
 public protocol RawStreamDelegate: AnyObject {
-    /// The connection stands, TLS included.
+    /// The connection is established, TLS included.
     func rawStreamDidConnect(_ stream: RawStream)
-    /// It could not be connected.
+    /// The connection failed.
     func rawStream(_ stream: RawStream, didFailToConnectWith error: TransportError)
-    /// There may be more to read, or room to write, or the end has come; see ``RawStream/failure``.
+    /// There may be bytes to read or room to write, or the stream has ended; see ``RawStream/failure``.
     func rawStreamDidMove(_ stream: RawStream)
 }
 
-/// A connection over TCP or TLS that carries bytes and nothing else, made by libcurl under the same rules as those for requests, but never
-/// shared and never used again.
+/// A connection over TCP or TLS that carries raw bytes, made by libcurl under the same rules as those for requests,
+/// but never shared or reused.
 public final class RawStream: ReadinessHandler {
     enum Phase {
         case connecting
@@ -22,37 +22,37 @@ public final class RawStream: ReadinessHandler {
         case closed
     }
 
-    /// Received bytes that are held before nothing more is read from the peer.
+    /// Received bytes that are buffered before reading from the peer pauses.
     static let receivedLimitBytes = 262_144
-    /// Bytes to send that are held before whoever gives more should wait.
+    /// Bytes to send that are buffered before the writer should wait.
     static let pendingLimitBytes = 262_144
-    /// What is given to libcurl at a time, and read at a time: one record of TLS.
+    /// The bytes written and read at a time: one record of TLS.
     private static let pieceBytes = 16_384
 
     private let owner: RawStreamPool
     let easy: EasyHandle
-    /// libcurl reads the parsed URL where it lies.
+    /// libcurl reads the parsed URL in place.
     let url: HTTPURL
-    /// The authorities, as long as libcurl may use them.
+    /// The authorities; kept alive as long as libcurl may use them.
     let trust: ConnectionPartition.Trust
     var systemTrust: TrustStore?
     private weak var delegate: (any RawStreamDelegate)?
     private(set) var phase = Phase.connecting
 
     private var received: [UInt8] = []
-    /// Whether the peer has said that it sends no more.
+    /// Whether the peer has closed its sending side.
     private var peerHasEnded = false
     private var pending: [UInt8] = []
-    /// How much of what is pending has been given to libcurl.
+    /// How much of the pending bytes was passed to libcurl.
     private var given = 0
-    /// What libcurl has not taken: OpenSSL wants to see the very same bytes again.
+    /// The bytes that libcurl has not taken: OpenSSL must be called again with the same bytes.
     private let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: RawStream.pieceBytes, alignment: 16)
     private var pieceRange = 0..<0
     private var isEnding = false
     private var hasEnded = false
-    /// Why it broke; what was received before can still be read.
+    /// Why it failed; bytes received before can still be read.
     public private(set) var failure: TransportError?
-    /// Bytes that were taken for sending so far.
+    /// Bytes that were accepted for sending so far.
     public private(set) var acceptedBytes: Int64 = 0
 
     init(
@@ -70,22 +70,22 @@ public final class RawStream: ReadinessHandler {
 
     // MARK: Using it
 
-    /// Whether what is received has come to its end: everything is read, and nothing more will come.
+    /// Whether everything was read and nothing more will arrive.
     public var isAtEnd: Bool { received.isEmpty && (peerHasEnded || failure != nil) }
 
-    /// Whether more should be given for sending; what is given is taken in any case.
+    /// Whether more should be written; what is written is accepted in any case.
     public var hasRoom: Bool { pending.count - given < RawStream.pendingLimitBytes }
 
-    /// Bytes that may be given before ``hasRoom`` is false.
+    /// Bytes that may be written before ``hasRoom`` is false.
     public var roomBytes: Int { max(0, RawStream.pendingLimitBytes - (pending.count - given)) }
 
-    /// Takes what has been received, at most so many bytes; none if there is nothing.
+    /// Returns received bytes, at most so many; none if there are none.
     public func read(atMost count: Int) -> [UInt8] {
         let bytes = Array(received.prefix(max(0, count)))
         guard !bytes.isEmpty else { return [] }
         let wasFull = received.count >= RawStream.receivedLimitBytes
         received.removeFirst(bytes.count)
-        // TLS may hold bytes that the socket does not tell of any more.
+        // TLS may hold bytes for which the socket does not become readable.
         if wasFull { receive() }
         settle()
         return bytes
@@ -100,10 +100,11 @@ public final class RawStream: ReadinessHandler {
         settle()
     }
 
-    /// Whether its end can be told while it goes on: libcurl cannot send TLS's own word for that, and peers over TLS take TCP's for an attack.
+    /// Whether the sending side can be closed alone: libcurl cannot send TLS's close_notify for that, and peers over
+    /// TLS take TCP's FIN for an attack.
     public var canCloseWrite: Bool { url.origin.scheme == "http" }
 
-    /// Tells the peer that nothing more will be sent, once all is. Gives whether the call changed anything.
+    /// Closes the sending side once everything is sent. Returns whether the call changed anything.
     @discardableResult public func closeWrite() -> Bool {
         guard canCloseWrite, case .open = phase, failure == nil, !isEnding else { return false }
         isEnding = true
@@ -112,7 +113,7 @@ public final class RawStream: ReadinessHandler {
         return true
     }
 
-    /// Ends it at once for both sides; TLS says so to the peer. The delegate hears nothing more.
+    /// Closes it at once in both directions, with TLS's close_notify. The delegate is not called any more.
     public func close() {
         delegate = nil
         owner.close(self)
@@ -120,8 +121,8 @@ public final class RawStream: ReadinessHandler {
 
     // MARK: What its pool tells it
 
-    /// The connection stands. To be called at once, before libcurl does anything else: the first look for bytes makes the connection this
-    /// handle's own.
+    /// The connection is established. Must be called at once, before libcurl does anything else: the first read binds
+    /// the connection to this handle.
     func didConnect() {
         let socket = CCurl_get_active_socket(easy.raw)
         guard socket != CURL_SOCKET_BAD else { return didFailToConnect(CURLE_COULDNT_CONNECT) }
@@ -131,7 +132,7 @@ public final class RawStream: ReadinessHandler {
         settle()
     }
 
-    /// The connection has come to nothing.
+    /// The connection failed.
     func didFailToConnect(_ code: CURLcode) {
         fail(code)
         if let failure { delegate?.rawStream(self, didFailToConnectWith: failure) }
@@ -147,7 +148,7 @@ public final class RawStream: ReadinessHandler {
             ).error
     }
 
-    /// Lets go of the socket, which libcurl closes.
+    /// Forgets the socket, which libcurl closes.
     func didClose() {
         if case .open(let socket) = phase { owner.loop.forget(socket) }
         phase = .closed
@@ -198,7 +199,7 @@ public final class RawStream: ReadinessHandler {
         shutdown(socket, Int32(SHUT_WR))
     }
 
-    /// Makes sure that there is something for libcurl to take; false if all is sent.
+    /// Fills the next piece for libcurl; false if everything is sent.
     private func nextPiece() -> Bool {
         guard pieceRange.isEmpty else { return true }
         let count = min(RawStream.pieceBytes, pending.count - given)
@@ -210,7 +211,7 @@ public final class RawStream: ReadinessHandler {
         piece.copyBytes(from: pending[given..<given + count])
         pieceRange = 0..<count
         given += count
-        // A client that never lets it run dry must not have all that it ever sent kept.
+        // Without this, bytes of a client that keeps writing would never be freed.
         if given >= RawStream.pendingLimitBytes {
             pending.removeFirst(given)
             given = 0
@@ -218,7 +219,7 @@ public final class RawStream: ReadinessHandler {
         return true
     }
 
-    /// Waits for what can be done next.
+    /// Registers interest in the next event.
     private func settle() {
         guard case .open(let socket) = phase else { return }
         var interest: Interest = []

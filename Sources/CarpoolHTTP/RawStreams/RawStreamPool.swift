@@ -2,7 +2,7 @@ internal import CCurl
 public import CarpoolSystem
 internal import Glibc
 
-/// Connects raw streams: one handle of libcurl's for all of them, driven by the event loop, apart from the pool of requests.
+/// Connects raw streams: one multi handle for all of them, driven by the event loop, apart from the pool of requests.
 public final class RawStreamPool: ReadinessHandler {
     let loop: EventLoop
     private let configuration: TransportConfiguration
@@ -15,7 +15,7 @@ public final class RawStreamPool: ReadinessHandler {
     private var watched: Set<Int32> = []
 
     /// Makes an empty pool on the loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be used.
-    /// - Parameter transport: lends the system's certificate authorities; without it the pool reads them itself.
+    /// - Parameter transport: provides the system's certificate authorities; without it the pool reads them itself.
     public init(
         loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration(),
         transport: CurlTransport? = nil
@@ -46,12 +46,12 @@ public final class RawStreamPool: ReadinessHandler {
         curl_multi_cleanup(raw)
     }
 
-    /// How many streams there are.
+    /// The number of streams.
     public var count: Int { streams.count }
 
     /// Connects to a host and port, over TLS if the URL is `https`; the rest of the URL is of no interest.
     /// - Parameter timeoutMilliseconds: how long resolving, connecting and TLS may take together.
-    /// - Returns: the stream, whose delegate hears how it went, later; `nil` if memory is out.
+    /// - Returns: the stream, whose delegate is notified later; `nil` if memory is out.
     public func open(
         _ url: HTTPURL, trust: ConnectionPartition.Trust, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
     ) -> RawStream? {
@@ -91,7 +91,7 @@ public final class RawStreamPool: ReadinessHandler {
     func close(_ stream: RawStream) {
         guard streams.removeValue(forKey: ObjectIdentifier(stream)) != nil else { return }
         stream.didClose()
-        // With its handle libcurl ends the connection, which is nobody else's.
+        // libcurl closes the connection with its handle.
         curl_multi_remove_handle(raw, stream.easy.raw)
         stream.easy.close()
     }
@@ -158,7 +158,8 @@ extension EasyHandle {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, timeoutMilliseconds), Int(Int32.max)))
-        // The handle serves all users: how fast a name is found must not tell one whether another has asked for it.
+        // The handle serves all users: the time of resolving a name must not show whether another user has resolved
+        // it.
         set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
     }
 
@@ -167,7 +168,7 @@ extension EasyHandle {
     ) {
         guard url.origin.scheme == "https" else { return }
         setTrust(trust, system: system, configuration)
-        // What is spoken inside is none of libcurl's business, and a session of another stream's trust none of this one's.
+        // ALPN is not used, and TLS sessions are not shared between streams with different trust.
         set(CURLOPT_SSL_ENABLE_ALPN, 0)
         set(CURLOPT_SSL_SESSIONID_CACHE, 0)
     }

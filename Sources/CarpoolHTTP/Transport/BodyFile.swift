@@ -4,11 +4,11 @@ public import CarpoolSystem
 public final class BodyFile {
     /// Open until ``close()``; jobs that read keep it open until they end.
     private(set) var file: WorkerFile?
-    /// Reads it; `nil` for files that never wait, such as those in memory, which are read where they are needed.
+    /// The worker that reads it; `nil` for files that never block, such as those in memory, which are read in place.
     let worker: WorkerAccess?
-    /// Where it was opened, if it has a name that others can open.
+    /// The path, if it has one that others can open.
     public let path: String?
-    /// How long it was then, if that is known.
+    /// The size when it was opened, if that is known.
     public let sizeBytes: Int64?
 
     /// Takes over a descriptor that can be read at any position (pread), and that never waits for a disk.
@@ -27,12 +27,13 @@ public final class BodyFile {
         self.sizeBytes = sizeBytes
     }
 
-    /// What is read; -1 when it is closed.
+    /// The descriptor; -1 when it is closed.
     var raw: Int32 { file?.raw ?? -1 }
 
     /// The file for a job of the worker; `nil` if it needs none, or is closed.
     public var openFile: WorkerFile? { file }
 
-    /// Gives the descriptor back; nothing can be sent from it any more. For who has sent it, and keeps the rest of the request.
+    /// Closes the descriptor; nothing can be sent from it any more. For a request that is kept after its body was
+    /// sent.
     public func close() { file = nil }
 }

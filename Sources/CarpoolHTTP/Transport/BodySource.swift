@@ -1,30 +1,31 @@
-/// Gives the bytes of a request's body as the network takes them, where they are not all in memory or in one file. One transfer at a time
+/// Provides the bytes of a request's body that are neither all in memory nor in one file. One transfer at a time
 /// reads from it. All methods are called on the transport's loop, some from inside libcurl.
 public protocol BodySource: AnyObject {
-    /// How many bytes there are in all; `nil` if nobody knows, which HTTP/1.1 sends in chunks (RFC 9112, section 7.1).
+    /// The total number of bytes; `nil` if unknown, which HTTP/1.1 sends in chunks (RFC 9112, section 7.1).
     var lengthBytes: Int64? { get }
-    /// Whether ``restart()`` gives the same bytes from the first one on.
+    /// Whether ``restart()`` returns to the same first byte.
     var canRestart: Bool { get }
-    /// Whether it may have nothing to give for a while, so that its connection should be nobody else's.
+    /// Whether it may have no bytes for a while, so that its connection should not be shared.
     var mayWait: Bool { get }
-    /// Nobody reads any more: what it holds may go.
+    /// Reading has ended: resources may be freed.
     func close()
-    /// Goes back to the first byte: called before every sending, and only if ``canRestart``.
+    /// Rewinds to the first byte: called before every sending, and only if ``canRestart``.
     func restart()
-    /// Copies the next bytes into a room that is not empty.
+    /// Copies the next bytes into a buffer that is not empty.
     func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading
-    /// To be called, from outside of ``read(into:)``, when there is more after ``BodyReading/wait``. Set by whoever reads.
+    /// Called by the source, from outside of ``read(into:)``, when there are bytes after ``BodyReading/wait``. Set by
+    /// the reader.
     var onReady: () -> Void { get set }
 }
 
-/// What a body's source has to give.
+/// The result of reading from a body's source.
 public enum BodyReading {
-    /// So many bytes; at least one.
+    /// The number of bytes; at least one.
     case bytes(Int)
     /// Nothing more.
     case end
-    /// Nothing now; ``BodySource/onReady`` tells when.
+    /// No bytes yet; ``BodySource/onReady`` is called when there are.
     case wait
-    /// The bytes cannot be had: the transfer fails with this.
+    /// Reading failed: the transfer fails with this error.
     case failed(TransportError)
 }

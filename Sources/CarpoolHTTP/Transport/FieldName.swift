@@ -1,4 +1,5 @@
-/// Names of fields are compared without regard to case (RFC 9110, section 5.1), and without making a `String` of either.
+/// Names of fields are compared without regard to case (RFC 9110, section 5.1), and without making a `String` of
+/// either.
 enum FieldName {
     static func matches(_ bytes: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
         guard bytes.count == name.utf8CodeUnitCount else { return false }

@@ -1,5 +1,5 @@
-/// One field of a request, checked when it is made: libcurl sends what it is given, and a line end smuggled into a value would give one
-/// client's response to another on the shared connection.
+/// One field of a request, validated when it is made: libcurl sends it as it is, and a line end in a value would pass
+/// one client's response to another on a shared connection.
 public struct HTTPField: Sendable, Hashable {
     /// The name as it is sent.
     public let name: String
@@ -10,7 +10,7 @@ public struct HTTPField: Sendable, Hashable {
     public struct Refusal: Error, Sendable, CustomStringConvertible {
         /// The field's name as given.
         public let name: String
-        /// What is wrong, for people.
+        /// What is wrong, in words.
         public let reason: String
         /// The name and the reason.
         public var description: String { "header \(name): \(reason)" }
@@ -22,8 +22,8 @@ public struct HTTPField: Sendable, Hashable {
         "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Checks a field (RFC 9110, sections 5.1 and 5.5): the name is a token and not one of the connection's own, the value has no control
-    /// characters but the tab. Blanks around the value are taken off.
+    /// Validates a field (RFC 9110, sections 5.1 and 5.5): the name is a token and not a hop-by-hop or framing field,
+    /// the value has no control characters but the tab. Blanks around the value are trimmed.
     public init(name: String, value: String) throws(Refusal) {
         guard HTTPMethod.isToken(name) else {
             throw Refusal(name: name, reason: "the name must be a token: letters, digits and !#$%&'*+-.^_`|~")
@@ -38,7 +38,7 @@ public struct HTTPField: Sendable, Hashable {
         self.value = HTTPField.trimmed(value)
     }
 
-    /// Whether it has this name, whatever the case of either.
+    /// Whether it has this name, compared without case.
     public func isNamed(_ name: StaticString) -> Bool { FieldName.matches(self.name, name) }
 
     private static func trimmed(_ value: String) -> String {
@@ -71,7 +71,7 @@ public struct HTTPMethod: Sendable, Hashable {
     /// `POST`
     public static let post = HTTPMethod(known: "POST")
 
-    /// Whether a second sending does no more than the first (RFC 9110, section 9.2.2).
+    /// Whether the method is idempotent (RFC 9110, section 9.2.2).
     public var isIdempotent: Bool {
         switch rawValue {
         case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
@@ -95,7 +95,7 @@ public struct HTTPMethod: Sendable, Hashable {
 }
 
 extension HTTPField {
-    /// Whether the field has that name, whatever the case of either (RFC 9110, section 5.1).
+    /// Whether it has this name, compared without case (RFC 9110, section 5.1).
     public func hasName(_ other: String) -> Bool {
         let a = name.utf8
         let b = other.utf8

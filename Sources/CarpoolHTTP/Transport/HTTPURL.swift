@@ -1,43 +1,49 @@
 internal import CCurl
 
-/// An absolute `http` or `https` URL, parsed once by libcurl's own parser, so that no second opinion can differ from what is sent.
+/// An absolute `http` or `https` URL, parsed once by libcurl's own parser, so that no second parser can differ from
+/// it.
 ///
-/// It owns the parsed form; the transport gives that to libcurl.
+/// It owns the parsed form, which the transport passes to libcurl.
 public final class HTTPURL: CustomStringConvertible {
     let handle: OpaquePointer
-    /// Where the URL leads to.
+    /// The origin of the URL.
     public let origin: Origin
     /// The whole URL without user information: as it was given, or put together if it was a reference.
     public let description: String
     /// User name and password that stood in the URL, percent-decoded; they are taken out of it.
     public let userInformation: (user: String, password: String)?
 
-    /// What is done with characters that a URL must not hold, in this one and in those that are made of it.
+    /// How characters that a URL must not contain are treated, in this URL and in those derived from it.
     public let encoding: URLEncoding
 
     /// About how many bytes of memory it takes: the text, and the parts in libcurl's form.
     public var memoryBytes: Int { 2 &* description.utf8.count &+ 512 }
 
-    /// Parses an absolute URL. Refuses other schemes, control characters, a backslash in the authority, and URLs over 64 KiB.
-    /// - Parameter encoding: what is done with characters that a URL must not hold. ``URLEncoding/asIs`` refuses blanks.
+    /// Parses an absolute URL. Refuses other schemes, control characters, a backslash in the authority, and URLs over
+    /// 64 KiB.
+    /// - Parameter encoding: how characters that a URL must not contain are treated. ``URLEncoding/asIs`` refuses
+    ///   blanks.
     public convenience init(_ text: String, encoding: URLEncoding = .percent) throws(TransportError) {
         try self.init(text, relativeTo: nil, encoding: encoding)
     }
 
-    /// Parses a reference against this URL (RFC 3986, section 5), as a `Location` field holds one. It is encoded as this URL was; where that is
-    /// ``URLEncoding/asIs``, blanks and bytes beyond ASCII are encoded all the same, as curl does it.
+    /// Resolves a reference against this URL (RFC 3986, section 5), such as the value of a `Location` field. It is
+    /// encoded as this URL was; with ``URLEncoding/asIs``, blanks and bytes beyond ASCII are encoded nevertheless, as
+    /// curl does it.
     public func resolving(_ reference: String) throws(TransportError) -> HTTPURL {
         guard reference.isEmpty || reference.utf8.first == UInt8(ascii: "#") else {
             return try HTTPURL(reference, relativeTo: self, encoding: encoding)
         }
-        // The same document (RFC 3986, section 5.2.2), of which the older library takes away the last segment of the path and the query.
+        // The same document (RFC 3986, section 5.2.2), of which the older library takes away the last segment of the
+        // path and the query.
         let document = description[..<(description.firstIndex(of: "#") ?? description.endIndex)]
         let fragment = URLEncoder.encode(reference, isReference: true)
         return try HTTPURL("\(document)\(fragment)", relativeTo: nil, encoding: encoding, isEncoded: true)
     }
 
-    /// The same URL with more behind its query, or with a query if it had none; path, fragment and user information stay. Not a character
-    /// is changed: what is added must be percent-encoded already, and a `#`, which would end the query, is refused.
+    /// The same URL with text appended to its query, or with a query if it had none; path, fragment and user
+    /// information stay. Nothing is re-encoded: the text must be percent-encoded already, and a `#`, which would end
+    /// the query, is refused.
     public func appendingQuery(_ addition: String) throws(TransportError) -> HTTPURL {
         guard !addition.utf8.contains(UInt8(ascii: "#")) else {
             throw TransportError(.badURL, "a query must have no #; write it as %23")
@@ -64,7 +70,7 @@ public final class HTTPURL: CustomStringConvertible {
         guard let handle = base.map({ curl_url_dup($0.handle) }) ?? curl_url() else {
             throw TransportError(.unknown, "out of memory")
         }
-        // No part of what a reference leads to (RFC 3986, section 5.2.2); the older library puts a query behind it.
+        // Not part of the base of a reference (RFC 3986, section 5.2.2); the older version appends a query to it.
         if isReference { curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0) }
         do throws(TransportError) {
             let repairs = isReference && encoding == .asIs ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
@@ -76,12 +82,12 @@ public final class HTTPURL: CustomStringConvertible {
             }
             if scan.mayHaveName { try HTTPURL.checkZone(handle) }
             let port = HTTPURL.part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
-            // Most URLs have none, and asking costs as much as the rest of the parsing.
+            // Most URLs have none, and the query costs as much as the rest of the parsing.
             let found = scan.hasAt ? try HTTPURL.takeUserInformation(handle) : nil
             userInformation = found ?? known
             let isLowercase = !scan.hasUppercase && !scan.mayHaveName && !isReference
             origin = Origin(scheme: scheme, host: isLowercase ? host : host.lowercased(), port: port)
-            // An absolute URL that lost nothing is told as it was given; putting it together again costs as much as parsing it.
+            // An unchanged absolute URL is described as it was given; building it costs as much as parsing it.
             let isAsGiven = !isReference && found == nil && !isConverted
             description = isAsGiven ? text : HTTPURL.part(handle, CURLUPART_URL) ?? ""
             self.handle = handle
@@ -92,7 +98,7 @@ public final class HTTPURL: CustomStringConvertible {
         }
     }
 
-    /// Refuses what no encoding can mend.
+    /// Refuses URLs that no encoding can repair.
     private static func check(
         _ scan: URLScan, _ text: String, isReference: Bool, refusesBlanks: Bool
     ) throws(TransportError) {
@@ -100,7 +106,7 @@ public final class HTTPURL: CustomStringConvertible {
             throw TransportError(.badURL, "a URL must have no control characters, and at most 65,536 bytes")
         }
         guard scan.hasBlank || scan.hasBackslash else { return }
-        // Nobody who reads an error could correct an origin's reference; a caller can correct a URL.
+        // Not an error: a caller can correct a URL, but not an origin's reference.
         guard isReference || !refusesBlanks || !scan.hasBlank else {
             throw TransportError(.badURL, "a URL that is sent as it is must have no blanks; write them as %20")
         }
@@ -112,7 +118,8 @@ public final class HTTPURL: CustomStringConvertible {
         guard !authority.contains(0x20) else { throw TransportError(.badURL, "the host of a URL must have no blanks") }
     }
 
-    /// Refuses a zone of an IPv6 address with other characters than RFC 6874 allows: with an `@` or a bracket, readers differ on the host.
+    /// Refuses a zone of an IPv6 address with other characters than RFC 6874 allows: with an `@` or a bracket,
+    /// readers differ on the host.
     private static func checkZone(_ handle: OpaquePointer) throws(TransportError) {
         guard let zone = part(handle, CURLUPART_ZONEID), !zone.utf8.allSatisfy(URLEncoder.isUnreserved) else { return }
         throw TransportError(
@@ -142,7 +149,8 @@ public final class HTTPURL: CustomStringConvertible {
         return (user ?? "", password ?? "")
     }
 
-    /// A part, percent-decoded. libcurl does not decode what holds control characters, and would then look as if there were no such part.
+    /// A part, percent-decoded. libcurl does not decode what holds control characters, and would then look as if
+    /// there were no such part.
     private static func decodedPart(_ handle: OpaquePointer, _ which: CURLUPart) throws(TransportError) -> String? {
         guard let encoded = part(handle, which) else { return nil }
         guard encoded.utf8.contains(UInt8(ascii: "%")) else { return encoded }

@@ -1,13 +1,13 @@
 internal import CCurl
 internal import Glibc
 
-/// Names of hosts with letters beyond ASCII, which go to DNS, TLS and `Host` as A-labels (RFC 5890, UTS 46): `bücher.example` is
-/// `xn--bcher-kva.example`.
+/// Names of hosts with letters beyond ASCII, which go to DNS, TLS and `Host` as A-labels (RFC 5890, UTS 46):
+/// `bücher.example` is `xn--bcher-kva.example`.
 enum HostName {
-    /// Replaces the host of a parsed URL by its A-labels, if it has other letters. Returns whether it did.
+    /// Converts the host of a parsed URL to A-labels if it has non-ASCII characters. Returns whether it did.
     ///
-    /// libcurl converts with libidn2, which takes the text to be in the locale's charset. The daemon runs in the C locale, and a program that embeds
-    /// the engine in any, so this thread has a UTF-8 locale during the call.
+    /// libcurl converts with libidn2, which takes the text to be in the locale's charset. The daemon runs in the C
+    /// locale, and a program that embeds the engine in any, so this thread has a UTF-8 locale during the call.
     static func convert(_ handle: OpaquePointer) throws(TransportError) -> Bool {
         guard let host = part(handle, 0), !isASCII(host) else { return false }
         guard let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else {
@@ -33,7 +33,8 @@ enum HostName {
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
-    /// Letters, digits, dashes, underscores and dots: what a mapping to compatible characters may not leave behind is anything else.
+    /// Letters, digits, dashes, underscores and dots: what a mapping to compatible characters may not leave behind is
+    /// anything else.
     private static func isName(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {

@@ -1,4 +1,4 @@
-/// What the pool has done since the start.
+/// Statistics of the pool since the start.
 public struct PoolStatistics: Sendable {
     /// Connections opened since the start.
     public var openedConnections = 0
@@ -13,14 +13,14 @@ public struct PoolStatistics: Sendable {
     public init() {}
 }
 
-/// Whose part of the pool is asked for.
+/// The users whose part of the pool is queried.
 public enum PoolUsers: Sendable {
-    /// That of everybody.
+    /// All users.
     case all
-    /// That of the user of a ``ConnectionPartition``; `nil` is the process's own.
+    /// The user of a ``ConnectionPartition``; `nil` is the process's own.
     case user(UInt32?)
 
-    /// Whether a user's connections are in it.
+    /// Whether a user is included.
     func includes(_ user: UInt32?) -> Bool {
         switch self {
         case .all: true
@@ -29,15 +29,15 @@ public enum PoolUsers: Sendable {
     }
 }
 
-/// What the pool holds at a moment, in sum.
+/// The current totals of the pool.
 public struct PoolLoad: Sendable {
-    /// Origins that have a connection or a transfer; one counts for each kind of connection to it.
+    /// Origins with a connection or a transfer; one counts once for each kind of connection to it.
     public var origins = 0
     /// Open connections.
     public var connections = 0
-    /// How many of them no transfer uses.
+    /// Those of them that no transfer uses.
     public var idle = 0
-    /// Transfers given to the network.
+    /// Transfers under way.
     public var active = 0
     /// Transfers that wait for admission.
     public var queued = 0
@@ -46,19 +46,19 @@ public struct PoolLoad: Sendable {
     public init() {}
 }
 
-/// One origin's share of the pool at a moment.
+/// The current state of one origin.
 public struct OriginStatistics: Sendable {
     /// The origin.
     public var origin: Origin
     /// The user whose connections these are; `nil` for the process's own user.
     public var user: UInt32?
-    /// Its place in the order in which origins came, from 1 on.
+    /// Its number in order of creation, from 1 on.
     public var number = 0
     /// Open connections.
     public var connections = 0
-    /// How many of them no transfer uses.
+    /// Those of them that no transfer uses.
     public var idle = 0
-    /// Transfers given to the network.
+    /// Transfers under way.
     public var active = 0
     /// Transfers that wait for admission.
     public var queued = 0

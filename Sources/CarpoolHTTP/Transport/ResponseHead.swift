@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The head of a response: status, version and the fields as the bytes that came.
+/// The head of a response: status, version and the fields as received.
 public struct ResponseHead {
     /// The status code, 200 to 999.
     public let status: Int
     /// `http/1.0`, `http/1.1` or `h2`.
     public let httpVersion: String
-    /// The fields, in the order in which they came, duplicates and case as they came.
+    /// The fields as received: in order, with duplicates and case.
     public let fields: FieldBlock
-    /// Whether the fields were let go of.
+    /// Whether the fields were dropped.
     public let isTruncated: Bool
 
     /// Makes a head from its parts.
@@ -23,13 +23,15 @@ public struct ResponseHead {
         (status, httpVersion, fields, isTruncated) = (head.status, head.httpVersion, FieldBlock(), true)
     }
 
-    /// The same head without its fields: for one that is kept although it has done its work.
+    /// The same head without its fields, for one that is kept without need for them.
     public var withoutFields: ResponseHead { ResponseHead(truncating: self) }
 }
 
-/// The fields of a head, kept as one run of bytes: most are only ever copied to the client, so none becomes a `String` unless asked for.
+/// The fields of a head, stored as one block of bytes: most are only copied to the client, so a `String` is made only
+/// on demand.
 public struct FieldBlock {
-    /// Where a field stands. Offsets of 32 bits, because a head of short lines has very many: the transport takes 300,000 bytes of it.
+    /// The position of a field. Offsets of 32 bits, because a head of short lines has very many: the transport
+    /// accepts 300,000 bytes of it.
     private struct Entry {
         var nameStart: UInt32
         var nameEnd: UInt32
@@ -52,16 +54,17 @@ public struct FieldBlock {
         entries.reserveCapacity(16)
     }
 
-    /// How many fields there are.
+    /// The number of fields.
     public var count: Int { entries.count }
 
-    /// How many bytes the lines have together.
+    /// The total number of bytes of the lines.
     public var byteCount: Int { bytes.count }
 
-    /// How many bytes of memory they take.
+    /// The number of bytes of memory that they take.
     public var memoryBytes: Int { bytes.capacity &+ entries.capacity &* MemoryLayout<Entry>.stride }
 
-    /// Adds one line, `Name: value`, without its line end. Gives false, and adds nothing, if it has no colon or no name.
+    /// Adds one line, `Name: value`, without its line end. Returns false, and adds nothing, if it has no colon or no
+    /// name.
     public mutating func append(line: UnsafeRawBufferPointer) -> Bool {
         guard let start = line.baseAddress, let found = memchr(start, 0x3A, line.count) else { return false }
         let colon = UnsafeRawPointer(found) - start
@@ -80,7 +83,8 @@ public struct FieldBlock {
         return true
     }
 
-    /// Joins a folded line to the value before it with one blank (RFC 9112, section 5.2), or with none where one of the two is empty.
+    /// Joins a folded line to the value before it with one blank (RFC 9112, section 5.2), or with none where one of
+    /// the two is empty.
     mutating func continueLast(with line: UnsafeRawBufferPointer) {
         guard let last = entries.last else { return }
         var start = 0
@@ -128,7 +132,8 @@ public struct FieldBlock {
         }
     }
 
-    /// The value of the first field of that name as a reference to a URL: bytes that are not UTF-8 are percent-encoded, one by one.
+    /// The value of the first field of that name as a reference to a URL: bytes that are not UTF-8 are
+    /// percent-encoded, one by one.
     public func firstReference(_ name: StaticString) -> String? {
         bytes.withUnsafeBytes { all in
             for entry in entries where FieldName.matches(UnsafeRawBufferPointer(rebasing: all[entry.name]), name) {

@@ -1,7 +1,7 @@
-/// What one hop cost, read once when it ended. Times are microseconds from ``fetchStart``; `nil` where the step did not happen
-/// (a reused connection resolves and connects nothing).
+/// The metrics of one hop, read once when it ended. Times are microseconds from ``fetchStart``; `nil` where the step
+/// did not happen (a reused connection resolves and connects nothing).
 public struct TransferMetrics: Sendable {
-    /// When the hop was handed to the transport: microseconds since 1970-01-01T00:00:00Z.
+    /// When the hop was passed to the transport: microseconds since 1970-01-01T00:00:00Z.
     public var fetchStart: Int64 = 0
     /// Time spent in the admission queue, before anything below began.
     public var queuedMicroseconds = 0
@@ -9,17 +9,17 @@ public struct TransferMetrics: Sendable {
     public var resolvedMicroseconds: Int?
     /// The connection was made.
     public var connectedMicroseconds: Int?
-    /// TLS was agreed on.
+    /// The TLS handshake was complete.
     public var securedMicroseconds: Int?
     /// The request began to be sent.
     public var requestMicroseconds: Int?
     /// The first byte of the response arrived.
     public var firstByteMicroseconds: Int?
-    /// All was over.
+    /// The hop ended.
     public var endMicroseconds = 0
-    /// Whether the connection had been there before.
+    /// Whether the connection was reused.
     public var isReused = false
-    /// The connection's number, as in ``ConnectionObserver``; `nil` if none was made.
+    /// The connection's number, as in ``ConnectionObserver``; `nil` without a connection.
     public var connection: Int?
     /// `http/1.0`, `http/1.1` or `h2`; `nil` without a response.
     public var httpVersion: String?
@@ -27,13 +27,13 @@ public struct TransferMetrics: Sendable {
     public var tlsVersion: String?
     /// The cipher as OpenSSL names it.
     public var tlsCipher: String?
-    /// The address of the connection's far end.
+    /// The remote address of the connection.
     public var remoteAddress: String?
-    /// The port of the connection's far end; 0 without a connection.
+    /// The remote port of the connection; 0 without a connection.
     public var remotePort: UInt16 = 0
-    /// The address of the connection's near end.
+    /// The local address of the connection.
     public var localAddress: String?
-    /// The port of the connection's near end; 0 without a connection.
+    /// The local port of the connection; 0 without a connection.
     public var localPort: UInt16 = 0
     /// Bytes of the request's head, as HTTP/1.1 would write it.
     public var requestHeaderBytes: Int64 = 0
@@ -41,9 +41,9 @@ public struct TransferMetrics: Sendable {
     public var requestBodyBytes: Int64 = 0
     /// Bytes of the response's heads, the interim ones included, as HTTP/1.1 would write them.
     public var responseHeaderBytes: Int64 = 0
-    /// Bytes of the response's body as they came, before decoding.
+    /// Bytes of the response's body before decoding.
     public var responseBodyBytes: Int64 = 0
-    /// Bytes of the response's body as the delegate got them.
+    /// Bytes of the response's body as passed to the delegate.
     public var decodedBodyBytes: Int64 = 0
 
     /// Makes an empty record.

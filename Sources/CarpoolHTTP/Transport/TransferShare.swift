@@ -1,4 +1,5 @@
-/// Whose a transfer is, for those who divide connections and turns fairly: first among users, then among the clients of a user.
+/// The user and client of a transfer, among whom connections and turns are divided fairly: first among users, then
+/// among the clients of a user.
 public struct TransferShare: Hashable, Sendable {
     /// The user.
     public let user: UInt32
@@ -12,16 +13,16 @@ public struct TransferShare: Hashable, Sendable {
     }
 }
 
-/// How soon a waiting transfer has its turn, compared with others to the same origin (RFC 9218 calls it urgency).
+/// The priority of a waiting transfer among others to the same origin (RFC 9218 calls it urgency).
 public enum TransferPriority: String, Sendable, CaseIterable {
-    /// Before the others, but for one turn of eight.
+    /// Before the others, except one turn of eight.
     case high
     /// The default.
     case normal
-    /// When nothing else waits, and in one turn of sixteen.
+    /// When no other waits, and in one turn of sixteen.
     case low
 
-    /// The place in the order: 0 for the highest.
+    /// The rank: 0 for the highest.
     var rank: Int {
         switch self {
         case .high: 0

@@ -1,8 +1,8 @@
 /// Sends requests, one hop each, over a shared pool of connections. It has no policy: redirects, retries and
 /// validation are built on top of it.
 ///
-/// Transports can be put in a row: one that adds something, such as a delay or a limit, starts its tasks with the
-/// next one and hands on what comes of them (``TransferDelegate``).
+/// Transports can be chained: one that adds a behaviour, such as a delay or a limit, starts its tasks with the next
+/// one and forwards their events (``TransferDelegate``).
 ///
 /// Everything happens on one thread, that of the transport's event loop.
 public protocol Transport: AnyObject {
@@ -17,15 +17,14 @@ public protocol Transport: AnyObject {
     /// closed at once.
     @discardableResult func closeIdleConnections() -> Int
 
-    /// What the pool has done since the start.
+    /// Statistics of the pool since the start.
     var statistics: PoolStatistics { get }
 
-    /// What the pool holds at this moment, in sum. The sums are kept, so that they cost the same however many origins
-    /// there are.
+    /// The current totals of the pool. They are maintained, so that they cost the same however many origins there
+    /// are.
     func load(of users: PoolUsers) -> PoolLoad
 
-    /// What the pool holds for each origin: at most `count` origins with numbers above `number`, in the order in
-    /// which they came.
+    /// The state of each origin: at most `count` origins with numbers above `number`, in order of creation.
     func origins(of users: PoolUsers, after number: Int, atMost count: Int) -> [OriginStatistics]
 }
 
@@ -38,8 +37,8 @@ extension Transport {
 
 /// Receives the opening and closing of connections.
 public protocol ConnectionObserver: AnyObject {
-    /// A connection to an origin stands, TLS included. `id` names it in ``TransferMetrics/connection`` too; `user` is
-    /// that of its ``ConnectionPartition``.
+    /// A connection to an origin was established, TLS included. `id` identifies it in ``TransferMetrics/connection``
+    /// too; `user` is that of its ``ConnectionPartition``.
     func connectionDidOpen(_ id: Int, origin: Origin, user: UInt32?)
     /// The connection was closed after so many transfers.
     func connectionDidClose(_ id: Int, origin: Origin, user: UInt32?, transfers: Int)

@@ -1,73 +1,74 @@
-/// Why a hop failed, or why a request cannot be one.
+/// The error of a hop, or of a request that cannot be sent.
 public struct TransportError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, under the name that it has in URLError, in snake case.
     public struct Code: RawRepresentable, Hashable, Sendable {
-        /// The name as it is told to clients.
+        /// The name as clients see it.
         public let rawValue: String
         /// A kind by its name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// ``Transport/cancel(_:)`` was called.
+        /// ``TransportTask/cancel()`` was called.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The text is not a URL.
         public static let badURL = Code(rawValue: "bad_url")
         /// The scheme is neither `http` nor `https`.
         public static let unsupportedURL = Code(rawValue: "unsupported_url")
-        /// Time ran out; ``TransportError/timeout`` says in what respect.
+        /// A deadline passed; ``TransportError/timeout`` says which.
         public static let timedOut = Code(rawValue: "timed_out")
-        /// The name has no address.
+        /// The host name has no address.
         public static let cannotFindHost = Code(rawValue: "cannot_find_host")
-        /// Nothing answers at the address, or it refuses.
+        /// The address does not answer, or refuses the connection.
         public static let cannotConnectToHost = Code(rawValue: "cannot_connect_to_host")
         /// The connection ended before the response did.
         public static let networkConnectionLost = Code(rawValue: "network_connection_lost")
         /// There is no route to the address.
         public static let notConnectedToInternet = Code(rawValue: "not_connected_to_internet")
-        /// What came is no HTTP response.
+        /// The answer is not an HTTP response.
         public static let badServerResponse = Code(rawValue: "bad_server_response")
-        /// The response breaks the rules of its framing.
+        /// The framing of the response is invalid.
         public static let cannotParseResponse = Code(rawValue: "cannot_parse_response")
-        /// The body is not what its `Content-Encoding` says.
+        /// The body cannot be decoded as its `Content-Encoding` says.
         public static let cannotDecodeContentData = Code(rawValue: "cannot_decode_content_data")
-        /// The decoded body outgrew ``TransportRequest/maximumDecodingRatio``, or a head its limit.
+        /// The decoded body exceeds ``TransportRequest/maximumDecodingRatio``, or a head its limit.
         public static let dataLengthExceedsMaximum = Code(rawValue: "data_length_exceeds_maximum")
-        /// TLS could not be agreed on.
+        /// The TLS handshake failed.
         public static let secureConnectionFailed = Code(rawValue: "secure_connection_failed")
-        /// The certificate is not good for this server.
+        /// The certificate is not valid for this server.
         public static let serverCertificateUntrusted = Code(rawValue: "server_certificate_untrusted")
         /// The certificate has expired.
         public static let serverCertificateHasBadDate = Code(rawValue: "server_certificate_has_bad_date")
         /// The certificate is not valid yet.
         public static let serverCertificateNotYetValid = Code(rawValue: "server_certificate_not_yet_valid")
-        /// The certificate leads to no authority that is trusted.
+        /// The certificate was issued by no trusted authority.
         public static let serverCertificateHasUnknownRoot = Code(rawValue: "server_certificate_has_unknown_root")
-        /// The server wants a client certificate, or refuses the one it got.
+        /// The server requires a client certificate, or rejects the one it got.
         public static let clientCertificateRejected = Code(rawValue: "client_certificate_rejected")
         /// The request's body could not be read.
         public static let requestBodyStreamExhausted = Code(rawValue: "request_body_stream_exhausted")
         /// The queue is full.
         public static let resourceUnavailable = Code(rawValue: "resource_unavailable")
-        /// None of the others; the message says more.
+        /// Any other error; the message says more.
         public static let unknown = Code(rawValue: "unknown")
     }
 
     /// The kind of failure.
     public let code: Code
-    /// What happened, for people; holds no secrets.
+    /// What happened, in words; without secrets.
     public let message: String
-    /// libcurl's number, where the failure is libcurl's.
+    /// libcurl's code, if the error is libcurl's.
     public let curlCode: Int32?
-    /// libcurl's text for that number.
+    /// libcurl's text for that code.
     public let curlText: String?
-    /// The kernel's number, where it gave one.
+    /// The `errno`, if there is one.
     public let systemCode: Int32?
     /// For ``Code/timedOut``: `queue`, `connect`, `idle`, `body` or `resource`.
     public let timeout: String?
-    /// For ``Code/timedOut`` of a transfer that was still in the queue, of which nothing was sent: what it waited for.
+    /// For ``Code/timedOut`` of a transfer that was still queued and of which nothing was sent: what it waited for.
     public let wait: Wait?
-    /// For ``Code/dataLengthExceedsMaximum``: whether the body grew too much in decoding, and not the head of the response.
+    /// For ``Code/dataLengthExceedsMaximum``: whether the decoded body was too large, and not the head of the
+    /// response.
     public let isDecodedTooLarge: Bool
-    /// Whether the same request may succeed if sent again, and may be sent again without harm.
+    /// Whether the same request may succeed when it is retried, and may be retried safely.
     public let isRetryable: Bool
 
     /// Makes an error from its parts.
@@ -87,11 +88,12 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.isRetryable = isRetryable
     }
 
-    /// The place of a transfer in the queue.
+    /// The position of a transfer in the queue.
     public struct Wait: Sendable {
-        /// Its place in the line of its client; 1 for the next.
+        /// Its position among the transfers of its client; 1 for the next.
         public let position: Int
-        /// What was all in use: `host`, the connections to its host; `client`, those of its client; `total`, all connections.
+        /// The exhausted limit: `host`, the connections to its host; `client`, those of its client; `total`, all
+        /// connections.
         public let obstacle: String
 
         var reason: String {

@@ -1,43 +1,46 @@
-/// One hop's request, valid by construction: method, URL and fields have passed their checks.
+/// The request of one hop, valid by construction: method, URL and fields were validated.
 public struct TransportRequest {
-    /// The method, and what follows from it.
+    /// The method.
     public var method: HTTPMethod
-    /// Where to; `http` or `https`, without user information.
+    /// The URL; `http` or `https`, without user information.
     public var url: HTTPURL
     /// The fields in the order in which they are sent. `Host`, framing and hop-by-hop fields are the transport's own.
     public var fields: [HTTPField]
-    /// What is sent after the head.
+    /// The body.
     public var body: RequestBody = .none
-    /// Whether the server is asked if it wants the body before it is sent (RFC 9110, section 10.1.1), for at most a second. Costs a round trip.
+    /// Whether `Expect: 100-continue` is sent and the server's answer awaited (RFC 9110, section 10.1.1), for at most
+    /// a second. Costs a round trip.
     public var expectsContinue = false
-    /// What makes its connection unshareable with others.
+    /// The properties that another request must share to use the same connection.
     public var partition = ConnectionPartition()
-    /// Which versions of HTTP it may speak.
+    /// The versions of HTTP that it may use.
     public var httpVersion: HTTPVersionPolicy = .automatic
-    /// Whether it takes long by its nature, as downloads and streams do: it gets a connection that it shares with nobody meanwhile, counted apart
-    /// from others, and a larger buffer.
+    /// Whether it is long, as downloads and streams are: it gets a connection that is not shared meanwhile and
+    /// counted separately, and a larger buffer.
     public var isLong = false
-    /// Whether it must not use a connection that stands already: what was a way once may not be one now, and only connecting tells.
+    /// Whether it must use a new connection: an existing one does not show whether the host can be reached now.
     public var needsFreshConnection = false
-    /// Whose it is, for those who divide connections fairly.
+    /// Its user and client, among whom connections are divided fairly.
     public var share = TransferShare()
-    /// How soon it has its turn when others wait for the same origin.
+    /// Its priority among others that wait for the same origin.
     public var priority = TransferPriority.normal
-    /// The longest time to wait for a turn, in milliseconds; `nil` for no limit but that of the whole.
+    /// Maximum time in the queue, in milliseconds; `nil` for no limit except that of the whole.
     public var queueTimeoutMilliseconds: Int?
-    /// The longest time without any byte in either direction, in milliseconds. Time spent in a pause of our own does not count.
+    /// Maximum time without a byte in either direction, in milliseconds. Time during which the transfer is paused
+    /// does not count.
     public var idleTimeoutMilliseconds = 60_000
-    /// The longest time from start to end, the admission queue included.
+    /// Maximum time from start to end, including the admission queue.
     public var resourceTimeoutMilliseconds = 604_800_000
-    /// The longest time to resolve, connect and agree on TLS.
+    /// Maximum time to resolve, connect and negotiate TLS.
     public var connectTimeoutMilliseconds = 60_000
     /// Whether `Accept-Encoding` is sent and the body decoded (gzip, deflate, br, zstd).
     public var decodesContent = true
-    /// The most decoded bytes per encoded byte, once more than 1 MiB is decoded; beyond it the transfer fails as a bomb.
+    /// Maximum ratio of decoded to encoded bytes, once more than 1 MiB is decoded; beyond it the transfer fails as a
+    /// decompression bomb.
     public var maximumDecodingRatio = 200
 
-    /// What a request whose content is decoded says in `Accept-Encoding`, unless it has such a field of its own; zstd is decoded too where it
-    /// comes unasked.
+    /// The value of `Accept-Encoding` of a request whose content is decoded, unless it has such a field of its own;
+    /// zstd is decoded too if a server sends it unasked.
     public static let acceptEncoding = "\(encodings)"
     static let encodings: StaticString = "br;q=1.0, gzip;q=0.9, deflate;q=0.8"
 
@@ -50,12 +53,14 @@ public struct TransportRequest {
 }
 
 extension TransportRequest {
-    /// Whether the head says how long the body is: if there is one, and also for methods that are about giving one (RFC 9110, section 8.6).
+    /// Whether the head has a length: if there is a body, and for methods that usually have one (RFC 9110, section
+    /// 8.6).
     public var sendsLength: Bool {
         if case .none = body {} else { return method != .head }
         return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
     }
 
-    /// Whether libcurl asks for encodings and decodes: not if the request asks for encodings itself, as it wants the bytes then.
+    /// Whether the body is decoded: not if the request has an `Accept-Encoding` field, as its caller wants the
+    /// encoded bytes.
     public var isDecoded: Bool { decodesContent && !fields.contains { $0.isNamed("accept-encoding") } }
 }

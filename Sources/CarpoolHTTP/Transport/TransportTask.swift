@@ -1,7 +1,7 @@
 /// One request under way, one hop: what ``Transport/start(_:delegate:)`` returns.
 ///
-/// Every method may be called from a delegate's method, and none of them calls the delegate: what follows from it
-/// comes later. After the task has completed they do nothing.
+/// Every method may be called from a delegate's method, and none of them calls the delegate: their effects come
+/// later. They do nothing after the task has completed.
 public protocol TransportTask: AnyObject {
     /// The number of the task, unique in its transport.
     var id: Int { get }

@@ -1,6 +1,7 @@
-/// What happens to characters that a URL must not hold (RFC 3986).
+/// How characters that a URL must not contain (RFC 3986) are treated.
 public enum URLEncoding: String, Sendable {
-    /// They are percent-encoded, as Foundation does it: bytes beyond ASCII, blanks, ``[ ] { } | \ ^ ` " < >`` and percent signs that encode nothing.
+    /// They are percent-encoded, as Foundation does it: bytes beyond ASCII, blanks, ``[ ] { } | \ ^ ` " < >`` and
+    /// percent signs that encode nothing.
     case percent
     /// They are sent as they were given, as curl does it. A blank is refused.
     case asIs = "as_is"
@@ -11,9 +12,10 @@ struct URLEncoder {
     private let bytes: [UInt8]
     private var encoded: [UInt8] = []
 
-    /// The text with every byte that its place does not allow percent-encoded. What is encoded already stays.
+    /// Percent-encodes every byte of the text that is not allowed at its position. Existing encodings are kept.
     ///
-    /// Scheme and authority are left alone: a host is not percent-encoded, and what is wrong there is for libcurl's parser to refuse.
+    /// Scheme and authority are not changed: a host is not percent-encoded, and libcurl's parser refuses an invalid
+    /// one.
     static func encode(_ text: String, isReference: Bool) -> String {
         var encoder = URLEncoder(bytes: Array(text.utf8))
         encoder.encoded.reserveCapacity(encoder.bytes.count + 32)
@@ -70,7 +72,7 @@ struct URLEncoder {
         (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
     }
 
-    /// Whether the byte stands for itself in every part of a URL (RFC 3986, section 2.3).
+    /// Whether the byte is unreserved in every part of a URL (RFC 3986, section 2.3).
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
@@ -78,7 +80,8 @@ struct URLEncoder {
         }
     }
 
-    /// Whether a path, a query or a fragment may hold the byte: `pchar`, `/` and `?` (RFC 3986, section 3.4). A `?` in a path ends it.
+    /// Whether a path, a query or a fragment may hold the byte: `pchar`, `/` and `?` (RFC 3986, section 3.4). A `?`
+    /// in a path ends it.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -97,7 +100,7 @@ struct URLEncoder {
         }
         let colon = bytes.firstIndex { !isSchemeByte($0) }
         let isSlash = { (byte: UInt8) in byte == UInt8(ascii: "/") }
-        // A scheme begins with a letter (RFC 3986, section 3.1); what is before another colon is part of a path.
+        // A scheme begins with a letter (RFC 3986, section 3.1); text before another colon is part of a path.
         if let colon, colon > 0, (0x61...0x7A).contains(bytes[0] | 0x20), bytes[colon] == UInt8(ascii: ":") {
             return bytes[(colon + 1)...].firstIndex { !isSlash($0) } ?? bytes.count
         }

@@ -1,11 +1,11 @@
-/// The result of one look at each byte of a URL: what has to be done before it is parsed.
+/// The result of one pass over the bytes of a URL: what has to be done before it is parsed.
 struct URLScan {
     /// Not too long, no control characters.
     var isClean = true
     var hasBlank = false
     var hasAt = false
     var hasUppercase = false
-    /// A backslash, which may stand where one reader ends the authority and another does not.
+    /// A backslash, at which some parsers end the authority and others do not.
     var hasBackslash = false
     var isASCII = true
     var hasPercent = false
@@ -17,7 +17,8 @@ struct URLScan {
 
     static let maximumBytes = 65_536
 
-    /// Bytes that say nothing: lower-case letters, digits and ``! $ & ' ( ) * + , - . / : ; = ? _ ~``. One bit for each byte of ASCII.
+    /// Bytes that say nothing: lower-case letters, digits and ``! $ & ' ( ) * + , - . / : ; = ? _ ~``. One bit for
+    /// each byte of ASCII.
     private static let plain: (low: UInt64, high: UInt64) = (
         low: 0xAFFF_FFD2_0000_0000, high: 0x47FF_FFFE_8000_0000
     )

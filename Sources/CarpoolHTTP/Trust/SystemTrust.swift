@@ -1,16 +1,18 @@
 internal import CarpoolSystem
 
-/// The system's certificate authorities, parsed by a thread of a worker when they are first needed, and again when their file has changed.
+/// The system's certificate authorities, parsed by a thread of a worker when they are first needed, and again when
+/// their file has changed.
 final class SystemTrust {
     private let path: String
     private let worker: Worker
-    /// In use; `nil` until it was read, or if it cannot be: then libcurl is given the path, and says why.
+    /// The current store; `nil` until it was read, or if it cannot be: then libcurl is given the path, and reports
+    /// the error.
     private(set) var store: TrustStore?
     private var isReading = false
     private var readAt: MonotonicTime?
     private var waiting: [() -> Void] = []
 
-    /// How long a store is used before its file is looked at again.
+    /// How long a store is used before its file is checked again.
     private static let freshMilliseconds = 600_000
 
     init(path: String, worker: Worker) {
@@ -18,14 +20,14 @@ final class SystemTrust {
         self.worker = worker
     }
 
-    /// Whether connections can be made now. Looks at the file again now and then.
+    /// Whether the authorities are loaded. Checks the file again from time to time.
     func isReady() -> Bool {
         guard let readAt else { return false }
         if readAt.advanced(milliseconds: SystemTrust.freshMilliseconds) <= worker.now { read() }
         return true
     }
 
-    /// Calls the block when connections can be made, if they cannot yet.
+    /// Calls the block when the authorities are loaded, if they are not yet.
     func wait(_ block: @escaping () -> Void) {
         waiting.append(block)
         read()
@@ -45,7 +47,7 @@ final class SystemTrust {
     private func didRead(_ store: TrustStore?) {
         isReading = false
         readAt = worker.now
-        // What was there a moment ago is better than nothing, while a package is being installed.
+        // The previous store is kept while the file is missing, such as while a package is being installed.
         self.store = store ?? self.store
         let waiting = waiting
         self.waiting = []

@@ -3,8 +3,8 @@ public import CarpoolSystem
 
 /// Certificate authorities, read and parsed once and used by every connection that trusts them.
 ///
-/// libcurl would open the file by its name for a connection, and parse it on the loop's thread: 0.16 ms for each certificate. So a thread of a
-/// ``Worker`` makes the store, and libcurl is given it for each connection.
+/// libcurl would open the file by its name for a connection, and parse it on the loop's thread: 0.16 ms for each
+/// certificate. So a thread of a ``Worker`` makes the store, and libcurl is given it for each connection.
 ///
 /// `@unchecked Sendable` because nothing changes it once it is made, and OpenSSL counts its references atomically.
 public final class TrustStore: @unchecked Sendable {
@@ -14,7 +14,7 @@ public final class TrustStore: @unchecked Sendable {
         case cannotOpen(RegularFile.Failure)
         /// It cannot be read.
         case cannotRead(SystemError)
-        /// It has so many bytes or more.
+        /// The file is too large: it has this many bytes or more.
         case tooLarge(bytes: Int64)
         /// It holds no certificate.
         case noCertificate
@@ -22,16 +22,16 @@ public final class TrustStore: @unchecked Sendable {
         case badCertificate(number: Int)
     }
 
-    /// The SHA-256 of the content that it was made of, in hexadecimal digits.
+    /// The SHA-256 of its content, in hexadecimal digits.
     public let digest: String
-    /// How many certificates were read.
+    /// The number of certificates.
     public let count: Int
     let raw: OpaquePointer
 
     /// The largest file that is read: five times the system's own list of authorities.
     public static let maximumBytes = 1_048_576
 
-    /// Makes a store of the certificates in a PEM text. Takes long: for a thread of a ``Worker``.
+    /// Makes a store of the certificates in a PEM text. Slow: for a thread of a ``Worker``.
     public convenience init(pem: [UInt8]) throws(Failure) {
         try self.init(pem: pem, digest: TrustStore.digest(of: pem))
     }
@@ -79,22 +79,22 @@ public final class TrustStore: @unchecked Sendable {
     }
 }
 
-/// Certificate authorities that a caller has named, and no others. Equal if their content is.
+/// Certificate authorities from a caller's file, and no others. Equal if their content is.
 ///
 /// An object, because every copy of a request has a reference to it.
 public final class TrustedAuthorities: Hashable, Sendable {
     /// The authorities.
     public let store: TrustStore
-    /// Where they were read.
+    /// The path of the file.
     public let path: String
 
-    /// Puts the two together.
+    /// Makes authorities of a store and its path.
     public init(_ store: TrustStore, path: String) {
         self.store = store
         self.path = path
     }
 
-    /// Whether the content is the same, wherever it was read.
+    /// Whether the content is the same, whatever the path.
     public static func == (a: TrustedAuthorities, b: TrustedAuthorities) -> Bool { a.store.digest == b.store.digest }
 
     /// The content's digest.
