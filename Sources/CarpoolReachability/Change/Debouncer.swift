@@ -1,17 +1,18 @@
 public import CarpoolSystem
 
-/// Decides which of all changes one listener hears of, and when: a loss only when it has lasted, other changes at once, none too soon after
-/// another. A value without a clock: it is given the time.
+/// Decides which changes are reported to one listener, and when: a loss after it has lasted for a while, other
+/// changes at once, with a minimum interval between two. A value without a clock: the time is a parameter.
 public struct Debouncer: Sendable {
-    /// What a listener wants.
+    /// The settings of a listener.
     public struct Settings: Equatable, Sendable {
-        /// How long a loss must last, in milliseconds: most cables and access points that go away come back within this time.
+        /// Delay before a loss is reported, in milliseconds: most cables and access points that go away come back
+        /// within this time.
         public var lostAfterMilliseconds = 250
-        /// How long a return must last, in milliseconds.
+        /// Delay before a return is reported, in milliseconds.
         public var backAfterMilliseconds = 0
-        /// How long after one change the next may be told, in milliseconds.
+        /// Minimum interval between two reports, in milliseconds.
         public var minimumIntervalMilliseconds = 100
-        /// The least of what is told.
+        /// The lowest level that is reported.
         public var level = ReachabilityDifference.Level.major
 
         /// The defaults.
@@ -22,13 +23,13 @@ public struct Debouncer: Sendable {
         }
     }
 
-    /// What is to be done.
+    /// The next thing to do.
     public enum Action: Sendable {
-        /// Nothing; a deadline that was asked for does not count any more.
+        /// Nothing; an earlier deadline is cancelled.
         case none
         /// Call ``deadlineDidCome(_:at:)`` at this time.
         case wait(until: MonotonicTime)
-        /// Tell the listener.
+        /// Report the change to the listener.
         case tell(ReachabilityChange)
     }
 
@@ -40,18 +41,18 @@ public struct Debouncer: Sendable {
     }
 
     private let settings: Settings
-    /// What the listener knows.
+    /// The reading that was reported last.
     public private(set) var told: ReachabilityReading
     private var lastTold: MonotonicTime?
     private var pending: Pending?
 
-    /// Begins with what the listener has been told.
+    /// Starts with the reading that the listener has.
     public init(_ settings: Settings, told: ReachabilityReading) {
         self.settings = settings
         self.told = told
     }
 
-    /// Takes up what has just been read.
+    /// Processes a new reading.
     public mutating func offer(
         _ reading: ReachabilityReading, causes: ReachabilityCauses, firstEvent: MonotonicTime, at now: MonotonicTime
     ) -> Action {
@@ -71,7 +72,7 @@ public struct Debouncer: Sendable {
         return settle(reading, at: now)
     }
 
-    /// The time that was asked for has come; the reading is the newest there is.
+    /// The deadline has passed; the reading is the newest one.
     public mutating func deadlineDidCome(_ reading: ReachabilityReading, at now: MonotonicTime) -> Action {
         guard let pending else { return .none }
         return offer(reading, causes: [], firstEvent: pending.firstEvent, at: now)

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// What made somebody look at the network again.
+/// The causes of a new look at the network.
 public struct ReachabilityCauses: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt16
@@ -14,13 +14,13 @@ public struct ReachabilityCauses: OptionSet, Sendable {
     public static let address = ReachabilityCauses(rawValue: 1 << 1)
     /// A route, a rule or a nexthop object.
     public static let route = ReachabilityCauses(rawValue: 1 << 2)
-    /// The kernel had to throw messages away.
+    /// Messages were dropped, or one was larger than the buffer: the known state may be wrong.
     public static let overflow = ReachabilityCauses(rawValue: 1 << 3)
-    /// The list of name servers.
+    /// The path of the list of name servers.
     public static let dns = ReachabilityCauses(rawValue: 1 << 4)
-    /// Somebody asked for a fresh look.
+    /// A fresh look was requested.
     public static let asked = ReachabilityCauses(rawValue: 1 << 5)
-    /// The look that is due from time to time.
+    /// The periodic look.
     public static let tick = ReachabilityCauses(rawValue: 1 << 6)
     /// The configuration.
     public static let configuration = ReachabilityCauses(rawValue: 1 << 7)
@@ -30,7 +30,7 @@ public struct ReachabilityCauses: OptionSet, Sendable {
         (.asked, "asked"), (.tick, "tick"), (.configuration, "configuration"),
     ]
 
-    /// What a message of rtnetlink(7) is a sign of; `nil` for messages that are none.
+    /// The cause that a message type of rtnetlink(7) stands for; `nil` for other messages.
     init?(messageType: UInt16) {
         switch Int(messageType) {
         case RTM_NEWLINK, RTM_DELLINK: self = .link
@@ -40,7 +40,7 @@ public struct ReachabilityCauses: OptionSet, Sendable {
         }
     }
 
-    /// Whether anybody but the manager itself and those who ask it has said something.
+    /// Whether there is a cause other than periodic and requested looks.
     var isNews: Bool { !subtracting([.asked, .tick]).isEmpty }
 
     /// Their names.

@@ -4,11 +4,11 @@ public import CarpoolSystem
 public struct ReachabilityChange: Sendable {
     /// How it stood.
     public let previous: ReachabilityReading
-    /// How it stands.
+    /// The current reading.
     public let current: ReachabilityReading
-    /// What differs.
+    /// The difference between the two.
     public let difference: ReachabilityDifference
-    /// What made somebody look.
+    /// The causes of the look.
     public let causes: ReachabilityCauses
     /// When the first sign of it came.
     public let firstEvent: MonotonicTime
@@ -25,7 +25,7 @@ public struct ReachabilityChange: Sendable {
         difference = ReachabilityDifference(previous.snapshot, current.snapshot)
     }
 
-    /// Addresses that no interface has any more: what is connected from one of them is dead, and does not know it.
+    /// Addresses that no interface has any more: connections from them are dead without an error.
     public var removedAddresses: Set<IPAddress> {
         previous.snapshot.localAddresses.subtracting(current.snapshot.localAddresses)
     }
@@ -38,6 +38,6 @@ public struct ReachabilityChange: Sendable {
 }
 
 extension ReachabilitySnapshot {
-    /// Whether anything sent to the world has a chance: also if it cannot be told.
+    /// Whether requests to other machines can be tried; also true if the status is unknown.
     public var canTry: Bool { status == .satisfied || status == .unknown }
 }

@@ -1,6 +1,6 @@
-/// In what two snapshots differ, as far as it is worth telling.
+/// The reportable difference between two snapshots.
 public struct ReachabilityDifference: Equatable, Sendable {
-    /// How much a difference matters.
+    /// The level of a difference.
     public enum Level: String, Sendable {
         /// Connections may work now that did not, or the other way round.
         case major
@@ -8,12 +8,13 @@ public struct ReachabilityDifference: Equatable, Sendable {
         case minor
     }
 
-    /// How much it matters; `nil` if nothing worth telling differs.
+    /// The level; `nil` if there is no reportable difference.
     public let level: Level?
-    /// The names of what differs, as they are called on the wire.
+    /// The names of the differing properties, as on the wire.
     public let fields: [String]
 
-    /// Compares two snapshots. Interfaces that traffic to the world does not leave by do not matter, whatever happens to them.
+    /// Compares two snapshots. Interfaces that traffic to the world does not leave by do not matter, whatever happens
+    /// to them.
     public init(_ old: ReachabilitySnapshot, _ new: ReachabilitySnapshot) {
         var major: [String] = []
         if old.status != new.status { major.append("status") }
@@ -35,7 +36,7 @@ public struct ReachabilityDifference: Equatable, Sendable {
         old.isUsable != new.isUsable || (new.isUsable && old.source != new.source)
     }
 
-    /// The name of an interface, and which addresses it has. That one is still being checked or about to go is not told.
+    /// The name and the addresses of an interface. Whether an address is tentative or deprecated is not reported.
     private static func differInAddresses(_ old: NetworkInterface?, _ new: NetworkInterface?) -> Bool {
         guard let old, let new, old.index == new.index else { return false }
         return old.name != new.name

@@ -2,7 +2,7 @@
 public final class ReachabilityObservation {
     let onChange: (ReachabilityChange) -> Void
     let onLook: () -> Void
-    /// The last change and look that an observer was called for which is called in slices.
+    /// The last change and look that a sliced observer was called for.
     var position: Position
 
     struct Position {
@@ -11,7 +11,7 @@ public final class ReachabilityObservation {
         var look = 0
     }
 
-    /// Held by those who call the observer.
+    /// A weak reference, for those who call the observer.
     struct Weak {
         weak var observation: ReachabilityObservation?
     }

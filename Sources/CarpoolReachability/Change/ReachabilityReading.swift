@@ -4,7 +4,7 @@ public import CarpoolSystem
 public struct ReachabilityReading: Sendable {
     /// Grows with each reading that differs from the one before in a way that is published.
     public let sequence: Int
-    /// Grows whenever the kernel said that something had changed, also if everything was as before in the end.
+    /// Incremented whenever the kernel reported a change, also if the snapshot is the same in the end.
     public let generation: Int
     /// When it was read.
     public let time: MonotonicTime

@@ -1,6 +1,6 @@
 internal import CarpoolSystem
 
-/// Observers that may be thousands. After a look they are called in slices, each with what has changed since it was called last.
+/// Calls thousands of observers in slices after a look, each with what has changed since it was called last.
 final class SlicedObservers: SlicedWork {
     private struct Cause {
         var number: Int
@@ -13,18 +13,18 @@ final class SlicedObservers: SlicedWork {
     private var current: ReachabilityReading
     private var looks = 0
     private var changes = 0
-    /// Of the changes that not all observers know.
+    /// The causes of changes that not all observers were called for.
     private var causes: [Cause] = []
-    /// The change that the observer before this one was called with: most are called with the same.
+    /// The change of the previous observer: most get the same.
     private var last: ReachabilityChange?
     private var isRunning = false
-    /// The observer that is called next, and the look of which all those before it know.
+    /// The next observer to call, and the look at the beginning of the round.
     private var next = 0
     private var looksAtStart = 0
-    /// How many observers there were when those that have ended were last removed.
+    /// The number of observers after ended ones were last removed.
     private var kept = 0
 
-    /// The most causes that are kept apart.
+    /// Maximum number of causes that are kept separately.
     private static let maximumCauses = 64
     private static let sliceMicroseconds = 500
 
@@ -33,14 +33,14 @@ final class SlicedObservers: SlicedWork {
         self.current = current
     }
 
-    /// Adds an observer, which knows the newest reading.
+    /// Adds an observer that has the newest reading.
     func add(_ observation: ReachabilityObservation) {
         if !isRunning, observations.count > 2 * kept + 64 { removeEnded() }
         observation.position = ReachabilityObservation.Position(reading: current, change: changes, look: looks)
         observations.append(.init(observation: observation))
     }
 
-    /// Notes a look, and the change that it has found.
+    /// Records a look and the change that it has found.
     func didLook(_ reading: ReachabilityReading, _ change: ReachabilityChange?) {
         current = reading
         looks &+= 1
@@ -76,7 +76,7 @@ final class SlicedObservers: SlicedWork {
         return true
     }
 
-    /// All were called. Returns whether another round follows, since there was another look meanwhile.
+    /// Ends a round. Returns whether another one follows, since there was another look meanwhile.
     private func endRound() -> Bool {
         removeEnded()
         if looksAtStart == looks {

@@ -1,9 +1,10 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Where rtnetlink is forbidden: connecting a datagram socket makes the kernel look up the route, and sends nothing.
+/// Used where rtnetlink is forbidden: connecting a datagram socket makes the kernel look up the route without sending
+/// anything.
 final class DatagramNetwork: NetworkView {
-    /// Any port; nothing is ever sent to it. Port 9 discards what comes (RFC 863).
+    /// Any port; nothing is sent to it. Port 9 discards its input (RFC 863).
     private static let port: UInt16 = 9
 
     func interfaces() throws(SystemError) -> (links: [NetworkLink], addresses: [InterfaceAddress]) { ([], []) }

@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Asks sysfs which interfaces are wireless or modems, once for each: the kernel's messages do not say.
+/// Reads from sysfs which interfaces are wireless or modems, once for each: the kernel's messages do not contain it.
 struct InterfaceClassifier {
     private struct Known {
         let name: String
@@ -17,7 +17,7 @@ struct InterfaceClassifier {
 
     init(root: String) { self.root = root }
 
-    /// The types of all interfaces, by number; forgets those that are gone.
+    /// The types of all interfaces, by number; forgets removed ones.
     mutating func types(of links: [NetworkLink]) -> [Int: InterfaceType] {
         var types: [Int: InterfaceType] = [:]
         var current: [Int: Known] = [:]

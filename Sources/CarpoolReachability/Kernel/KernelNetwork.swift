@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Asks the kernel over rtnetlink: it answers within the call, so nothing here waits.
 ///
-/// On a socket of its own: on the one that hears news, an answer could be lost among them.
+/// On a socket of its own: on the notification socket, an answer could be lost among notifications.
 final class KernelNetwork: NetworkView {
     private let socket: NetlinkSocket
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: KernelNetwork.bufferBytes, alignment: 16)
@@ -11,11 +11,12 @@ final class KernelNetwork: NetworkView {
 
     /// The kernel fills at most 32 KiB of a dump into one datagram.
     private static let bufferBytes = 32_768
-    /// A dump during which something changed is asked for again, so often; then the next news will set it right.
+    /// Maximum number of retries of a dump during which something changed; after that the next notification corrects
+    /// it.
     private static let attempts = 4
-    /// Interfaces that are looked at: a machine with more has long left the few that its traffic leaves by behind.
+    /// Maximum number of interfaces: the few that a machine's traffic uses come long before that.
     static let maximumLinks = 4_096
-    /// Addresses that are looked at, which bounds the memory that a snapshot takes to about a megabyte.
+    /// Maximum number of addresses, which bounds the memory of a snapshot to about a megabyte.
     static let maximumAddresses = 16_384
 
     init() throws(SystemError) { socket = try NetlinkSocket(groups: [], receiveBufferBytes: 0) }
@@ -74,7 +75,7 @@ final class KernelNetwork: NetworkView {
         }
     }
 
-    /// Hands on what answers the present question; what is left of an earlier one is passed over.
+    /// Passes on the answers to the current request; the rest of an earlier one is ignored.
     private func receive(_ body: (NumberedRouteMessage) -> Void) throws(SystemError) {
         guard case .datagram(let count) = try socket.read(into: buffer) else {
             throw SystemError(code: EAGAIN, operation: "recvfrom", subject: "AF_NETLINK")

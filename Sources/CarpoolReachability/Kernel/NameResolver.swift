@@ -2,9 +2,10 @@ internal import CLinux
 public import CarpoolSystem
 internal import Glibc
 
-/// Looks up names the way that every program of this machine does (getaddrinfo(3)), without making the loop wait.
+/// Resolves names as other programs do (getaddrinfo(3)), without blocking the loop.
 ///
-/// The C library does the waiting on threads of its own; its answer comes back through a pipe, so that nothing here is touched by them.
+/// The C library does the waiting on threads of its own; its answer comes back through a pipe, so that nothing here
+/// is touched by them.
 public final class NameResolver: ReadinessHandler {
     /// Why a name has no addresses.
     public enum Failure: String, Error, Sendable {
@@ -12,7 +13,7 @@ public final class NameResolver: ReadinessHandler {
         case cannotFindHost = "cannot_find_host"
         /// No server has answered.
         case lookupFailed = "dns_lookup_failed"
-        /// Too many are being looked up, of all users or of one.
+        /// Too many look-ups are running or waiting, of all users or of one.
         case tooMany = "too_many_lookups"
     }
 
@@ -27,27 +28,28 @@ public final class NameResolver: ReadinessHandler {
 
     private let loop: EventLoop
     private var readEnd: FileDescriptor?
-    /// Stays open for as long as the process lives: the C library may still write to it when this object is gone.
+    /// Stays open for the life of the process: the C library may write to it after this object was freed.
     private var writeEnd: Int32?
-    /// The look-ups that run, by the handles that the shim gave them.
+    /// The running look-ups, by the handles of the shim.
     private var running: [UnsafeMutableRawPointer: Lookup] = [:]
     private var waiting: [Lookup] = []
 
     /// Each takes a thread of the C library's.
     private static let maximumRunning = 8
-    /// Look-ups of one user that run: one that no server answers takes half a minute, and the rest are for other users.
+    /// Maximum number of running look-ups of one user: an unanswered one takes half a minute, and the rest are for
+    /// other users.
     private static let maximumRunningPerUser = 6
     /// A name that has to wait for more than these would come too late anyway.
     private static let maximumWaiting = 256
-    /// Look-ups of one user that wait.
+    /// Maximum number of waiting look-ups of one user.
     private static let maximumWaitingPerUser = 128
-    /// Addresses of one name that are looked at.
+    /// Maximum number of addresses of one name.
     private static let maximumAddresses = 32
 
-    /// A resolver that has not looked up anything yet.
+    /// Creates a resolver.
     public init(loop: EventLoop) { self.loop = loop }
 
-    /// Looks up a name for a user. The completion is called once, on the loop; at once for an address.
+    /// Resolves a name for a user. The completion is called once, on the loop; immediately for an address.
     public func resolve(_ name: String, for user: UInt32, _ completion: @escaping Completion) {
         if let address = IPAddress(name) { return completion(.success([address])) }
         let lookup = Lookup(name: name, user: user, completion: completion)
@@ -71,7 +73,7 @@ public final class NameResolver: ReadinessHandler {
         running[handle] = lookup
     }
 
-    /// The writing end of the pipe, which is made for the first look-up.
+    /// The writing end of the pipe, which is created for the first look-up.
     private func pipe() -> Int32? {
         if let writeEnd { return writeEnd }
         var ends: [Int32] = [-1, -1]
@@ -84,13 +86,13 @@ public final class NameResolver: ReadinessHandler {
         return ends[1]
     }
 
-    /// A look-up is over; called by the loop.
+    /// A look-up has ended; called by the loop.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         var handles = [UnsafeMutableRawPointer?](repeating: nil, count: NameResolver.maximumRunning)
         let size = MemoryLayout<UnsafeMutableRawPointer?>.size
         guard case .bytes(let count) = handles.withUnsafeMutableBytes({ Bytes.read(fd, into: $0) }) else { return }
         for handle in handles[..<(count / size)] {
-            // Whatever comes through the pipe, only what was begun here is taken.
+            // Values from the pipe that are not handles of running look-ups are ignored.
             guard let handle, let lookup = running.removeValue(forKey: handle) else { continue }
             lookup.completion(NameResolver.take(handle))
         }

@@ -4,26 +4,26 @@ internal import Glibc
 
 /// A socket that speaks rtnetlink(7) with the kernel of this network namespace.
 final class NetlinkSocket {
-    /// What one read came to.
+    /// The result of one read.
     enum Reading {
-        /// There was a datagram of so many bytes.
+        /// A datagram with this number of bytes.
         case datagram(Int)
         /// There is nothing more.
         case empty
-        /// The kernel had to throw messages away, or one was larger than the buffer: what is known may be wrong.
+        /// Messages were dropped, or one was larger than the buffer: the known state may be wrong.
         case overflow
     }
 
     let descriptor: FileDescriptor
 
     /// - Parameters:
-    ///   - groups: what it hears without asking, `RTNLGRP_*`.
+    ///   - groups: the multicast groups to join, `RTNLGRP_*`.
     ///   - receiveBufferBytes: the wanted receive buffer (socket(7), `SO_RCVBUF`); 0 for the kernel's default.
     init(groups: [UInt32], receiveBufferBytes: Int) throws(SystemError) {
         let fd = CLinux_netlink_open(Int32(clamping: receiveBufferBytes))
         guard fd >= 0 else { throw .last("socket", "AF_NETLINK") }
         descriptor = FileDescriptor(owning: fd)
-        // Kernels before 5.3 know no nexthop objects.
+        // Kernels before 5.3 have no nexthop objects.
         for group in groups where CLinux_netlink_join(fd, group) != 0 && group != RTNLGRP_NEXTHOP.rawValue {
             throw .last("setsockopt", "group \(group)")
         }

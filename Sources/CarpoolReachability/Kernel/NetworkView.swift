@@ -1,9 +1,9 @@
 internal import CarpoolSystem
 
-/// What can be asked about the network at any moment, without a packet being sent.
+/// The state of the network, which can be queried at any time without sending a packet.
 protocol NetworkView: AnyObject {
     /// All interfaces and addresses.
     func interfaces() throws(SystemError) -> (links: [NetworkLink], addresses: [InterfaceAddress])
-    /// The route that a packet to an address would take, by an interface if one is given.
+    /// The route that a packet to an address would take, through an interface if there is one.
     func route(to address: IPAddress, interface: Int?) throws(SystemError) -> RouteAnswer
 }

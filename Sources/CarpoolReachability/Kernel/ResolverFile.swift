@@ -5,7 +5,7 @@ internal import Glibc
 enum ResolverFile {
     /// The file is a page at most.
     private static let maximumBytes = 65_536
-    /// As many name servers as the C library looks at (`MAXNS`).
+    /// Maximum number of name servers, as in the C library (`MAXNS`).
     private static let maximumServers = 3
 
     /// The name servers of a file; none if it cannot be read.
@@ -21,13 +21,13 @@ enum ResolverFile {
         let servers = text.split(whereSeparator: \.isNewline).compactMap { line -> IPAddress? in
             let words = line.split { $0 == " " || $0 == "\t" }
             guard words.count >= 2, words[0] == "nameserver" else { return nil }
-            // A link-local server has a zone behind it, which the look-up of its route does without.
+            // The zone of a link-local server is not needed for looking up its route.
             return IPAddress(String(words[1].prefix { $0 != "%" }))
         }
         return Array(servers.prefix(maximumServers))
     }
 
-    /// The folders in which a change may change what a path leads to: that of each link on the way, and that of the file.
+    /// The folders whose changes may change the target of a path: that of each link on the way, and that of the file.
     static func folders(of path: String) -> [(folder: String, name: String)] {
         var folders: [(folder: String, name: String)] = []
         var path = path
@@ -41,7 +41,7 @@ enum ResolverFile {
         return folders
     }
 
-    /// As many links in a row as anybody has; the kernel gives up at 40.
+    /// Maximum number of links in a row; the kernel stops at 40.
     private static let maximumLinks = 8
 
     private static func target(of path: String) -> String? {

@@ -9,7 +9,7 @@ final class ResolverFileWatch: ReadinessHandler {
     private let loop: EventLoop
     private let onChange: () -> Void
     private let descriptor: FileDescriptor
-    /// What is watched, by the kernel's number of the watch: a folder, and the names in it that matter.
+    /// The watches by the kernel's number: a folder, and the names in it that matter.
     private var watched: [Int32: Set<String>] = [:]
 
     private static let mask = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)
@@ -30,7 +30,8 @@ final class ResolverFileWatch: ReadinessHandler {
     /// Stops telling.
     func close() { loop.forget(descriptor.raw) }
 
-    /// Watches the folders that the path leads through now. To be called also from time to time: one that was not there may be now.
+    /// Watches the folders that the path leads through now. To be called also from time to time: one that was not
+    /// there may be now.
     func watchFolders() {
         var current: [Int32: Set<String>] = [:]
         for (folder, name) in ResolverFile.folders(of: path) {
@@ -59,7 +60,7 @@ final class ResolverFileWatch: ReadinessHandler {
             let watch = rest.loadUnaligned(as: Int32.self)
             let mask = rest.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
             let length = Int(rest.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-            // The queue was full, or a folder has gone.
+            // The queue was full, or a folder was removed.
             if mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED) != 0 { return true }
             let name = rest.dropFirst(ResolverFileWatch.headerBytes).prefix(length).prefix { $0 != 0 }
             if watched[watch]?.contains(String(decoding: name, as: UTF8.self)) == true { return true }

@@ -2,19 +2,19 @@
 public enum RouteMessage: Equatable, Sendable {
     /// An interface, new or changed.
     case link(NetworkLink)
-    /// An interface is gone.
+    /// An interface was removed.
     case linkGone(Int)
     /// An address, new or changed.
     case address(InterfaceAddress)
-    /// An address is gone.
+    /// An address was removed.
     case addressGone(InterfaceAddress)
     /// A route, as the answer to a question or as news.
     case route(KernelRoute)
-    /// A route is gone.
+    /// A route was removed.
     case routeGone
-    /// A policy rule has come or gone.
+    /// A policy rule was added or removed.
     case rule
-    /// A nexthop object has come or gone: the only sign of the routes that go with it.
+    /// A nexthop object was added or removed: the only notification about its routes.
     case nexthop
     /// The end of a dump.
     case done
@@ -24,12 +24,12 @@ public enum RouteMessage: Equatable, Sendable {
     case other(UInt16)
 }
 
-/// A message with what its header says.
+/// A message with its header.
 public struct NumberedRouteMessage: Equatable, Sendable {
     /// The number of the question that it answers; 0 for news.
     public let sequence: UInt32
-    /// The dump that it is part of missed a change (`NLM_F_DUMP_INTR`), and has to be asked for again.
+    /// Its dump was interrupted by a change (`NLM_F_DUMP_INTR`) and must be repeated.
     public let isInterrupted: Bool
-    /// What it says.
+    /// Its content.
     public let message: RouteMessage
 }

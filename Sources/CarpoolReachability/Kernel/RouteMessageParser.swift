@@ -1,7 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Reads the messages of one datagram of rtnetlink(7). What is cut off or too short ends the datagram; nothing is read beyond it.
+/// Parses the messages of one datagram of rtnetlink(7). A truncated message ends the datagram; nothing is read beyond
+/// it.
 public enum RouteMessageParser {
     /// The bytes in front of a message's own: length, type, flags, sequence, sender (netlink(7), `struct nlmsghdr`).
     private static let headerBytes = 16
@@ -154,7 +155,8 @@ public enum RouteMessageParser {
     }
 }
 
-/// Goes through attributes: two bytes of length, two of type, the value, and padding to four (rtnetlink(7), `struct rtattr`).
+/// Iterates over attributes: two bytes of length, two of type, the value, and padding to four (rtnetlink(7), `struct
+/// rtattr`).
 private struct RouteAttributes {
     private var rest: UnsafeRawBufferPointer
 
@@ -168,7 +170,7 @@ private struct RouteAttributes {
         else { return nil }
         let value = UnsafeRawBufferPointer(rebasing: rest[4..<length])
         rest = rest.behind(padded: length)
-        // The two highest bits say how the value is built.
+        // The two highest bits are flags.
         return (Int(type & 0x3FFF), value)
     }
 }
@@ -180,12 +182,12 @@ extension UnsafeRawBufferPointer {
         return loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
-    /// What follows so many bytes and their padding to four.
+    /// The rest after this number of bytes and their padding to four.
     fileprivate func behind(padded length: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: dropFirst((length + 3) & ~3))
     }
 
-    /// The text before the first NUL; what is not UTF-8 in it becomes U+FFFD.
+    /// The text before the first NUL; invalid UTF-8 becomes U+FFFD.
     fileprivate var text: String { String(decoding: prefix { $0 != 0 }, as: UTF8.self) }
 
     fileprivate var address: IPAddress? { IPAddress(bytes: self) }

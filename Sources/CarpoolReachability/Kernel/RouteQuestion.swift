@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The messages that the kernel is asked with (rtnetlink(7)).
+/// The request messages of rtnetlink(7).
 enum RouteQuestion {
     /// All interfaces, without their counters, which are most of the bytes.
     static func links(sequence: UInt32) -> [UInt8] {
@@ -15,7 +15,7 @@ enum RouteQuestion {
         message(RTM_GETADDR, NLM_F_REQUEST | NLM_F_ROOT | NLM_F_MATCH, sequence, [UInt8](repeating: 0, count: 8))
     }
 
-    /// The route to an address, by an interface if one is given.
+    /// The route to an address, through an interface if there is one.
     static func route(to address: IPAddress, interface: Int?, sequence: UInt32) -> [UInt8] {
         let bytes = address.bytes
         var body = [UInt8](repeating: 0, count: 12)

@@ -1,22 +1,22 @@
 internal import CLinux
 public import CarpoolSystem
 
-/// Knows whether packets can leave this machine, and tells when that changes.
+/// Monitors whether packets can leave this machine, and reports changes.
 ///
-/// The kernel's messages are only a sign to look again: it leaves many out (routes vanish without a word when a link goes down). What counts
-/// is read afresh, and decided by what the kernel would do with a packet. It says why a request failed and when to try again; it is no
-/// reason not to try.
+/// The kernel's messages only trigger a new look, as many changes are not announced (routes vanish silently when a
+/// link goes down). The state is read again each time, and decided by the route that the kernel would choose. It
+/// explains why a request failed and when to retry; it is not a reason not to try.
 public final class NetworkReachabilityManager: ReadinessHandler {
-    /// What ``observe(isSliced:_:onLook:)`` returns.
+    /// The result of ``observe(isSliced:_:onLook:)``.
     public typealias Observation = ReachabilityObservation
 
-    /// What it has done so far.
+    /// Its statistics.
     public private(set) var statistics = ReachabilityStatistics()
-    /// Called once if the kernel's messages cannot be had.
+    /// Called once if the kernel's messages are not available.
     public var onUnavailable: (SystemError) -> Void = { _ in }
 
     private let loop: EventLoop
-    /// What it was told.
+    /// Its configuration.
     public private(set) var configuration: ReachabilityConfiguration
     private var current: ReachabilityReading
     private var interfaces: [Int: NetworkInterface] = [:]
@@ -29,11 +29,11 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private var causes: ReachabilityCauses = []
     private var firstEvent: MonotonicTime?
     private var isStarted = false
-    /// The turn of the loop in which it last looked.
+    /// The turn of the loop of the last look.
     private var lookTurn = -1
 
-    /// While it is armed the kernel's messages are left alone: a storm of them costs no more than some looks. It doubles from one look to
-    /// the next, so that of changes that only follow each other the second is told as soon as the first.
+    /// While it is armed the kernel's messages are not read: a storm of them costs only a few looks. The pause
+    /// doubles from one look to the next, so that the second of two related changes is reported as soon as the first.
     private var pauseMilliseconds = NetworkReachabilityManager.shortestPauseMilliseconds
     private lazy var pause = Timer { [unowned self] in resume() }
     private lazy var poll = Timer { [unowned self] in pollDidCome() }
@@ -41,14 +41,14 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private static let shortestPauseMilliseconds = 1
     private static let longestPauseMilliseconds = 20
     private static let pollMilliseconds = 10_000
-    /// One drain takes at most so many datagrams; what is left is older than the look that follows.
+    /// Maximum number of datagrams read at a time; the rest is older than the look that follows.
     private static let datagramsPerDrain = 256
     /// An interface with many virtual functions needs several KiB.
     private static let bufferBytes = 32_768
-    /// Interfaces that are asked for their link at a time.
+    /// Maximum number of interfaces whose link is queried at a time.
     private static let freshInterfaces = 16
 
-    /// A manager that has not looked yet; it does with the first question, or with ``start()``.
+    /// Creates a manager, which looks at the network with the first query or with ``start()``.
     public init(loop: EventLoop, configuration: ReachabilityConfiguration = ReachabilityConfiguration()) {
         self.loop = loop
         self.configuration = configuration
@@ -66,13 +66,14 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         return current
     }
 
-    /// How the network stands.
+    /// The current state of the network.
     public var snapshot: ReachabilitySnapshot { reading.snapshot }
 
-    /// Whether the kernel's messages cannot be had, so that no verdict is passed.
+    /// Whether the kernel's messages are not available, so that the status is unknown.
     public var isBlind: Bool { statistics.source == .poll }
 
-    /// Looks again now, and asks the interfaces' drivers first: after a cable was pulled the kernel may say so only a second later.
+    /// Looks again now, and queries the interfaces' drivers first: after a cable was pulled the kernel may report it
+    /// only a second later.
     @discardableResult public func refresh() -> ReachabilityReading {
         start()
         let onPath = current.snapshot.interfaces.filter(\.isOnPath)
@@ -85,7 +86,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         return current
     }
 
-    /// Looks again now, at what the kernel says by itself.
+    /// Looks again now, without querying the drivers.
     public func look() {
         start()
         drain()
@@ -99,7 +100,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         if !causes.isEmpty { evaluate() }
     }
 
-    /// Looks again, unless it has looked in the present turn of the loop.
+    /// Looks again, unless it has looked in the current turn of the loop.
     func lookOnceInTurn() {
         if lookTurn != loop.turns { look() }
     }
@@ -123,10 +124,11 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         return HostReachability(address: address, path: path, isBlind: isBlind)
     }
 
-    /// Has a closure called with every change of the snapshot, also if it is not worth telling, for as long as the observation is held.
+    /// Calls a closure with every change of the snapshot, also if it is not reportable, for as long as the
+    /// observation is held.
     /// - Parameters:
-    ///   - isSliced: whether it is called when the loop has time, in turns with thousands of others, and not at once.
-    ///   - onLook: called after every look, also if all is as before: the way to one host may have changed.
+    ///   - isSliced: whether it is called in slices among thousands of others, and not at once.
+    ///   - onLook: called after every look, also without a change: the route to one host may have changed.
     public func observe(
         isSliced: Bool = false, _ onChange: @escaping (ReachabilityChange) -> Void, onLook: @escaping () -> Void = {}
     ) -> Observation {
@@ -143,7 +145,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
 
     // MARK: Running
 
-    /// Begins to listen and looks for the first time; nothing happens if it listens already.
+    /// Starts listening and looks for the first time; does nothing if it is started.
     public func start() {
         guard !isStarted else { return }
         isStarted = true
@@ -152,7 +154,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             return adopt(.overridden(status))
         }
         do throws(SystemError) {
-            // Who listens before the first look misses nothing.
+            // Listening starts before the first look, so that no change is missed.
             news = try NetlinkSocket(
                 groups: NetworkReachabilityManager.groups, receiveBufferBytes: configuration.receiveBufferBytes)
             network = try KernelNetwork()
@@ -171,7 +173,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         evaluate()
     }
 
-    /// Lets go of everything; what is known stays, and the next question begins anew.
+    /// Stops listening and frees everything except the last reading; the next query starts it again.
     public func stop() {
         isStarted = false
         if let news { loop.forget(news.descriptor.raw) }
@@ -184,7 +186,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         firstEvent = nil
     }
 
-    /// Goes on with another configuration.
+    /// Changes the configuration.
     public func reconfigure(_ new: ReachabilityConfiguration) {
         guard new != configuration else { return }
         configuration = new
@@ -195,7 +197,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         start()
     }
 
-    /// The look that is due every half minute or so, in case that the kernel has left something out.
+    /// The periodic look, called about every half minute in case that the kernel has not announced a change.
     public func tick() {
         guard isStarted, configuration.override == nil else { return }
         resolverWatch?.watchFolders()
@@ -210,9 +212,9 @@ public final class NetworkReachabilityManager: ReadinessHandler {
 
     // MARK: Signs
 
-    /// The kernel has sent messages; called by the loop.
+    /// Messages have arrived; called by the loop.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
-        // An idle descriptor is told of once more; its messages are read when the pause is over.
+        // An idle descriptor is reported once more; its messages are read when the pause ends.
         guard !pause.isArmed else { return }
         resume()
     }
@@ -263,7 +265,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
 
     private func resolverFileDidChange() {
         mark(.dns)
-        // A file is often replaced in several steps, so the look waits for the last of them.
+        // A file is often replaced in several steps, so the look is delayed until the last of them.
         let milliseconds = NetworkReachabilityManager.longestPauseMilliseconds
         if news != nil { rest(milliseconds: milliseconds) } else { loop.arm(poll, afterMilliseconds: milliseconds) }
     }
@@ -282,7 +284,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         lookTurn = loop.turns
         if let snapshot = try? look(at: network) { return adopt(snapshot) }
         statistics.failures &+= 1
-        // The socket may hold half an answer; another one begins anew.
+        // The socket may hold half an answer, so it is replaced.
         guard !isBlind, let another = try? KernelNetwork() else { return clearSigns() }
         self.network = another
         if let snapshot = try? look(at: another) { adopt(snapshot) } else { clearSigns() }

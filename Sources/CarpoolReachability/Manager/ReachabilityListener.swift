@@ -1,6 +1,6 @@
 public import CarpoolSystem
 
-/// One listener of a manager, told of changes as it wants to be: a ``Debouncer`` with a clock.
+/// One listener of a manager: a ``Debouncer`` with a timer.
 public final class ReachabilityListener {
     private let manager: NetworkReachabilityManager
     private let loop: EventLoop
@@ -9,10 +9,10 @@ public final class ReachabilityListener {
     private let onChange: (ReachabilityChange) -> Void
     private lazy var timer = Timer { [weak self] in self?.deadlineDidCome() }
 
-    /// Listens from now on, until ``stop()``.
+    /// Starts listening, until ``stop()``.
     /// - Parameters:
-    ///   - isSliced: whether it is one of many, called when the loop has time.
-    ///   - onChange: called on the loop with what there is to tell, from what was told last.
+    ///   - isSliced: whether it is called in slices, as one of many.
+    ///   - onChange: called on the loop with the change since the last report.
     public init(
         _ manager: NetworkReachabilityManager, loop: EventLoop, settings: Debouncer.Settings, isSliced: Bool = false,
         onChange: @escaping (ReachabilityChange) -> Void
@@ -24,7 +24,7 @@ public final class ReachabilityListener {
         observation = manager.observe(isSliced: isSliced) { [weak self] in self?.offer($0) }
     }
 
-    /// What it was told last, or began with.
+    /// The reading that was reported last, or at the start.
     public var told: ReachabilityReading { debouncer.told }
 
     /// Ends it.
@@ -34,12 +34,12 @@ public final class ReachabilityListener {
     }
 
     private func offer(_ change: ReachabilityChange) {
-        // The change lies a moment behind the beginning of the turn.
+        // The change is a moment later than the beginning of the turn.
         let now = max(change.current.time, loop.now)
         carryOut(debouncer.offer(change.current, causes: change.causes, firstEvent: change.firstEvent, at: now))
     }
 
-    /// What has been pending until now has to be true still.
+    /// A pending change is reported only if it is still true.
     private func deadlineDidCome() {
         manager.lookOnceInTurn()
         guard observation != nil else { return }

@@ -1,27 +1,27 @@
-/// What a ``NetworkReachabilityManager`` has done so far.
+/// Statistics of a ``NetworkReachabilityManager``.
 public struct ReachabilityStatistics: Equatable, Sendable {
-    /// Where it gets its knowledge from.
+    /// The source of the state.
     public enum Source: String, Sendable {
         /// The kernel's messages.
         case rtnetlink
-        /// Looks from time to time, because those are forbidden.
+        /// Periodic looks, because rtnetlink is forbidden.
         case poll
         /// The configuration.
         case override
-        /// Nowhere yet.
+        /// None yet.
         case none
     }
 
-    /// Where it gets its knowledge from.
+    /// The source of the state.
     public internal(set) var source = Source.none
-    /// Datagrams that the kernel has sent.
+    /// Datagrams received from the kernel.
     public internal(set) var datagrams = 0
-    /// Looks at the whole state.
+    /// Looks at the network.
     public internal(set) var evaluations = 0
-    /// Looks that gave something worth telling.
+    /// Looks with a reportable change.
     public internal(set) var changes = 0
-    /// Times that the kernel had to throw messages away.
+    /// The number of times that messages were dropped.
     public internal(set) var resyncs = 0
-    /// Looks that failed; the state before them stays in force.
+    /// Looks that failed; the state before them is kept.
     public internal(set) var failures = 0
 }

@@ -4,10 +4,10 @@ public struct HostReachability: Equatable, Sendable {
     public let address: IPAddress
     /// The way to it.
     public let path: RoutePath
-    /// The way in one word; unknown if the kernel does not tell enough of it.
+    /// The path in one word; unknown if the kernel does not report enough of it.
     public let status: ReachabilityStatus
 
-    /// Passes a verdict on a path.
+    /// Evaluates a path.
     init(address: IPAddress, path: RoutePath, isBlind: Bool) {
         self.address = address
         self.path = path
@@ -19,7 +19,7 @@ public struct HostReachability: Equatable, Sendable {
         }
     }
 
-    /// Whether anything sent there has a chance.
+    /// Whether a request to the address can be tried.
     public var canTry: Bool { path.isUsable }
     /// The bits of SCNetworkReachability.
     public var flags: ReachabilityFlags? { .of(status, path) }

@@ -12,7 +12,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Which family it is of.
     public let family: Family
-    /// The first eight bytes as one number; IPv4 stands in the low half of `low`.
+    /// The first eight bytes as one number; IPv4 is in the low half of `low`.
     private let high: UInt64
     private let low: UInt64
 
@@ -54,10 +54,10 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether it counts on its link only: 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
     public var isLinkLocal: Bool { family == .v4 ? low >> 16 == 0xA9FE : high >> 54 == 0x3FA }
 
-    /// Whether it stands for no address: 0.0.0.0 or ::.
+    /// Whether it is the unspecified address: 0.0.0.0 or ::.
     public var isUnspecified: Bool { high == 0 && low == 0 }
 
-    /// The network that it lies in: the address with all bits behind the prefix cleared.
+    /// Its network: the address with all bits after the prefix cleared.
     public func network(prefixLength: Int) -> IPAddress {
         let bits = max(0, prefixLength)
         let bytes = bytes.enumerated().map { index, byte in

@@ -10,13 +10,13 @@ public struct InterfaceAddress: Hashable, Sendable {
         case host
     }
 
-    /// What the kernel lets be done with it (RFC 4862).
+    /// The state of the address (RFC 4862).
     public enum State: String, Sendable {
         /// Anything.
         case preferred
-        /// Kept for what uses it already.
+        /// Deprecated: kept for existing connections.
         case deprecated
-        /// Nothing yet: it is not known to be the only one of its kind.
+        /// Tentative: not known to be unique yet.
         case tentative
         /// Nothing: another machine has it.
         case duplicate
@@ -26,11 +26,11 @@ public struct InterfaceAddress: Hashable, Sendable {
     public let interface: Int
     /// The address.
     public let address: IPAddress
-    /// How many bits name its network.
+    /// The prefix length.
     public let prefixLength: Int
     /// How far it counts.
     public let scope: Scope
-    /// What can be done with it.
+    /// Its state.
     public let state: State
 
     /// Makes one from its parts.

@@ -1,4 +1,4 @@
-/// What sort of link an interface is, as far as the kernel tells without asking the driver.
+/// The type of an interface's link, as far as known without asking the driver.
 public enum InterfaceType: String, Sendable {
     /// A wireless network.
     case wifi
@@ -18,7 +18,7 @@ public enum InterfaceType: String, Sendable {
 
     /// Decides the type.
     /// - Parameters:
-    ///   - link: what the kernel says of the interface.
+    ///   - link: the kernel's message about the interface.
     ///   - deviceType: `DEVTYPE` of its uevent file, if it has one.
     ///   - isWireless: whether sysfs shows a wireless side of it.
     public static func of(_ link: NetworkLink, deviceType: String?, isWireless: Bool) -> InterfaceType {
@@ -30,7 +30,7 @@ public enum InterfaceType: String, Sendable {
         return link.hardwareType == ethernet ? .wiredEthernet : .other
     }
 
-    /// Whether sysfs could say more about the link than the kernel's message did.
+    /// Whether sysfs has more information about the link than the kernel's message.
     static func needsFiles(_ link: NetworkLink) -> Bool {
         !link.isLoopback && !tunnels.contains(link.hardwareType)
     }

@@ -1,8 +1,8 @@
-/// What the kernel answers when it is asked for the route to an address (`RTM_GETROUTE`).
+/// The kernel's answer to a route query (`RTM_GETROUTE`).
 public enum RouteAnswer: Equatable, Sendable {
-    /// It would send a packet by this route.
+    /// The route that a packet would take.
     case route(KernelRoute)
-    /// It would refuse, with this `errno`.
+    /// The `errno` of a refusal.
     case refused(Int32)
 }
 
@@ -18,13 +18,13 @@ public struct KernelRoute: Equatable, Sendable {
         case other = 0
     }
 
-    /// Where packets end.
+    /// Its kind.
     public let kind: Kind
-    /// The number of the interface that they leave by.
+    /// The number of the outgoing interface.
     public let interface: Int?
-    /// The machine that they are handed to; `nil` on the link itself.
+    /// The gateway; `nil` on the link itself.
     public let gateway: IPAddress?
-    /// The address that they would come from.
+    /// The source address.
     public let source: IPAddress?
 
     /// Makes one from its parts.

@@ -1,10 +1,10 @@
 /// One interface with its addresses, as part of a snapshot.
 public struct NetworkInterface: Equatable, Sendable {
-    /// What the kernel says of it.
+    /// The kernel's message about it.
     public let link: NetworkLink
-    /// What sort of link it is.
+    /// The type of its link.
     public let type: InterfaceType
-    /// Whether traffic over it costs somebody money: a modem, or a name from the configuration.
+    /// Whether it is metered: a modem, or a name from the configuration.
     public let isExpensive: Bool
     /// Whether traffic over it should be kept low: a name from the configuration; Linux has no notion of its own.
     public let isConstrained: Bool
@@ -21,7 +21,7 @@ public struct NetworkInterface: Equatable, Sendable {
     /// Whether there is no hardware behind it that is its own.
     public var isVirtual: Bool { link.kind != nil || type == .loopback || type == .other }
 
-    /// Whether it carries traffic and has an address that counts beyond its link.
+    /// Whether it carries traffic and has an address with more than link scope.
     var isUsableUplink: Bool {
         type != .loopback && type != .other && link.isUsable
             && addresses.contains { $0.scope == .global && $0.isUsable }

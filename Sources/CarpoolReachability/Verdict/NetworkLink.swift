@@ -2,13 +2,13 @@
 public struct NetworkLink: Equatable, Sendable {
     /// Whether traffic can flow (RFC 2863, `ifOperStatus`).
     public enum OperationalState: UInt8, Sendable {
-        /// The driver does not say.
+        /// Unknown to the driver.
         case unknown = 0
         /// Something is missing.
         case notPresent
         /// It cannot.
         case down
-        /// What it lies on is down.
+        /// The lower layer is down.
         case lowerLayerDown
         /// It is being tested.
         case testing
@@ -50,7 +50,7 @@ public struct NetworkLink: Equatable, Sendable {
         self.master = master
     }
 
-    /// Somebody has switched it on.
+    /// It is administratively up.
     public var isUp: Bool { flags & 0x1 != 0 }
     /// It is the loopback.
     public var isLoopback: Bool { flags & 0x8 != 0 }
@@ -58,9 +58,9 @@ public struct NetworkLink: Equatable, Sendable {
     public var isPointToPoint: Bool { flags & 0x10 != 0 }
     /// It waits for something before it carries traffic.
     public var isDormant: Bool { flags & 0x2_0000 != 0 || operationalState == .dormant }
-    /// There is a cable, or what stands for it. A bridge that is down says so too, so it counts only together with ``isUp``.
+    /// It has a carrier. A bridge that is down has one too, so it counts only together with ``isUp``.
     public var hasCarrier: Bool { isUp && flags & 0x1_0000 != 0 }
-    /// It carries traffic: up, running, and with a carrier. All three, because for up to a second after a cable was pulled the kernel
-    /// says that it is running without a carrier.
+    /// It carries traffic: up, running, and with a carrier. All three, because for up to a second after a cable was
+    /// pulled the kernel reports it as running without a carrier.
     public var isUsable: Bool { hasCarrier && flags & 0x40 != 0 }
 }

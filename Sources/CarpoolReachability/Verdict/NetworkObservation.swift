@@ -1,4 +1,4 @@
-/// Everything that a snapshot is made from: what the kernel said, and what files and the configuration add to it.
+/// The data that a snapshot is made from: the kernel's, and that of files and the configuration.
 public struct NetworkObservation: Sendable {
     /// The interfaces.
     public var links: [NetworkLink] = []
@@ -6,24 +6,24 @@ public struct NetworkObservation: Sendable {
     public var addresses: [InterfaceAddress] = []
     /// Their types, by number.
     public var types: [Int: InterfaceType] = [:]
-    /// What the kernel answered for addresses that stand for the whole world.
+    /// The kernel's routes to the addresses that represent the internet.
     public var answers: [IPAddress.Family: [RouteAnswer]] = [:]
-    /// The name servers, and what the kernel answered for each.
+    /// The name servers, and the kernel's route to each.
     public var nameServers: [(address: IPAddress, answer: RouteAnswer)] = []
-    /// Names of interfaces over which traffic costs money, with `*` for any characters.
+    /// Names of metered interfaces, with `*` for any characters.
     public var expensivePatterns: [String] = []
-    /// Names of interfaces over which traffic should be kept low.
+    /// Names of interfaces with low-data mode.
     public var constrainedPatterns: [String] = []
-    /// Nothing is known of interfaces, so that no verdict is passed.
+    /// Interfaces are unknown, so that the status is unknown.
     public var isBlind = false
 
-    /// An observation of nothing.
+    /// Creates an empty observation.
     public init() {}
 
-    /// Decides how the network stands.
+    /// Evaluates the state of the network.
     public func evaluate() -> ReachabilitySnapshot { evaluate(interfacesByIndex()) }
 
-    /// Decides how the network stands, with interfaces that were put together before.
+    /// Evaluates the state of the network, with interfaces that were built before.
     func evaluate(_ interfaces: [Int: NetworkInterface]) -> ReachabilitySnapshot {
         var byIndex = interfaces
         let ipv4 = path(.v4, byIndex)
@@ -43,7 +43,7 @@ public struct NetworkObservation: Sendable {
         return snapshot
     }
 
-    /// The interfaces that are known, by number.
+    /// The known interfaces, by number.
     public func interfacesByIndex() -> [Int: NetworkInterface] {
         var addressesByIndex: [Int: [InterfaceAddress]] = [:]
         for address in addresses { addressesByIndex[address.interface, default: []].append(address) }
@@ -59,7 +59,7 @@ public struct NetworkObservation: Sendable {
         return interfaces
     }
 
-    /// The best of a family's sentinels: one that is usable, else the one that got furthest.
+    /// The best path to a family's sentinels: a usable one, otherwise the one that got furthest.
     private func path(_ family: IPAddress.Family, _ interfaces: [Int: NetworkInterface]) -> RoutePath {
         let paths = (answers[family] ?? []).map {
             RoutePath.judge($0, isInternet: true, isBlind ? nil : interfaces)
@@ -81,7 +81,7 @@ public struct NetworkObservation: Sendable {
         if let special = [ipv4.reason, ipv6.reason].compactMap({ $0 }).first(where: { $0 != .noRoute }) {
             return special
         }
-        // Without a route the interfaces tell what is missing first.
+        // Without a route, the interfaces show what is missing first.
         let candidates = interfaces.filter { $0.type != .loopback && $0.link.isUp }
         if candidates.isEmpty { return .noInterface }
         let running = candidates.filter(\.link.isUsable)
@@ -109,8 +109,8 @@ extension ReachabilitySnapshot {
         if ipv6.interface != nil { ipv6.interface?.isOnPath = true }
     }
 
-    /// A tunnel looks alive for as long as its interface is there; whether a network lies under it, the other interfaces tell. Where
-    /// there are only tunnels, as in some containers, the tunnel is trusted.
+    /// A tunnel looks usable for as long as its interface exists; whether there is a network under it depends on the
+    /// other interfaces. Where there are only tunnels, as in some containers, the tunnel is trusted.
     fileprivate mutating func judgeTunnel() {
         guard status == .satisfied, let inner = path?.interface, inner.type == .other else { return }
         let outer = interfaces.filter { $0.type != .loopback && $0.type != .other }
@@ -121,7 +121,7 @@ extension ReachabilitySnapshot {
         unsatisfiedReason = .vpnInactive
     }
 
-    /// A bridge is as good as its ports: one with nothing but virtual machines and containers on it leads nowhere.
+    /// A bridge is usable if one of its ports is: one with only virtual machines and containers leads nowhere.
     private func carries(_ interface: NetworkInterface) -> Bool {
         guard interface.link.kind == "bridge" else { return true }
         return interfaces.contains {

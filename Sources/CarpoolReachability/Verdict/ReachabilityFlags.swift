@@ -1,4 +1,4 @@
-/// What Apple's `SCNetworkReachabilityFlags` would say, bit by bit.
+/// The equivalent of Apple's `SCNetworkReachabilityFlags`.
 public struct ReachabilityFlags: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt32

@@ -2,7 +2,7 @@ internal import CarpoolSystem
 
 /// How the network stood at one moment.
 public struct ReachabilitySnapshot: Equatable, Sendable {
-    /// A tunnel that traffic to the world goes into.
+    /// A tunnel that internet traffic uses.
     public struct Tunnel: Equatable, Sendable {
         /// The tunnel's interface.
         public let interface: String
@@ -32,19 +32,19 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
     public internal(set) var ipv4: RoutePath
     /// The way of IPv6.
     public internal(set) var ipv6: RoutePath
-    /// All interfaces, those that traffic to the world leaves by first.
+    /// All interfaces, those of the internet paths first.
     public internal(set) var interfaces: [NetworkInterface] = []
     /// The name servers of resolv.conf(5).
     public internal(set) var nameServers: [NameServer] = []
-    /// The tunnel that traffic to the world goes into.
+    /// The tunnel that internet traffic uses.
     public internal(set) var tunnel: Tunnel?
     /// A name for the network: another gateway, interface or subnet makes another name. Empty without a usable path.
     public internal(set) var networkID = ""
 
-    /// A snapshot that knows nothing.
+    /// A snapshot of an unknown state.
     public static let unknown = ReachabilitySnapshot(status: .unknown, ipv4: RoutePath(), ipv6: RoutePath())
 
-    /// A snapshot that the configuration wants.
+    /// A snapshot with the status of the configuration.
     static func overridden(_ status: ReachabilityStatus) -> ReachabilitySnapshot {
         let canTry = status == .satisfied || status == .unknown
         let path = canTry ? RoutePath() : .refused(.noRoute)
@@ -61,15 +61,15 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
 
     /// The interface that traffic to the world leaves by; `nil` if it does not.
     public var interface: NetworkInterface? { status == .satisfied ? path?.interface : nil }
-    /// Whether a name server can be asked.
+    /// Whether a name server can be reached.
     public var supportsDNS: Bool { nameServers.contains(where: \.isReachable) }
-    /// Whether traffic to the world costs somebody money.
+    /// Whether internet traffic is metered.
     public var isExpensive: Bool { usablePaths.contains { $0.interface?.isExpensive == true } }
     /// Whether traffic to the world should be kept low.
     public var isConstrained: Bool { usablePaths.contains { $0.interface?.isConstrained == true } }
     /// The machines that traffic to the world is handed to.
     public var gateways: [IPAddress] { usablePaths.compactMap(\.gateway) }
-    /// The bits of SCNetworkReachability; `nil` if it cannot be told.
+    /// The bits of SCNetworkReachability; `nil` if unknown.
     public var flags: ReachabilityFlags? { .of(status, path) }
     /// The status in the words of the model.
     public var modelStatus: ModelStatus { ModelStatus(status, path?.interface?.type) }
@@ -85,7 +85,7 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
 
     private var usablePaths: [RoutePath] { status == .satisfied ? [ipv4, ipv6].filter(\.isUsable) : [] }
 
-    /// Names the network by what is different in another one.
+    /// Sets a name of the network from properties that differ between networks.
     mutating func nameNetwork() {
         guard !usablePaths.isEmpty else { return }
         var hash = StableHash()

@@ -4,15 +4,15 @@ public enum ReachabilityStatus: String, Sendable {
     case satisfied
     /// They cannot.
     case unsatisfied
-    /// They could once an interface is through with what it waits for.
+    /// They could once an interface has finished what it waits for.
     case requiresConnection = "requires_connection"
-    /// The kernel does not say; requests are to be tried.
+    /// Unknown; requests should be tried.
     case unknown
 }
 
 /// The status in the three words of Alamofire's `NetworkReachabilityManager`.
 public enum ModelStatus: Equatable, Sendable {
-    /// What a reachable network lies behind.
+    /// The kind of interface of a reachable network.
     public enum ConnectionType: String, Sendable {
         /// Anything but a modem.
         case ethernetOrWiFi = "ethernet_or_wifi"
@@ -20,15 +20,15 @@ public enum ModelStatus: Equatable, Sendable {
         case cellular
     }
 
-    /// It cannot be told.
+    /// Unknown.
     case unknown
     /// Nothing can leave.
     case notReachable
     /// Packets can leave.
     case reachable(ConnectionType)
 
-    /// Reads the flags by the model's rule: reachable, and nothing to be set up first. The rule's exception, a connection that comes by
-    /// itself, has no counterpart here.
+    /// Reads the flags by the model's rule: reachable, and nothing to be set up first. The rule's exception, a
+    /// connection that comes by itself, has no counterpart here.
     public init(flags: ReachabilityFlags?) {
         guard let flags else {
             self = .unknown

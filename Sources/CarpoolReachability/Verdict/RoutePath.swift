@@ -1,21 +1,21 @@
-/// The way that packets to one address, or to a whole family of addresses, would take now.
+/// The path that packets to one address, or to a whole family of addresses, would take now.
 public struct RoutePath: Equatable, Sendable {
-    /// Why they would not leave; `nil` if they would.
+    /// Why packets would not leave; `nil` if they would.
     public internal(set) var reason: UnreachableReason?
-    /// The interface that they would leave by.
+    /// The outgoing interface.
     public internal(set) var interface: NetworkInterface?
-    /// The machine that they would be handed to; `nil` on the link itself.
+    /// The gateway; `nil` on the link itself.
     public internal(set) var gateway: IPAddress?
-    /// The address that they would come from.
+    /// The source address.
     public internal(set) var source: IPAddress?
-    /// Whether they would stay in this machine.
+    /// Whether packets would stay in this machine.
     public internal(set) var isLocalAddress = false
 
-    /// Whether they would leave.
+    /// Whether packets would leave.
     public var isUsable: Bool { reason == nil }
-    /// Whether the other end is on a link of this machine's.
+    /// Whether the peer is on a link of this machine.
     public var isDirect: Bool { interface != nil && gateway == nil }
-    /// Whether the kernel has borrowed the source from another interface (it does when the right one has no address).
+    /// Whether the source belongs to another interface (the kernel does that when the outgoing one has no address).
     public var isSourceForeign: Bool {
         guard let source, let interface, !isLocalAddress else { return false }
         return !interface.addresses.contains { $0.address == source }
@@ -23,10 +23,10 @@ public struct RoutePath: Equatable, Sendable {
 
     static func refused(_ reason: UnreachableReason) -> RoutePath { RoutePath(reason: reason) }
 
-    /// Judges what the kernel answered: a look-up also succeeds when the cable is pulled, so the interface has its say.
+    /// Evaluates the kernel's answer together with the interface: a look-up also succeeds when the cable is pulled.
     /// - Parameters:
-    ///   - isInternet: the address stands for the whole family, so what stays in this machine does not count.
-    ///   - interfaces: all of them by number; `nil` if they are not known, upon which only the kernel's answer counts.
+    ///   - isInternet: the address represents the whole family, so a route within this machine does not count.
+    ///   - interfaces: all of them by number; `nil` if unknown, in which case only the kernel's answer counts.
     static func judge(
         _ answer: RouteAnswer, isInternet: Bool, destinationIsLinkLocal: Bool = false,
         _ interfaces: [Int: NetworkInterface]?
@@ -46,7 +46,7 @@ public struct RoutePath: Equatable, Sendable {
     private func judge(
         _ kind: KernelRoute.Kind, _ isInternet: Bool, _ destinationIsLinkLocal: Bool
     ) -> UnreachableReason? {
-        // One that is not known has come since the last look, and a host behind it is given the benefit of the doubt.
+        // An unknown interface was added since the last look; a host behind it is assumed to be reachable.
         guard let interface else { return isInternet ? .noInterface : nil }
         if kind == .local, !isInternet { return nil }
         if kind != .unicast || interface.type == .loopback { return isInternet ? .noInterface : nil }

@@ -4,13 +4,13 @@ internal import Glibc
 public enum UnreachableReason: String, Sendable {
     /// No interface is switched on.
     case noInterface = "no_interface"
-    /// The interface has no cable, or what stands for it, or waits for something.
+    /// The interface has no carrier, or waits for something.
     case noCarrier = "no_carrier"
     /// The interface has no address to send from.
     case noAddress = "no_address"
     /// No route leads there.
     case noRoute = "no_route"
-    /// A route says that it leads nowhere (`unreachable`).
+    /// The route is of type `unreachable`.
     case unreachable
     /// A route forbids it (`prohibit`).
     case prohibited
@@ -21,7 +21,7 @@ public enum UnreachableReason: String, Sendable {
     /// The way leads into a tunnel under which there is no network.
     case vpnInactive = "vpn_inactive"
 
-    /// What a refused look-up means (ip-route(8), route types).
+    /// The reason for a refused look-up (ip-route(8), route types).
     static func of(errno code: Int32) -> UnreachableReason {
         switch code {
         case EHOSTUNREACH: .unreachable
