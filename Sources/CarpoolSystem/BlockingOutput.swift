@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Writing to a descriptor until everything is out, whatever it is: a file, a pipe, a terminal that somebody made non-blocking.
+/// Writes all bytes to a descriptor, whatever it is: a file, a pipe, or a non-blocking terminal.
 public struct BlockingOutput: Sendable {
     private let fd: Int32
 
@@ -11,7 +11,7 @@ public struct BlockingOutput: Sendable {
     /// Borrows a descriptor, which must stay open as long as this value is used.
     public init(borrowing fd: Int32) { self.fd = fd }
 
-    /// Writes all of it. EPIPE says that nobody reads any more, if SIGPIPE is ignored.
+    /// Writes all bytes. EPIPE means that there is no reader, if SIGPIPE is ignored.
     public func write(_ buffer: UnsafeRawBufferPointer) throws(SystemError) {
         var done = 0
         while done < buffer.count {

@@ -1,7 +1,7 @@
-/// How many descriptors of each user wait to be closed, and which users have too many.
+/// Counts the descriptors of each user that wait to be closed, and says which users have too many.
 ///
-/// A file system or a socket can hold a close(2) without end; each one that waits behind it keeps its number. A user with too many is
-/// heard again when half of them are closed.
+/// A file system or a socket can hold a close(2) without end; each one that waits behind it keeps its number. A user
+/// with too many is heard again when half of them are closed.
 struct ClosingAccount {
     /// As many as come with four reads, the most that one connection may have under way.
     static let maximum = 1_012
@@ -12,7 +12,8 @@ struct ClosingAccount {
     /// Whether a user has too many.
     func isFull(_ user: UInt32) -> Bool { !full.isEmpty && full.contains(user) }
 
-    /// Counts descriptors that are to be closed, or, below zero, that are closed. Returns whether the user has become full or not full by that.
+    /// Counts descriptors that are to be closed, or, below zero, that are closed. Returns whether the user has become
+    /// full or not full by that.
     mutating func change(_ user: UInt32, by count: Int) -> Bool {
         let now = (counts[user] ?? 0) + count
         counts[user] = now > 0 ? now : nil

@@ -1,18 +1,21 @@
 internal import CLinux
 internal import Glibc
 
-/// The environment of a daemon: a documented few variables, whoever starts it.
+/// The environment of a daemon: a few documented variables, independent of the program that starts it.
 ///
-/// A daemon outlives the program that started it and serves others. What that program had in its environment, such as `OPENSSL_CONF`,
-/// `LD_PRELOAD`, a proxy or a token, must neither decide other programs' requests nor lie in the daemon's memory.
+/// A daemon outlives the program that started it and serves others. That program's environment, such as
+/// `OPENSSL_CONF`, `LD_PRELOAD`, a proxy or a token, must neither affect other programs' requests nor stay in the
+/// daemon's memory.
 public enum DaemonEnvironment {
     /// The search path of every daemon.
     public static let path = "/usr/local/bin:/usr/bin:/bin"
 
-    /// Names the process that has executed itself, so that it does so once, even where something adds variables at each execution.
+    /// Names the process that has executed itself, so that it does so once, even where something adds variables at
+    /// each execution.
     private static let marker = "CARPOOL_EXECUTED"
 
-    /// Whether a daemon keeps a variable of its starter's, with that value. `PATH` has a fixed value instead.
+    /// Whether a daemon keeps a variable of the program that starts it, with that value. `PATH` has a fixed value
+    /// instead.
     public static func isKept(_ name: Substring) -> Bool {
         switch name {
         case "HOME", "USER", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "NOTIFY_SOCKET": true
@@ -20,11 +23,11 @@ public enum DaemonEnvironment {
         }
     }
 
-    /// Makes sure that this process has no other variables: where it has, it executes itself with the rest, and the call does not return. To
-    /// be called first of all: libraries read their variables when they are first used.
+    /// Makes sure that this process has no other variables: where it has, it executes itself with the rest, and the
+    /// call does not return. To be called first of all: libraries read their variables when they are first used.
     ///
-    /// The process, its descriptors and arguments stay the same. Where it cannot execute itself, as without /proc, the variables are only
-    /// taken out of the environment that libraries see.
+    /// The process, its descriptors and arguments stay the same. Where it cannot execute itself, as without /proc,
+    /// the variables are only taken out of the environment that libraries see.
     public static func enforce() {
         let executed = Environment.process[marker] == String(getpid())
         unsetenv(marker)

@@ -1,12 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// A program that outlives whoever starts it: in a session of its own, in the directory `/`, with nothing of ours open.
+/// A program that outlives the process that starts it: in a session of its own, in the directory `/`, without
+/// inherited descriptors.
 public struct DetachedProcess: Sendable {
     /// The process.
     public let pid: Int32
 
-    /// Starts a program with exactly these arguments (the program's name is put before them) and variables (`NAME=value`).
+    /// Starts a program with exactly these arguments (the program's name is put before them) and variables
+    /// (`NAME=value`).
     ///
     /// Its standard output and error go to `log`, its descriptor 3 is `status`, its standard input is empty.
     public static func spawn(
@@ -30,7 +32,8 @@ public struct DetachedProcess: Sendable {
         return FileDescriptor(owning: copy)
     }
 
-    /// Waits until the process has ended, and tells its exit code, or 128 and the number of the signal that ended it.
+    /// Waits until the process has ended, and returns its exit code, or 128 and the number of the signal that ended
+    /// it.
     public func waitForExit() -> Int32 {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0 { guard errno == EINTR else { return -1 } }

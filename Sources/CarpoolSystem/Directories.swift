@@ -6,11 +6,11 @@ public struct Directories: Equatable, Sendable {
     public let configuration: String
     /// What may be deleted at any time.
     public let cache: String
-    /// The place of last resort, which nobody else may have made before us: `/tmp/carpool-<uid>`.
+    /// The fallback directory, which must not have been made by another user: `/tmp/carpool-<uid>`.
     public let temporary: String
 
-    /// Decides by the variables XDG_STATE_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME and HOME; without HOME everything that has no variable of
-    /// its own lies in ``temporary``.
+    /// Uses the variables XDG_STATE_HOME, XDG_CONFIG_HOME, XDG_CACHE_HOME and HOME; without HOME everything that has
+    /// no variable of its own is in ``temporary``.
     public init(environment: Environment, uid: UInt32) {
         temporary = "/tmp/carpool-\(uid)"
         let home = environment.path("HOME")

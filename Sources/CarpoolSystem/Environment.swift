@@ -29,7 +29,8 @@ public struct Environment {
 }
 
 extension Environment {
-    /// The variables of this process whose names are wanted, each as `NAME=value`: what a program that we start is given.
+    /// The variables of this process with these names, each as `NAME=value`: the environment of a program that is
+    /// started.
     public static func processVariables(where isWanted: (Substring) -> Bool) -> [String] {
         var variables: [String] = []
         guard var entry = CLinux_environment() else { return [] }

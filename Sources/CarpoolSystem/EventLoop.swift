@@ -2,19 +2,20 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Whoever waits for a descriptor.
+/// Receives the readiness of a descriptor.
 public protocol ReadinessHandler: AnyObject {
     /// The descriptor is ready. It is called on the loop, also once for an idle descriptor at which something happened.
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness)
 }
 
-/// Whoever has work to do when all events of a turn are handled, such as writing out what they left behind.
+/// Is called when all events of a turn are handled, for work such as sending pending output.
 public protocol TurnObserver: AnyObject {
     /// The turn ends; called once for each ``EventLoop/afterTurn(_:)``.
     func turnDidEnd()
 }
 
-/// One epoll set, its timers and its inbox. Everything that its users own is touched inside ``run()`` only, by one thread.
+/// One epoll set, its timers and its inbox. Everything that its users own is touched inside ``run()`` only, by one
+/// thread.
 ///
 /// `@unchecked Sendable` because the inbox, behind its lock, and the immutable fields are all that other threads reach;
 /// every other member checks that it is called on the loop's own thread.
@@ -45,14 +46,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// The time at which the present turn began: one clock reading for all that happens in it.
     public private(set) var now = MonotonicTime.read()
-    /// How long the turns were: how long a client may have waited for another's work.
+    /// The lengths of the turns: how long a client may have waited for another's work.
     public private(set) var gauge = TurnGauge()
     /// How often the loop has woken up.
     public private(set) var turns = 0
 
     /// The most events that one turn takes from the kernel; more wait for the next turn, so that timers stay punctual.
     private static let eventsPerTurn = 256
-    /// How often observers may ask for another call before the sockets are looked at again.
+    /// Maximum number of calls of observers before the sockets are polled again.
     private static let roundsPerTurn = 4
 
     /// Makes a loop for the calling thread; ``run()`` must be called on that thread.
@@ -76,7 +77,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     // MARK: Descriptors
 
-    /// Says what a descriptor waits for; an empty interest keeps the registration until the kernel proves it useless.
+    /// Sets the interest in a descriptor; an empty interest keeps the registration until the kernel reports an
+    /// unwanted event.
     public func setInterest(_ interest: Interest, for fd: Int32, handler: any ReadinessHandler) {
         guard let change = table.want(interest, fd: Int(fd), handler: handler) else { return }
         tell(change, fd)
@@ -115,7 +117,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Arms a timer, or moves it if it is armed already. The action runs once.
     public func arm(_ timer: Timer, at deadline: MonotonicTime) { timers.arm(timer, at: deadline) }
 
-    /// Arms a timer so many milliseconds from now; not from the beginning of the turn, which may have taken long already.
+    /// Arms a timer this many milliseconds from now; not from the beginning of the turn, which may have taken long
+    /// already.
     public func arm(_ timer: Timer, afterMilliseconds milliseconds: Int) {
         timers.arm(timer, at: MonotonicTime.read().advanced(milliseconds: milliseconds))
     }
@@ -126,23 +129,23 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Calls the observer when the events of this turn are handled.
     public func afterTurn(_ observer: any TurnObserver) { observers.append(observer) }
 
-    /// Calls the observer behind those of ``afterTurn(_:)``. A loop has one such observer, which begins what is new: what has ended is reported
-    /// before.
+    /// Calls the observer after those of ``afterTurn(_:)``. A loop has one such observer, which starts new work: what
+    /// has ended is reported before.
     public func afterOthers(_ observer: any TurnObserver) { lastObserver = observer }
 
-    /// Carries out long work slice by slice, beginning with the next turn at the latest, until it says that nothing is left. The loop keeps it
-    /// alive until then.
+    /// Runs long work in slices, starting with the next turn at the latest, until it has finished. The loop retains
+    /// it until then.
     public func runInSlices(_ work: any SlicedWork) { slicedWork.append(work) }
 
-    /// Begins the gauge of turns again.
+    /// Resets the gauge of turns.
     public func resetGauge() { gauge = TurnGauge() }
 
     // MARK: Running
 
     /// Runs until ``stop()``. Must be called on the thread that made the loop.
     ///
-    /// A turn has five phases: events, timers, the inbox, sliced work, observers. Each makes at least one step; what it does not reach within its
-    /// time is taken up in the next turn, before anything new.
+    /// A turn has five phases: events, timers, the inbox, sliced work, observers. Each makes at least one step; what
+    /// does not fit its time is continued in the next turn, before anything new.
     public func run() {
         var events = [epoll_event](repeating: epoll_event(), count: EventLoop.eventsPerTurn)
         var (next, count) = (0, 0)
@@ -166,7 +169,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         isStopping = false
     }
 
-    /// Turns that are shorter are taken as they are; for others the kernel is asked how long the thread had no processor.
+    /// Shorter turns are recorded unchanged; for longer ones the time without a processor is queried from the kernel.
     private static let longTurnMicroseconds = 2_000
 
     private func noteTurn(_ wall: Int) {
@@ -212,7 +215,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     private func runTimers() {
-        // Timers that an action arms for this very moment wait for the next turn: a loop of them must not starve the sockets.
+        // Timers that an action arms for this very moment wait for the next turn: a loop of them must not starve the
+        // sockets.
         let limit = timers.count
         var budget = PhaseBudget()
         for _ in 0..<limit {
@@ -233,8 +237,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     private func endTurn() {
-        // What one observer leaves behind, another takes up in the same turn: a response that the transport has finished is an answer
-        // that a connection has still to send. Two arrays take turns, so nothing is allocated.
+        // The work of one observer may create work for another in the same turn: a finished response of the transport
+        // is a reply that a connection has to send. Two arrays are swapped, so nothing is allocated.
         var budget = PhaseBudget()
         for _ in 0..<EventLoop.roundsPerTurn where !observers.isEmpty || lastObserver != nil {
             let isComplete = callObservers(&budget)
@@ -262,7 +266,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         return true
     }
 
-    /// Those that were not reached come first in the next turn.
+    /// Those that were not called come first in the next turn.
     private func keepObservers(from done: Int) {
         spareObservers.removeFirst(done)
         spareObservers.append(contentsOf: observers)
@@ -299,7 +303,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Ends the program unless it is called on the loop.
     public func checkIsolated() {
-        // The runtime's contract: return if on the executor, else end the program. It is a check of our own code, not of data.
+        // The runtime's contract: return if on the executor, else end the program. It is a check of our own code, not
+        // of data.
         guard isOnLoop else { abort() }
     }
 
@@ -343,8 +348,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// As the executor of actors and as the one that a task prefers: without the second, whatever a task waits for would send it round by
-    /// Swift's own threads.
+    /// As the executor of actors and as the one that a task prefers: without the second, whatever a task waits for
+    /// would send it round by Swift's own threads.
     private func execute(_ job: UnownedJob) {
         job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The one owner of an open descriptor: closes it when it goes out of scope.
+/// The unique owner of an open descriptor: closes it when it goes out of scope.
 public struct FileDescriptor: ~Copyable {
     /// The number, for calls that borrow it.
     public let raw: Int32
@@ -11,7 +11,7 @@ public struct FileDescriptor: ~Copyable {
 
     deinit { close(raw) }
 
-    /// Gives the number away; the caller closes it.
+    /// Releases the descriptor; the caller closes it.
     public consuming func release() -> Int32 {
         let raw = self.raw
         discard self
@@ -29,15 +29,15 @@ public struct FileDescriptor: ~Copyable {
 }
 
 extension FileDescriptor {
-    /// A new file of mode 0600 in a folder that has no name yet (open(2), `O_TMPFILE`): nobody sees it half written, and it leaves
-    /// nothing behind if the process dies.
+    /// A new unnamed file of mode 0600 in a folder (open(2), `O_TMPFILE`): it is never visible half written, and
+    /// disappears if the process dies.
     public static func unnamed(in directory: String) throws(SystemError) -> FileDescriptor {
         let fd = CLinux_open_unnamed(directory)
         guard fd >= 0 else { throw .last("open", directory) }
         return FileDescriptor(owning: fd)
     }
 
-    /// A file in memory that holds these bytes, and that nobody can change any more (memfd_create(2), fcntl(2)).
+    /// A sealed file in memory with these bytes (memfd_create(2), fcntl(2)).
     public static func sealed(_ bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
         let fd = bytes.withUnsafeBytes { CLinux_sealed_file($0.baseAddress, $0.count) }
         guard fd >= 0 else { throw .last("memfd_create") }
@@ -50,22 +50,23 @@ extension FileDescriptor {
     /// Whether a descriptor is a file in memory (memfd_create(2)), which never waits for a disk.
     public static func isInMemory(_ raw: Int32) -> Bool { CLinux_is_memory_file(raw) != 0 }
 
-    /// The address family of a socket (socket(2)); `nil` for what is none. May wait for the socket's lock.
+    /// The address family of a socket (socket(2)); `nil` for other descriptors. May wait for the socket's lock.
     public static func socketFamily(_ raw: Int32) -> Int32? {
         var (family, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
         return getsockopt(raw, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 ? family : nil
     }
 
-    /// Whether a descriptor leads into /proc, whose files are regular ones that claim to hold no byte whatever is read from them (proc(5)).
+    /// Whether a descriptor leads into /proc, whose files are regular ones that claim to hold no byte whatever is
+    /// read from them (proc(5)).
     public static func isInProc(_ raw: Int32) -> Bool { CLinux_is_in_proc(raw) != 0 }
 
-    /// Gives an unnamed file its name; fails if the name is taken.
+    /// Links an unnamed file to a name; fails if the name exists.
     public borrowing func link(to path: String) throws(SystemError) {
         guard CLinux_link_unnamed(raw, path) == 0 else { throw .last("linkat", path) }
     }
 }
 
-/// What a non-blocking transfer of bytes came to.
+/// The result of a non-blocking read or write.
 public enum IOResult: Equatable, Sendable {
     /// So many bytes were moved; at least one.
     case bytes(Int)
@@ -73,7 +74,7 @@ public enum IOResult: Equatable, Sendable {
     case wouldBlock
     /// The other side has shut down its half (reads only).
     case endOfFile
-    /// The call failed with this `errno`; the descriptor is of no more use.
+    /// The call failed with this `errno`; the descriptor is unusable.
     case failed(Int32)
 }
 
@@ -84,12 +85,12 @@ public enum Bytes {
         result(of: { Glibc.read(fd, buffer.baseAddress, buffer.count) }, zero: .endOfFile)
     }
 
-    /// The most descriptors that come with one message (SCM_MAX_FD of the kernel): with less room the kernel would close the rest, on this
-    /// thread.
+    /// The most descriptors that come with one message (SCM_MAX_FD of the kernel): with less room the kernel would
+    /// close the rest, on this thread.
     private static let maximumDescriptors = 253
 
-    /// Reads once from a socket, without waiting whatever its mode, and takes over the descriptors that came with the first byte (SCM_RIGHTS,
-    /// unix(7)); the caller closes them.
+    /// Reads once from a socket, without waiting whatever its mode, and takes over the descriptors that came with the
+    /// first byte (SCM_RIGHTS, unix(7)); the caller closes them.
     public static func receive(
         _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
     ) -> IOResult {

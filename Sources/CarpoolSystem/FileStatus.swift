@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the kernel says of a file (stat(2)).
+/// The status of a file (stat(2)).
 public struct FileStatus: Sendable {
     /// Which file it is, whatever its name: device and number.
     public struct Identity: Equatable, Sendable {
@@ -22,13 +22,13 @@ public struct FileStatus: Sendable {
 
     /// Which file it is.
     public let identity: Identity
-    /// What it is.
+    /// Its type.
     public let kind: Kind
-    /// How many bytes it has.
+    /// Its size in bytes.
     public let size: Int64
     /// Whose it is.
     public let owner: UInt32
-    /// How many names it has.
+    /// Its number of links.
     public let links: Int
 
     /// Of an open file.

@@ -1,7 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// An open folder: what is made, renamed or removed in it is found by this folder and not by a path, which may lead elsewhere by then.
+/// An open folder: files in it are created, renamed and removed relative to it and not by a path, which may lead
+/// elsewhere by then.
 ///
 /// `@unchecked Sendable` because nothing of it changes.
 public final class Folder: @unchecked Sendable {
@@ -23,7 +24,7 @@ public final class Folder: @unchecked Sendable {
         try Folder(try resolve(path), missingMode: missingMode)
     }
 
-    /// The path without symbolic links, as far as it is there; what is missing behind that is kept.
+    /// The path without symbolic links, as far as it exists; the missing rest is kept.
     public static func resolve(_ path: String) throws(SystemError) -> String {
         var (known, rest) = (path[...], "")
         while !known.isEmpty {
@@ -49,7 +50,7 @@ public final class Folder: @unchecked Sendable {
         }
     }
 
-    /// What a name in it stands for; a symbolic link is not followed.
+    /// The status of a name in it; a symbolic link is not followed.
     public func status(of name: String) throws(SystemError) -> FileStatus {
         var status = stat()
         guard fstatat(descriptor.raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {

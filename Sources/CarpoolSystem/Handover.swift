@@ -1,6 +1,7 @@
 /// A value on its way from the thread of a ``Worker`` that has made it to the loop.
 ///
-/// `@unchecked Sendable` because the thread lets go of the value before the loop has it: a job must keep no reference to a part of it.
+/// `@unchecked Sendable` because the thread releases the value before the loop has it: a job must keep no reference
+/// to a part of it.
 public final class Handover<Value>: @unchecked Sendable {
     /// The value.
     public let value: Value

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Who holds a lock: what the holder wrote into it.
+/// The holder of a lock, as it wrote itself into the file.
 public struct LockHolder: Equatable, Sendable {
     /// The process.
     public let pid: Int32
@@ -24,15 +24,15 @@ public struct LockHolder: Equatable, Sendable {
     var text: String { "\(pid)\n\(socketPath)\n" }
 }
 
-/// What looking at a lock, or trying to take it, came to.
+/// The state of a lock.
 public enum LockState: Equatable, Sendable {
-    /// Nobody holds it.
+    /// It is free.
     case free
-    /// Somebody does; the holder is `nil` while it has not written its name yet.
+    /// It is held; the holder is `nil` while it has not been written yet.
     case held(LockHolder?)
 }
 
-/// What ``InstanceLock/acquire(at:socketPath:)`` came to.
+/// The result of ``InstanceLock/acquire(at:socketPath:)``.
 public enum LockAcquisition: ~Copyable {
     /// It is ours until the value ends.
     case acquired(InstanceLock)
@@ -40,16 +40,19 @@ public enum LockAcquisition: ~Copyable {
     case held(LockHolder?)
 }
 
-/// The lock of the one daemon a user, or a socket, has: flock(2) on a file, held for life, with the holder's pid and socket inside.
+/// The lock of the only daemon of a user, or of a socket: flock(2) on a file, held for life, with the holder's pid
+/// and socket inside.
 ///
-/// The file is never deleted: whoever had opened it before would lock a file that no longer has a name. It is emptied instead.
+/// The file is never deleted: a process that had opened it before would lock a file without a name. It is emptied
+/// instead.
 public struct InstanceLock: ~Copyable {
     private let file: FileDescriptor
     private let socketPath: String
 
     /// The most that is read of a lock: a pid and a path.
     private static let maximumBytes = 8192
-    /// How often, and with what pause in microseconds, a lock without a living holder is tried again: a client may be looking at it.
+    /// The number of retries for a lock without a living holder, and the pause between them in microseconds: a client
+    /// may be reading it.
     private static let attempts = 40
     private static let pauseMicroseconds: UInt32 = 5_000
 
@@ -60,7 +63,8 @@ public struct InstanceLock: ~Copyable {
 
     deinit { ftruncate(file.raw, 0) }
 
-    /// Takes the lock and writes this process and its socket into it, or tells who has it. The directory must exist.
+    /// Acquires the lock and writes this process and its socket into it, or returns the holder. The directory must
+    /// exist.
     public static func acquire(at path: String, socketPath: String) throws(SystemError) -> LockAcquisition {
         let file = try FileDescriptor.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
         try checkOwner(of: file.raw, path)
@@ -87,7 +91,7 @@ public struct InstanceLock: ~Copyable {
         }
     }
 
-    /// Looks at a lock without keeping it: how a client learns where the daemon is.
+    /// Reads a lock without keeping it: how a client finds the daemon.
     public static func state(at path: String) throws(SystemError) -> LockState {
         let fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard fd >= 0 else {
@@ -95,7 +99,7 @@ public struct InstanceLock: ~Copyable {
             throw .last("open", path)
         }
         let file = FileDescriptor(owning: fd)
-        // Closing the file gives the shared lock back at once; a daemon that starts at this moment tries again.
+        // Closing the file releases the shared lock at once; a daemon that starts at this moment tries again.
         if flock(file.raw, LOCK_SH | LOCK_NB) == 0 { return .free }
         return .held(read(file.raw))
     }
@@ -106,8 +110,8 @@ public struct InstanceLock: ~Copyable {
         return count > 0 ? LockHolder(text: Array(bytes[..<count])) : nil
     }
 
-    /// Deletes the socket that a killed daemon has left behind. Only the holder of the lock may, and only if nobody answers there;
-    /// EADDRINUSE if somebody does, EEXIST if the file is something else or not ours.
+    /// Deletes the socket of a daemon that was killed. Only the holder of the lock may do so, and only if no process
+    /// listens; EADDRINUSE if one does, EEXIST if the file is not a socket or not ours.
     public func removeStaleSocket() throws(SystemError) {
         var info = stat()
         guard lstat(socketPath, &info) == 0 else {

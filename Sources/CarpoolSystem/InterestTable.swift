@@ -1,4 +1,4 @@
-/// What a descriptor's owner waits for.
+/// The events that a descriptor's owner waits for.
 public struct Interest: OptionSet, Sendable {
     /// The set as bits.
     public let rawValue: UInt8
@@ -8,11 +8,12 @@ public struct Interest: OptionSet, Sendable {
     public static let readable = Interest(rawValue: 1)
     /// Room to write, or a connection made.
     public static let writable = Interest(rawValue: 2)
-    /// Nothing but the end of the connection, which the kernel reports in any case: for a peer that has shut down its half.
+    /// Nothing but the end of the connection, which the kernel reports in any case: for a peer that has shut down its
+    /// half.
     public static let hangup = Interest(rawValue: 4)
 }
 
-/// What epoll said of a descriptor.
+/// The events that epoll reported for a descriptor.
 public struct Readiness: OptionSet, Sendable {
     /// The set as bits.
     public let rawValue: UInt8
@@ -22,11 +23,11 @@ public struct Readiness: OptionSet, Sendable {
     public static let readable = Readiness(rawValue: 1)
     /// There is room to write.
     public static let writable = Readiness(rawValue: 2)
-    /// The descriptor has failed, or both halves of the connection are gone (EPOLLERR, EPOLLHUP).
+    /// The descriptor has failed, or both halves of the connection are closed (EPOLLERR, EPOLLHUP).
     public static let failed = Readiness(rawValue: 4)
 }
 
-/// What must be told to epoll.
+/// The change of registration that epoll needs.
 enum InterestChange: Equatable {
     case none
     case add(Interest)
@@ -34,15 +35,17 @@ enum InterestChange: Equatable {
     case remove
 }
 
-/// What epoll knows of each descriptor, and what their owners want: a value, so that laziness can be tested without a kernel.
+/// The registration of each descriptor in epoll, and its owner's interest: a value, so that lazy updates can be
+/// tested without a kernel.
 ///
-/// Losing interest costs no system call: the registration stays, and goes only when the kernel reports something that
-/// nobody waits for. libcurl takes its interest back after every transfer, so a busy connection saves two calls a request.
+/// Losing interest costs no system call: the registration stays until the kernel reports an unwanted event. libcurl
+/// removes its interest after every transfer, so a busy connection saves two calls per request.
 struct InterestTable {
     struct Slot {
         var registered: Interest = []
         var wanted: Interest = []
-        /// Grows when the number is forgotten, so that an event of an earlier file of the same number is known to be stale.
+        /// Incremented when the descriptor is forgotten, so that an event of an earlier file with the same number is
+        /// recognized as stale.
         var generation: UInt32 = 0
         var handler: (any ReadinessHandler)?
     }
@@ -52,7 +55,7 @@ struct InterestTable {
     /// The bound: as many slots as the process may have descriptors.
     private static let maximumSlots = 1 << 20
 
-    /// Notes what an owner wants; `nil` if the number cannot be a descriptor.
+    /// Records an owner's interest; `nil` if the number cannot be a descriptor.
     mutating func want(_ interest: Interest, fd: Int, handler: any ReadinessHandler) -> InterestChange? {
         guard fd >= 0, fd < InterestTable.maximumSlots else { return nil }
         while slots.count <= fd { slots.append(Slot()) }
@@ -74,7 +77,7 @@ struct InterestTable {
 
     func generation(fd: Int) -> UInt32 { slots.indices.contains(fd) ? slots[fd].generation : 0 }
 
-    /// Who is to hear of an event, and whether the registration has outlived its interest.
+    /// The handler of an event, and whether the registration has outlived its interest.
     mutating func event(fd: Int, generation: UInt32) -> (handler: (any ReadinessHandler)?, change: InterestChange) {
         guard slots.indices.contains(fd), slots[fd].generation == generation else { return (nil, .none) }
         guard slots[fd].wanted.isEmpty else { return (slots[fd].handler, .none) }

@@ -1,21 +1,25 @@
-/// The order in which jobs of many shares run: round robin over the shares, each in order of arrival, with limits per share and per user, so
-/// that the jobs of one client, however many and however slow, leave threads for the others. A value: it knows tickets, not jobs.
+/// Schedules the jobs of many shares: round robin over the shares, each in order of arrival, with limits per share
+/// and per user, so that the jobs of one client, however many and however slow, leave threads for the others. A
+/// value: it handles tickets, not jobs.
 ///
-/// Jobs that only compute (``WorkerShare/isComputation``) have limits of their own and never count as stalled: however many threads a disk
-/// holds that does not answer, messages are read and values made.
+/// Jobs that only compute (``WorkerShare/isComputation``) have limits of their own and never count as stalled:
+/// however many threads a disk holds that does not answer, messages are read and values made.
 struct JobScheduler {
     /// The maxima, each with its reason.
     struct Limits: Sendable {
-        /// Jobs on files that run and have not stalled. File operations mostly wait for a disk: more of them at a time than this fill its queue and
-        /// gain nothing, fewer let one slow disk delay the files of another.
+        /// Jobs on files that run and have not stalled. File operations mostly wait for a disk: more of them at a
+        /// time than this fill its queue and gain nothing, fewer let one slow disk delay the files of another.
         var running = 8
-        /// Jobs on files that run, stalled ones included: each holds a thread, and a file system that never answers never gives it back.
+        /// Maximum number of running jobs on files, stalled ones included: each holds a thread, and a file system
+        /// that never answers never returns it.
         var threads = 32
-        /// Threads beyond these for the process's own jobs on files, so that the users' disks never hold them all.
+        /// Threads in addition to these for the process's own jobs on files, so that the users' disks never hold all
+        /// of them.
         var threadsOfProcess = 4
         /// Jobs of one share that run and have not stalled: one that waits for a disk, and one that does not.
         var runningPerShare = 2
-        /// Jobs on files of one user that run and have not stalled; the rest of `running` is for other users and for the process.
+        /// Jobs on files of one user that run and have not stalled; the rest of `running` is for other users and for
+        /// the process.
         var runningPerUser = 6
         /// Jobs on files of one user that run, stalled ones included.
         var threadsPerUser = 16
@@ -91,7 +95,7 @@ struct JobScheduler {
     /// Shares with jobs.
     var knownShares: Int { shares.count }
 
-    /// When the job began that runs longest, of those that may stall and have not.
+    /// The start of the longest running job that may stall and has not been counted as stalled.
     var oldestStart: MonotonicTime? {
         runningJobs.values.lazy.filter { !$0.isStalled && !$0.share.isComputation }.map(\.started).min()
     }
@@ -99,7 +103,8 @@ struct JobScheduler {
     /// When the job began that runs longest of all.
     var oldestStartOfAll: MonotonicTime? { runningJobs.values.lazy.map(\.started).min() }
 
-    /// Adds a job to the queue of its share; `false` if that queue, those of its user or all of them are full and the job may be refused.
+    /// Adds a job to the queue of its share; `false` if that queue, those of its user or all of them are full and the
+    /// job may be refused.
     mutating func add(_ ticket: Int, to share: WorkerShare, mayBeRefused: Bool) -> Bool {
         if mayBeRefused {
             let ofUser = share.user.flatMap { users[$0]?.waiting } ?? 0
@@ -146,8 +151,8 @@ struct JobScheduler {
         if let share = shares[job.share], share.running == 0, share.count == 0 { shares[job.share] = nil }
     }
 
-    /// Counts the jobs on files that began before a point of time as stalled: others may run in their place, also of the same share, up to the
-    /// number of threads.
+    /// Counts the jobs on files that began before a point of time as stalled: others may run in their place, also of
+    /// the same share, up to the number of threads.
     mutating func markStalled(before time: MonotonicTime) {
         for (ticket, job) in runningJobs where !job.isStalled && !job.share.isComputation && job.started <= time {
             runningJobs[ticket]?.isStalled = true

@@ -1,20 +1,21 @@
 internal import CLinux
 internal import Glibc
 
-/// How a daemon tells the tool that started it whether it serves: one line on a pipe, `ready` or the reason why not.
+/// Reports to the program that started the daemon whether it serves: one line on a pipe, `ready` or the reason why
+/// not.
 ///
-/// The pipe is a descriptor whose number is in `CARPOOL_STATUS_FD`; without the variable nobody waits and nothing is written.
+/// The pipe is a descriptor whose number is in `CARPOOL_STATUS_FD`; without the variable nothing is written.
 public struct LaunchStatus: ~Copyable {
     /// The variable that names the descriptor.
     public static let variable = "CARPOOL_STATUS_FD"
-    /// The line that says that the daemon serves.
+    /// The line for a daemon that serves.
     public static let ready = "ready"
 
     private let pipe: FileDescriptor?
 
     private init(pipe: consuming FileDescriptor?) { self.pipe = pipe }
 
-    /// Takes the descriptor over and unsets the variable, so that it is neither told nor given to a child.
+    /// Takes over the descriptor and unsets the variable, so that it is used once and not inherited by a child.
     public static func takeFromEnvironment() -> LaunchStatus {
         let value = Environment.process[variable]
         unsetenv(variable)
@@ -39,7 +40,8 @@ public struct LaunchStatus: ~Copyable {
     private borrowing func report(_ line: String) {
         guard let raw = rawDescriptor else { return }
         let bytes = Array((line + "\n").utf8)
-        // The reader may have gone, which raises SIGPIPE unless the daemon ignores it; it does, before it reports anything.
+        // The reader may have closed the pipe, which raises SIGPIPE unless the daemon ignores it; it does, before it
+        // reports anything.
         _ = write(raw, bytes, bytes.count)
     }
 

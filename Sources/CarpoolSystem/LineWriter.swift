@@ -2,8 +2,9 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Writes lines to a descriptor on a thread of its own, so that its callers never wait: the descriptor may be a pipe that is not read, or a file
-/// on a disk that stalls. What does not fit the queue is dropped and counted, and a line says how many once writing goes on.
+/// Writes lines to a descriptor on a thread of its own, so that its callers never block: the descriptor may be a pipe
+/// that is not read, or a file on a disk that stalls. Lines that do not fit the queue are dropped and counted, and a
+/// line reports the number once writing resumes.
 ///
 /// `@unchecked Sendable` because the queue, behind its lock, and the immutable fields are all that it has.
 public final class LineWriter: @unchecked Sendable {
@@ -23,14 +24,15 @@ public final class LineWriter: @unchecked Sendable {
     private let done: Int32
     private let note: @Sendable (Int) -> String
 
-    /// What the queue holds at most: some thousand lines.
+    /// Maximum size of the queue: some thousand lines.
     public static let capacity = 262_144
-    /// Lines are written in pieces that a pipe takes whole (pipe(7), PIPE_BUF), so that they do not mix with those of other processes.
+    /// Lines are written in pieces that a pipe accepts atomically (pipe(7), PIPE_BUF), so that they do not mix with
+    /// those of other processes.
     private static let pieceBytes = 4_096
     private static let stackBytes = 131_072
 
     /// A writer for a descriptor that stays open; its thread starts with the first line.
-    /// - Parameter note: makes the line that says how many were dropped.
+    /// - Parameter note: makes the line with the number of dropped lines.
     public init(_ target: Int32, note: @escaping @Sendable (Int) -> String) {
         self.target = target
         self.note = note
@@ -38,7 +40,7 @@ public final class LineWriter: @unchecked Sendable {
         done = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     }
 
-    /// How many lines were dropped.
+    /// The number of dropped lines.
     public var dropped: Int { queue.withLock { $0.allDropped } }
 
     /// Queues a line, which ends with a line feed.
@@ -100,7 +102,7 @@ public final class LineWriter: @unchecked Sendable {
         }
     }
 
-    /// Everything that waits, with the note on what was dropped behind it; nil if nothing does.
+    /// All waiting lines, followed by the note about dropped ones; nil if there are none.
     private func take() -> [UInt8]? {
         var dropped = 0
         let lines: [UInt8]? = queue.withLock { queue in
@@ -120,7 +122,7 @@ public final class LineWriter: @unchecked Sendable {
             var start = 0
             while start < bytes.count {
                 var end = min(bytes.count, start + LineWriter.pieceBytes)
-                // Up to the last line that is whole; a line that is longer than a piece goes alone.
+                // Up to the end of the last whole line; a line that is longer than a piece is written alone.
                 if end < bytes.count, let last = bytes[start..<end].lastIndex(of: 0x0A) { end = last + 1 }
                 guard write(UnsafeRawBufferPointer(rebasing: bytes[start..<end])) else { return }
                 start = end

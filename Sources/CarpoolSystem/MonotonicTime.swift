@@ -15,7 +15,8 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
         return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
 
-    /// How long the system has been up, suspended or not, in nanoseconds (CLOCK_BOOTTIME): the clock of processes' beginnings.
+    /// The uptime of the system, including suspension, in nanoseconds (CLOCK_BOOTTIME): the clock of processes' start
+    /// times.
     public static func uptime() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
@@ -25,7 +26,7 @@ public struct MonotonicTime: Comparable, Hashable, Sendable {
     /// Whether the first point is the earlier one.
     public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The point so many milliseconds later; saturates.
+    /// The point this many milliseconds later; saturates.
     public func advanced(milliseconds: Int) -> MonotonicTime {
         let (span, tooLong) = UInt64(max(0, milliseconds)).multipliedReportingOverflow(by: 1_000_000)
         let (sum, tooLate) = nanoseconds.addingReportingOverflow(span)
@@ -49,17 +50,17 @@ public enum WallClock {
 }
 
 extension MonotonicTime {
-    /// Waits until something can be read from a descriptor, or its other end has gone; `false` if this point of time comes first.
+    /// Waits until a descriptor is readable, or its other end is closed; `false` if this point of time comes first.
     public func waitForInput(_ fd: Int32) -> Bool { waitForInput([fd], orLossOf: []) != nil }
 
-    /// Waits for several descriptors, and for the readers of others to go; gives the first one of which that is so, and `nil` if this point of
-    /// time comes first.
+    /// Waits until one of several descriptors is readable, or the reader of another one is gone; returns the first of
+    /// them, or `nil` if this point of time comes first.
     public func waitForInput(_ inputs: [Int32], orLossOf outputs: [Int32]) -> Int32? {
         wait(inputs.map { ($0, POLLIN) } + outputs.map { ($0, 0) })
     }
 
-    /// Waits until something can be written to a descriptor, or its reader has gone, or one of the inputs can be read; gives which, the inputs
-    /// first, and `nil` if this point of time comes first.
+    /// Waits until a descriptor is writable, or its reader is gone, or one of the inputs is readable; returns which,
+    /// the inputs first, or `nil` if this point of time comes first.
     public func waitForOutput(_ fd: Int32, or inputs: [Int32]) -> Int32? {
         wait(inputs.map { ($0, POLLIN) } + [(fd, POLLOUT)])
     }

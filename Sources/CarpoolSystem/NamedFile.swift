@@ -4,7 +4,7 @@ public struct NamedFile: Sendable {
     public let file: WorkerFile
     /// The path without symbolic links.
     public let path: String
-    /// How many bytes it had when it was opened.
+    /// Its size in bytes when it was opened.
     public let size: Int64
 
     /// Opens a file; for a thread of a ``Worker``.

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A file that is replaced as a whole or not at all: written beside its place, then renamed. Pipes and devices are written in place.
+/// A file that is replaced as a whole or not at all: written beside its place, then renamed. Pipes and devices are
+/// written in place.
 public final class OutputFile {
     /// Where to write.
     public let descriptor: FileDescriptor
@@ -34,13 +35,13 @@ public final class OutputFile {
         return String(cString: real)
     }
 
-    /// A name that nobody else has, in the same directory, because a file cannot be renamed across file systems.
+    /// A unique name in the same directory, because a file cannot be renamed across file systems.
     private static func place(beside target: String) -> String {
         let directory = target.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(target[...$0]) } ?? ""
         return "\(directory).carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     }
 
-    /// Gives what was written its name. Without it, nothing has happened.
+    /// Renames the written file to its final name. Without this call nothing is left.
     public func commit() throws(SystemError) {
         guard let temporary else { return }
         guard rename(temporary, target) == 0 else { throw .last("rename", target) }

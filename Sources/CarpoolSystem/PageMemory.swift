@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// Whole pages of memory. They go back to the system when nobody holds them any more, whatever the allocator keeps.
+/// Whole pages of memory, which are returned to the system when the last reference is released, independent of the
+/// allocator.
 public final class PageMemory {
     /// The memory; zero at first.
     public let bytes: UnsafeMutableRawBufferPointer
@@ -8,7 +9,7 @@ public final class PageMemory {
     /// Whether they are pages. Where the system refuses to map any, the memory is the allocator's.
     private let isMapped: Bool
 
-    /// Takes at least so many bytes.
+    /// Allocates at least this many bytes.
     public init(byteCount: Int) {
         let count = max(1, byteCount)
         let pages = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)

@@ -1,7 +1,8 @@
 internal import Glibc
 
-/// A pipe or a socket that a client has passed, for the jobs of a ``Worker`` that read it. A read returns at once if there are no bytes, but
-/// takes the object's lock, which another process may hold for as long as it likes: it must not run on the loop.
+/// A pipe or a socket that a client has passed, for the jobs of a ``Worker`` that read it. A read returns at once if
+/// there are no bytes, but takes the object's lock, which another process may hold for as long as it likes: it must
+/// not run on the loop.
 ///
 /// `@unchecked Sendable` because one job at a time reads; the loop only uses ``raw``.
 public final class PassedStream: @unchecked Sendable {
@@ -9,7 +10,8 @@ public final class PassedStream: @unchecked Sendable {
     /// Reads it, if it is a pipe; `nil` for a socket.
     private let pipe: PipeReader?
 
-    /// Takes over a descriptor; whether it is in blocking mode does not matter, and is not changed: the mode is shared with the client.
+    /// Takes over a descriptor; whether it is in blocking mode does not matter, and is not changed: the mode is
+    /// shared with the client.
     public init(_ file: WorkerFile, isSocket: Bool) {
         self.file = file
         pipe = isSocket ? nil : PipeReader()
@@ -18,15 +20,16 @@ public final class PassedStream: @unchecked Sendable {
     /// The number, to be polled; valid as long as this object is referenced.
     public var raw: Int32 { file.raw }
 
-    /// Reads what is there, as much as fits. May block: for a thread of a ``Worker``. Descriptors that come with the bytes of a Unix socket
-    /// (SCM_RIGHTS) are not taken: the kernel closes them, which may block too.
+    /// Reads available bytes, as many as fit. May block: for a thread of a ``Worker``. Descriptors that come with the
+    /// bytes of a Unix socket (SCM_RIGHTS) are not received: the kernel closes them, which may block too.
     public func read(into room: UnsafeMutableRawBufferPointer) -> IOResult {
         if let pipe { return PassedStream.drain(pipe, file.raw, into: room) }
         return Bytes.receive(file.raw, into: room)
     }
 
-    /// Reads until the pipe is empty, the room is full or a packet may not fit any more (O_DIRECT, pipe(2)): a pipe holds so little that the
-    /// writer fills it again meanwhile. What ends it after some bytes is met again by the next call.
+    /// Reads until the pipe is empty, the buffer is full or a packet may not fit any more (O_DIRECT, pipe(2)): a pipe
+    /// holds so little that the writer refills it meanwhile. An end or error after some bytes is reported by the next
+    /// call.
     private static func drain(
         _ pipe: PipeReader, _ raw: Int32, into room: UnsafeMutableRawBufferPointer
     ) -> IOResult {

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Who is at the other end of a Unix socket: what the kernel noted when the connection was made (SO_PEERCRED, unix(7)).
+/// The peer of a Unix socket: what the kernel recorded when the connection was made (SO_PEERCRED, unix(7)).
 public struct PeerCredentials: Equatable, Sendable {
     /// The effective user.
     public let uid: UInt32
@@ -17,7 +17,8 @@ public struct PeerCredentials: Equatable, Sendable {
         self.pid = pid
     }
 
-    /// Asks the kernel about a connected socket. On a client's side the answer is about the process that began to listen.
+    /// Asks the kernel about a connected socket. On a client's side the answer is about the process that began to
+    /// listen.
     public init(of fd: Int32) throws(SystemError) {
         var uid: uid_t = 0
         var gid: gid_t = 0

@@ -1,8 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// Reads pipes that others have passed, without waiting for bytes and without changing them: whether a pipe blocks belongs to its open file
-/// description, which the caller shares, and opening it again by /proc would use this process's rights instead of the caller's.
+/// Reads pipes that others have passed, without waiting for bytes and without changing them: whether a pipe blocks
+/// belongs to its open file description, which the caller shares, and opening it again by /proc would use this
+/// process's rights instead of the caller's.
 final class PipeReader {
     /// A pipe of one's own, through which bytes go on kernels that cannot read without waiting (before Linux 6.4).
     private var spare: (read: Int32, write: Int32) = (-1, -1)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a path is to us before anything is put below it.
+/// The suitability of a path as a private directory.
 public enum DirectoryState: Equatable, Sendable {
     /// Nothing of that name.
     case absent
@@ -10,9 +10,9 @@ public enum DirectoryState: Equatable, Sendable {
     case foreign
 }
 
-/// Directories that nobody but their owner may look into.
+/// Directories that only their owner can read.
 public enum PrivateDirectory {
-    /// Looks at a path without following a symbolic link.
+    /// Checks a path without following a symbolic link.
     public static func inspect(_ path: String) -> DirectoryState {
         inspect(path, uid: geteuid())
     }
@@ -24,8 +24,8 @@ public enum PrivateDirectory {
         return .ours(mode: info.st_mode & 0o7777)
     }
 
-    /// Makes a directory with exactly this mode, and its missing parents with 0700 (as the XDG specification asks). An existing one must be
-    /// ours and gets the mode; somebody else's is refused with EPERM.
+    /// Creates a directory with exactly this mode, and its missing parents with 0700 (as the XDG specification
+    /// requires). An existing one must be ours and gets the mode; another user's is refused with EPERM.
     public static func create(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
         for end in path.indices where path[end] == "/" && end != path.startIndex {
             guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST || errno == EROFS || errno == EACCES

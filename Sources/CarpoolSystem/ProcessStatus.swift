@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What /proc/PID/status (proc(5)) says of the rights of a process.
+/// The rights of a process, as /proc/PID/status (proc(5)) shows them.
 struct ProcessStatus: Equatable {
     let pid: Int32
     /// By which files are opened (`Uid`, the fourth), and the effective one.
@@ -10,8 +10,8 @@ struct ProcessStatus: Equatable {
     /// The effective ones.
     let capabilities: UInt64
 
-    /// The most that is read, some 2,500 groups: a process may have 65,536, and reading those takes longer than a turn. What is longer is not
-    /// known.
+    /// Maximum number of bytes read, some 2,500 groups: a process may have 65,536, and reading those takes longer
+    /// than a turn. For more, the rights are unknown.
     private static let maximumBytes = 32_768
 
     init?(path: String) {
@@ -44,7 +44,8 @@ struct ProcessStatus: Equatable {
         self.capabilities = capabilities
     }
 
-    /// When a process began, in nanoseconds of the system's uptime, rounded down to the kernel's tick (`starttime` in /proc/PID/stat).
+    /// When a process began, in nanoseconds of the system's uptime, rounded down to the kernel's tick (`starttime` in
+    /// /proc/PID/stat).
     static func start(of pid: Int32) -> UInt64? {
         let path = "/proc/\(pid)/stat"
         guard let file = try? FileDescriptor.open(path, O_RDONLY),
@@ -53,7 +54,8 @@ struct ProcessStatus: Equatable {
         return start(stat: bytes, ticksPerSecond: UInt64(max(1, sysconf(Int32(_SC_CLK_TCK)))))
     }
 
-    /// The name of the program, in parentheses, may hold blanks and parentheses: what follows the last one has fixed places.
+    /// The name of the program, in parentheses, may contain blanks and parentheses: the fields after the last one
+    /// have fixed positions.
     static func start(stat: [UInt8], ticksPerSecond: UInt64) -> UInt64? {
         guard let end = stat.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = stat[stat.index(after: end)...].split(separator: UInt8(ascii: " "))

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// What decides which files and networks a process reaches: its view of the machine. Two processes of equal views that belong to one user can
-/// do the same with every path.
+/// The view that a process has of the machine: it decides which files and networks it can reach. Two processes of one
+/// user with equal views can do the same with every path.
 public struct ProcessView: Equatable, Sendable {
     /// Something in which two views can differ.
     public enum Part: String, Sendable {
@@ -13,11 +13,11 @@ public struct ProcessView: Equatable, Sendable {
         case mounts = "mount namespace"
         case network = "network namespace"
         case users = "user namespace"
-        /// Nothing is known of the other process.
+        /// The other process is unknown.
         case unknown = "process, which cannot be looked at"
     }
 
-    /// What a name in /proc leads to: device, inode, and the mount through which it is seen.
+    /// The target of a name in /proc: device, inode, and the mount through which it is seen.
     private struct Place: Equatable {
         let device: UInt64
         let inode: UInt64
@@ -54,11 +54,12 @@ public struct ProcessView: Equatable, Sendable {
         return view
     }
 
-    /// The view of the process at the other end of a Unix socket: of the one that connected, whoever has the socket now.
+    /// The view of the process that connected a Unix socket, whichever process has the socket now.
     ///
-    /// - Parameter connectedBefore: a point of the system's uptime (CLOCK_BOOTTIME, nanoseconds) at which the connection stood; for kernels
-    ///   that cannot name the process by a descriptor, where it tells a process that has got the number since.
-    /// - Returns: `nil` if the process is gone or cannot be looked at.
+    /// - Parameter connectedBefore: a point of the system's uptime (CLOCK_BOOTTIME, nanoseconds) at which the
+    ///   connection existed; for kernels without pidfds for sockets, where it detects a process that got the same pid
+    ///   later.
+    /// - Returns: `nil` if the process has ended or cannot be inspected.
     public static func ofPeer(at socket: Int32, _ credentials: PeerCredentials, connectedBefore: UInt64) -> ProcessView?
     {
         guard credentials.pid > 0 else { return nil }
@@ -70,11 +71,12 @@ public struct ProcessView: Equatable, Sendable {
             return nil
         }
         if exact < 0, ProcessStatus.start(of: credentials.pid) ?? .max > connectedBefore { return nil }
-        // Alive after all was read, so that its number was nobody else's meanwhile.
+        // Still alive after everything was read, so that its pid was not reused meanwhile.
         return CLinux_process_lives(process.raw) == 1 ? view : nil
     }
 
-    /// In what another process is shut off from what this one reaches, whatever its rights are; `nil` if it is not.
+    /// The part of this process's view that another process cannot reach, whatever its rights are; `nil` if there is
+    /// none.
     public func enclosure(of other: ProcessView) -> Part? {
         if users != other.users { return .users }
         if mounts != other.mounts { return .mounts }
@@ -83,7 +85,8 @@ public struct ProcessView: Equatable, Sendable {
         return nil
     }
 
-    /// In what another view differs so that a process with this one must open no path for it; `nil` if both reach the same.
+    /// The difference to another view for which this process must open no path on its behalf; `nil` if both reach the
+    /// same.
     public func difference(from other: ProcessView) -> Part? {
         if status.user != other.status.user { return .user }
         if let part = enclosure(of: other) { return part }

@@ -1,25 +1,27 @@
 internal import CLinux
 internal import Glibc
 
-/// How long a turn did not have its processor: other threads had it, or the host of a virtual machine.
+/// Measures how long a turn was without its processor: used by other threads, or by the host of a virtual machine.
 ///
-/// A turn's length is its wall time less this, so that other programs' load is not taken for the loop's work. A turn in which the thread
-/// waited for nothing takes the time in which it ran, whatever interrupted it. In another turn only the waiting for a processor is subtracted.
+/// A turn's length is its wall time less this, so that other programs' load is not taken for the loop's work. A turn
+/// in which the thread waited for nothing takes the time in which it ran, whatever interrupted it. In another turn
+/// only the waiting for a processor is subtracted.
 ///
-/// The kernel is asked for times at most once a millisecond. What happened between the asking and the turn is never subtracted from the turn: a
-/// turn may seem up to a millisecond too long, but never too short.
+/// The kernel's times are read at most once a millisecond. Time between that reading and the turn is never subtracted
+/// from the turn: a turn may seem up to a millisecond too long, but never too short.
 struct ProcessorWait {
-    /// What the kernel has noted of a thread until a time; spans are in microseconds.
+    /// The kernel's accounting of a thread at one time; spans are in microseconds.
     struct Reading {
         let time: MonotonicTime
-        /// How long it ran. Without what the host took, where the kernel accounts for that.
+        /// The time that it ran, without steal time where the kernel accounts for that.
         let ran: Int
-        /// How long it could have run and waited for a processor.
+        /// The time that it was runnable and waited for a processor.
         let waited: Int
-        /// How often it has given its processor up by itself, which each call that waits does.
+        /// The number of voluntary context switches, such as each blocking call makes.
         let voluntarySwitches: Int
 
-        /// How long the thread did not have its processor in a turn that began after another reading and ends with this one.
+        /// The time that the thread was without its processor in a turn that began after another reading and ends
+        /// with this one.
         /// - Parameter switches: how many voluntary switches there were when the turn began.
         func taken(since former: Reading, turnBegan start: MonotonicTime, switches: Int) -> Int {
             let begin = max(start, former.time)
@@ -29,16 +31,18 @@ struct ProcessorWait {
         }
     }
 
-    /// `/proc/thread-self/schedstat`, opened once, because a process that may not be dumped (prctl(2)) has no say in who owns it.
+    /// `/proc/thread-self/schedstat`, opened once, because a process that is not dumpable (prctl(2)) does not own it
+    /// later.
     private let fd: Int32
     private var former = Reading(time: .read(), ran: 0, waited: 0, voluntarySwitches: -1)
 
-    /// How many voluntary switches there were when the turn began.
+    /// The number of voluntary switches at the beginning of the turn.
     private var switches = -1
 
     /// The least time between two readings, in microseconds.
     private static let interval = 1_000
-    /// A thread that waited for events for a shorter time, in microseconds, has not slept: that takes two changes of context.
+    /// A thread that waited for events for a shorter time, in microseconds, has not slept: that takes two changes of
+    /// context.
     private static let shortestSleep = 5
 
     /// Opens the calling thread's file; without it nothing is ever subtracted.
@@ -49,7 +53,7 @@ struct ProcessorWait {
 
     func close() { if fd >= 0 { Glibc.close(fd) } }
 
-    /// A turn begins, after the loop has waited for events for so many microseconds.
+    /// A turn begins, after the loop has waited for events for this many microseconds.
     mutating func begin(at now: MonotonicTime, afterWaiting wait: Int) {
         guard fd >= 0 else { return }
         if now.microseconds(since: former.time) >= ProcessorWait.interval, let reading = reading() {
@@ -60,8 +64,8 @@ struct ProcessorWait {
         }
     }
 
-    /// How long at least the thread did not have its processor in a turn that began and ended then, in microseconds. What happened since its end
-    /// counts as if the thread had waited meanwhile.
+    /// The minimum time that the thread was without its processor in a turn with this beginning and end, in
+    /// microseconds. Time since its end counts as if the thread had waited meanwhile.
     func taken(since start: MonotonicTime, until end: MonotonicTime) -> Int {
         guard fd >= 0, let now = reading() else { return 0 }
         let taken = now.taken(since: former, turnBegan: start, switches: switches)
@@ -69,7 +73,7 @@ struct ProcessorWait {
     }
 
     private func reading() -> Reading? {
-        // The time comes first: what happens between it and the others makes a turn longer and not shorter.
+        // The time is read first: a delay between it and the others makes a turn longer and not shorter.
         let time = MonotonicTime.read()
         return withUnsafeTemporaryAllocation(byteCount: 96, alignment: 1) { buffer in
             let count = pread(fd, buffer.baseAddress, buffer.count, 0)
@@ -83,7 +87,8 @@ struct ProcessorWait {
         }
     }
 
-    /// The second of the file's three numbers: nanoseconds of waiting. The first, those of running, is up to a tick of the kernel old.
+    /// The second of the file's three numbers: nanoseconds of waiting. The first, those of running, is up to a tick
+    /// of the kernel old.
     private static func secondNumber(_ text: UnsafeRawBufferPointer) -> Int {
         var (number, blanks) = (0, 0)
         for byte in text {

@@ -1,9 +1,9 @@
 internal import CLinux
 
-/// Ends the reading of a library that reads from sockets as long as there is something: after a time, recv(2) says on the calling thread that
-/// nothing is there. What is in the sockets stays there, and epoll(7) reports it again.
+/// Limits a library that reads from sockets as long as there is input: after a time, recv(2) fails with EAGAIN on the
+/// calling thread. The input stays in the sockets, and epoll(7) reports it again.
 public enum ReceiveLimit {
-    /// Limits what follows on this thread; the time begins with the first call of recv(2).
+    /// Starts the limit on this thread; the time begins with the first call of recv(2).
     @inline(__always)
     public static func begin(microseconds: Int) { CLinux_limit_receiving(Int64(microseconds)) }
 

@@ -1,14 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-/// A regular file opened for reading by its name, once: what it is was checked on the descriptor that is read, so that a name that leads
-/// elsewhere a moment later changes nothing. May block: for a thread of a ``Worker``.
+/// A regular file opened for reading by its name, once: it is checked on the descriptor that is read, so that a
+/// changed name has no effect. May block: for a thread of a ``Worker``.
 public struct RegularFile: ~Copyable {
     /// Why a file was not opened.
     public enum Failure: Error, Sendable, Equatable {
         /// The path leads to nothing, or not to where this process may go.
         case unreachable(SystemError)
-        /// The path leads into /proc or through one of its links to open files: to this process's own files, not to the caller's.
+        /// The path leads into /proc or through one of its links to open files: to this process's own files, not to
+        /// the caller's.
         case ofThisProcess(SystemError)
         /// Something else than a regular file: EISDIR, ENXIO for a socket, EINVAL for the rest.
         case notRegular(SystemError)
@@ -28,17 +29,17 @@ public struct RegularFile: ~Copyable {
     public let descriptor: FileDescriptor
     /// The path without symbolic links.
     public let path: String
-    /// How many bytes it had when it was opened.
+    /// Its size in bytes when it was opened.
     public let size: Int64
-    /// Who owns it.
+    /// Its owner.
     public let owner: UInt32
     /// Its permission bits.
     public let permissions: UInt32
 
-    /// Gives the descriptor away.
+    /// Releases the descriptor to the caller.
     consuming func takeDescriptor() -> FileDescriptor { descriptor }
 
-    /// Opens a file. Symbolic links are followed, but not those of /proc that stand for open files.
+    /// Opens a file. Symbolic links are followed, but not the magic links of /proc for open files.
     public static func open(_ path: String) throws(Failure) -> RegularFile {
         guard !namesProcess(path) else {
             throw .ofThisProcess(SystemError(code: EINVAL, operation: "open", subject: path))
@@ -81,13 +82,15 @@ public struct RegularFile: ~Copyable {
         throw .notRegular(SystemError(code: code, operation: "open", subject: path))
     }
 
-    /// Whether a path names an open file of whichever process looks at it. Those that lead there by links are found by the kernel.
+    /// Whether a path in /proc names an open file of the process that opens it. The kernel finds those that lead
+    /// there by links.
     private static func namesProcess(_ path: String) -> Bool {
         let names = ["/dev/fd/", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd/", "/proc/thread-self/"]
         return names.contains { path.hasPrefix($0) }
     }
 
-    /// Whether the symbolic links of a path lead round in a circle, which has the same error number as a link of /proc. For the message alone.
+    /// Whether the symbolic links of a path form a cycle, which has the same error number as a link of /proc. For the
+    /// message alone.
     private static func isLoop(_ path: String) -> Bool {
         guard let resolved = realpath(path, nil) else { return errno == ELOOP }
         free(resolved)

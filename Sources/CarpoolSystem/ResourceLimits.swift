@@ -1,27 +1,27 @@
 internal import CLinux
 internal import Glibc
 
-/// What the kernel allows this process.
+/// The resource limits of this process.
 public enum ResourceLimits {
     /// The most descriptors that the loop's table has room for.
     private static let mostOpenFiles: rlim_t = 1 << 20
 
-    /// The number of files that may be open at a time; `nil` if the kernel does not tell.
+    /// The number of files that may be open at a time; `nil` if unknown.
     public static var openFiles: Int? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Keeps this process's memory to itself: nothing of it is written to a file when it crashes, and other processes of its user can neither
-    /// trace it nor open what it has open. Root can.
+    /// Protects this process's memory: it is not written to a file in a crash, and other processes of its user can
+    /// neither trace it nor open its descriptors. Root can.
     public static func keepMemoryPrivate() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         _ = CLinux_forbid_inspection()
     }
 
-    /// Raises the number of files that may be open at a time to the hard limit, and tells what it is now.
+    /// Raises the number of files that may be open at a time to the hard limit, and returns it.
     @discardableResult
     public static func raiseOpenFiles() -> Int {
         var limit = rlimit()
@@ -35,8 +35,9 @@ public enum ResourceLimits {
     /// The descriptors for which the kernel's table has room from the start: 512 KiB.
     private static let readyFiles = 65_536
 
-    /// Has the kernel make its table of this process's descriptors as large as it will be, while there is one thread. Later each doubling of it
-    /// makes the thread that opens the next file wait for all processors (synchronize_rcu), 8 to 16 ms.
+    /// Makes the kernel allocate the full table of this process's descriptors while there is one thread. Later each
+    /// doubling of it makes the thread that opens the next file wait for all processors (synchronize_rcu), 8 to 16
+    /// ms.
     public static func reserveOpenFiles() {
         let first = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard first >= 0 else { return }

@@ -1,6 +1,7 @@
-/// The order in which shares have their turns, kept for each user and kind of job. A user at its limit is passed over in one step. A value.
+/// The order in which shares have their turns, kept for each user and kind of job. A user at its limit is passed over
+/// in one step. A value.
 struct ShareTurns {
-    /// What a limit holds back together.
+    /// A group of shares that one limit applies to.
     private struct Group: Hashable {
         let user: UInt32?
         let isComputation: Bool
@@ -34,7 +35,8 @@ struct ShareTurns {
         lines[group, default: Line()].append(lastNumber, share)
     }
 
-    /// Takes the first share that may run. The shares of one user and kind either all may or none, so that one of them is asked about.
+    /// Removes and returns the first share that may run. The shares of one user and kind either all may or none, so
+    /// that one of them is checked.
     mutating func takeFirst(where mayRun: (WorkerShare) -> Bool) -> WorkerShare? {
         var found: (group: Group, number: Int, share: WorkerShare)?
         for (group, line) in lines {

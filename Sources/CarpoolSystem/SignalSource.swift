@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A signal that a daemon reacts to.
 public enum Signal: Sendable, CaseIterable {
-    /// SIGTERM: finish what is under way and end.
+    /// SIGTERM: finish the requests under way and end.
     case terminate
     /// SIGINT: the same, from a terminal.
     case interrupt
@@ -19,13 +19,14 @@ public enum Signal: Sendable, CaseIterable {
     }
 }
 
-/// Signals as events of the loop: a handler runs between other events, where everything is allowed that a signal handler may not do.
+/// Signals as events of the loop: a handler runs between other events, where everything is allowed that a signal
+/// handler may not do.
 public final class SignalSource: ReadinessHandler {
     private let loop: EventLoop
     private let fd: Int32
     private let handler: (Signal) -> Void
 
-    /// Takes SIGTERM, SIGINT and SIGHUP from the process and gives them to the handler; SIGPIPE is ignored from now on.
+    /// Blocks SIGTERM, SIGINT and SIGHUP and passes them to the handler; SIGPIPE is ignored from now on.
     ///
     /// To be made before any thread is started, since threads inherit which signals they leave to the descriptor.
     public init(loop: EventLoop, handler: @escaping (Signal) -> Void) throws(SystemError) {
@@ -47,7 +48,7 @@ public final class SignalSource: ReadinessHandler {
         Glibc.close(fd)
     }
 
-    /// Reads what has come in.
+    /// Reads the received signals.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         var info = signalfd_siginfo()
         while read(fd, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
@@ -58,7 +59,8 @@ public final class SignalSource: ReadinessHandler {
 }
 
 extension FileDescriptor {
-    /// A descriptor that can be read while one of these signals, which its process has blocked, is pending (signalfd(2)).
+    /// A descriptor that can be read while one of these signals, which its process has blocked, is pending
+    /// (signalfd(2)).
     public static func signals(_ numbers: [Int32]) throws(SystemError) -> FileDescriptor {
         var set = sigset_t()
         sigemptyset(&set)

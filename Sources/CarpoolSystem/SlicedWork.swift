@@ -1,4 +1,5 @@
-/// Work that is too long for one turn of the loop. It is carried out in slices, in turns with all other work of its kind.
+/// Work that is too long for one turn of the loop. It is carried out in slices, in turns with all other work of its
+/// kind.
 public protocol SlicedWork: AnyObject {
     /// Carries out a part that takes at most about half a millisecond. Returns whether there is more to do.
     func runSlice() -> Bool
@@ -35,8 +36,8 @@ public final class Slices: SlicedWork {
     /// - Parameter body: carries out a slice; returns whether there is more to do.
     public init(_ body: @escaping () -> Bool) { self.body = body }
 
-    /// Work that is done for each element of a list, in order, up to 64 or for half a millisecond in a slice. Each element is let go of when it is
-    /// done, so that the end of the work does not free all of them in one step.
+    /// Work for each element of a list, in order, up to 64 or for half a millisecond in a slice. Each element is
+    /// released when it is done, so that the end of the work does not free all of them in one step.
     public static func forEach<Element>(
         of elements: [Element], _ body: @escaping (Element) -> Void, completion: @escaping () -> Void = {}
     ) -> Slices {

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// Where the daemon's socket lies, and by which rule: the same decision for the daemon and all of its clients.
+/// The location of the daemon's socket, and the rule that chose it: the same decision for the daemon and all of its
+/// clients.
 public struct SocketLocation: Equatable, Sendable {
     /// The rule that decided, in the order in which they are tried.
     public enum Rule: Equatable, Sendable {
@@ -22,7 +23,7 @@ public struct SocketLocation: Equatable, Sendable {
     public let path: String
     /// Why it is this path.
     public let rule: Rule
-    /// The lock that says which daemon runs there: one a user, or one a socket when the caller chose the socket.
+    /// The lock of the daemon there: one per user, or one per socket when the caller chose the socket.
     public let lockPath: String
     /// The directories that hold the socket and must be ours, outermost first; empty for a path that the caller chose.
     let directories: [String]
@@ -32,7 +33,7 @@ public struct SocketLocation: Equatable, Sendable {
     /// Whether the caller chose the path; then no daemon is started for it unasked.
     public var isExplicit: Bool { rule == .option || rule == .variable }
 
-    /// Decides where this user's socket is, or takes the caller's word for it. It looks at directories and changes nothing.
+    /// Decides where this user's socket is, or uses the caller's path. It reads directories and changes nothing.
     public static func resolve(option: String? = nil) -> SocketLocation {
         resolve(option: option, environment: .process, uid: geteuid()) { PrivateDirectory.inspect($0) }
     }
@@ -77,15 +78,17 @@ public struct SocketLocation: Equatable, Sendable {
         return String(cString: here) + "/" + path
     }
 
-    /// The directories that must be ours, outermost first, whether they exist or not; none for a path that the caller chose.
+    /// The directories that must be ours, outermost first, whether they exist or not; none for a path that the caller
+    /// chose.
     public var privateDirectories: [String] {
         guard let lockDirectory, directories.first != lockDirectory else { return directories }
         return [lockDirectory] + directories
     }
 
-    /// Makes the directories of the socket and of the lock; refuses those of somebody else.
+    /// Creates the directories of the socket and of the lock; refuses those of another user.
     ///
-    /// Directories are 0700, or 0755 if other users are to reach the socket. A path that the caller chose gets none made.
+    /// Directories are 0700, or 0755 if other users are to reach the socket. A path that the caller chose gets none
+    /// made.
     public func prepare(for audience: SocketAudience = .owner) throws(SystemError) {
         if let lockDirectory { try PrivateDirectory.create(lockDirectory) }
         for directory in directories { try PrivateDirectory.create(directory, mode: audience.directoryMode) }

@@ -1,7 +1,7 @@
-/// FNV-1a with 64 bits: the same for the same bytes in every process and version, unlike Swift's `Hasher`. It tells accidental differences
-/// apart; it is no protection against somebody who looks for equal values.
+/// FNV-1a with 64 bits: the same for the same bytes in every process and version, unlike Swift's `Hasher`. It detects
+/// accidental differences; it is not collision resistant.
 public struct StableHash: Sendable {
-    /// The hash of what was combined so far.
+    /// The hash of the bytes so far.
     public private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     /// The hash of nothing.

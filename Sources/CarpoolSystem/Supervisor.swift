@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// What a daemon tells its service manager (sd_notify(3)).
+/// Notifies the service manager of a daemon (sd_notify(3)).
 public enum SupervisorNotification: Equatable, Sendable {
     /// It serves.
     case ready
@@ -17,7 +17,7 @@ public enum SupervisorNotification: Equatable, Sendable {
     func text(at now: MonotonicTime) -> String {
         switch self {
         case .ready: "READY=1"
-        // A line feed would begin another assignment.
+        // A line feed would start another assignment.
         case .status(let text): "STATUS=" + String(text.map { $0.isNewline ? " " : $0 })
         case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1_000)"
         case .stopping: "STOPPING=1"
@@ -28,14 +28,15 @@ public enum SupervisorNotification: Equatable, Sendable {
 
 /// The service manager that started this process, if one did: systemd's protocols without its library.
 public struct Supervisor: Sendable {
-    /// Where notifications go; `nil` if nobody wants any.
+    /// The socket for notifications; `nil` if there is none.
     let notifyAddress: String?
-    /// How many sockets were handed over, from descriptor 3 on.
+    /// The number of passed sockets, from descriptor 3 on.
     let socketCount: Int
-    /// The service manager ends us if it hears nothing for this long, in milliseconds; tell it twice as often. `nil` if it does not.
+    /// The watchdog timeout of the service manager, in milliseconds; notify it twice as often. `nil` if there is
+    /// none.
     public let watchdogMilliseconds: Int?
 
-    /// The first descriptor of those that are handed over: SD_LISTEN_FDS_START of sd_listen_fds(3).
+    /// The first passed descriptor: SD_LISTEN_FDS_START of sd_listen_fds(3).
     private static let firstDescriptor: Int32 = 3
     /// More sockets than this are not taken: we serve one, and a wrong number must not make us close all descriptors.
     private static let maximumSockets = 16
@@ -43,7 +44,7 @@ public struct Supervisor: Sendable {
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
     ]
 
-    /// Reads the variables of an environment; those meant for another process are left alone.
+    /// Reads the variables of an environment; those for another process are ignored.
     init(environment: Environment, pid: Int32) {
         notifyAddress = environment["NOTIFY_SOCKET"]
         let isForUs = environment["LISTEN_PID"].flatMap { Int32($0) } == pid
@@ -61,8 +62,8 @@ public struct Supervisor: Sendable {
         return manager
     }
 
-    /// The listening Unix socket that was handed over (socket activation), made non-blocking and close-on-exec; `nil` if there was none.
-    /// Whatever else was handed over is closed. To be called once.
+    /// The listening Unix socket that was handed over (socket activation), made non-blocking and close-on-exec; `nil`
+    /// if there was none. Whatever else was handed over is closed. To be called once.
     public func takeListener() -> FileDescriptor? { takeListener(from: Supervisor.firstDescriptor) }
 
     func takeListener(from first: Int32) -> FileDescriptor? {
@@ -91,7 +92,8 @@ public struct Supervisor: Sendable {
             && option(SO_TYPE) == Int32(SOCK_STREAM.rawValue)
     }
 
-    /// Sends one notification and does not wait; `false` if nobody wants it or it could not be delivered, which harms nobody.
+    /// Sends one notification without waiting; `false` if there is no receiver or it could not be delivered, which is
+    /// harmless.
     @discardableResult
     public func notify(_ notification: SupervisorNotification) -> Bool {
         guard let notifyAddress, let address = UnixAddress(service: notifyAddress) else { return false }

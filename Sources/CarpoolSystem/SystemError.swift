@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A failed system call: what was tried, on what, and the kernel's reason.
+/// A failed system call: the operation, its object, and the kernel's reason.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The `errno` of the call.
     public let code: Int32
@@ -8,7 +8,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     public let operation: String
     /// The path or address that it was about, if there was one.
     public let subject: String?
-    /// What to do about it, or what the code does not tell; a sentence without its full stop.
+    /// A hint or details beyond the code; a sentence without its full stop.
     public let advice: String?
 
     /// Makes an error from its parts.
@@ -24,12 +24,12 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         SystemError(code: errno, operation: operation, subject: subject)
     }
 
-    /// The kernel's words for the code, as strerror(3) gives them.
+    /// The message for the code, as strerror(3) returns it.
     public var reason: String { SystemError.reason(of: code) }
 
     /// The kernel's words for an `errno`.
     public static func reason(of code: Int32) -> String {
-        // For every code that the kernel gives, glibc answers with a constant, so that no lock is needed.
+        // For every code of the kernel, glibc returns a constant, so that no lock is needed.
         strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }
 

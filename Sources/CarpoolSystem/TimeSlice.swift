@@ -16,7 +16,8 @@ public struct TimeSlice {
     public var isOver: Bool { MonotonicTime.read() >= end }
 }
 
-/// What one phase of a turn may take: the clock is first read behind the phase's first step, so that a phase of one step reads none.
+/// The time of one phase of a turn: the clock is first read after the phase's first step, so that a phase of one step
+/// reads none.
 struct PhaseBudget {
     private var slice: TimeSlice?
 

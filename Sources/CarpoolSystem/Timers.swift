@@ -12,7 +12,8 @@ public final class Timer {
     public var isArmed: Bool { index >= 0 }
 }
 
-/// The armed timers as a binary heap by deadline: arming and cancelling cost O(log n), and a cancelled timer leaves nothing behind.
+/// The armed timers as a binary heap by deadline: arming and cancelling cost O(log n), and a cancelled timer leaves
+/// nothing behind.
 struct Timers {
     private var heap: [Timer] = []
 

@@ -1,13 +1,14 @@
 /// The lengths of the loop's turns: how many there were, the longest, and a histogram from which percentiles are read.
 ///
-/// Adding a turn costs a few instructions and no memory: the histogram has a fixed number of buckets, eight for each power of two, so that a
-/// percentile is at most an eighth too large.
+/// Adding a turn costs a few instructions and no memory: the histogram has a fixed number of buckets, eight for each
+/// power of two, so that a percentile is at most an eighth too large.
 public struct TurnGauge: Sendable {
     /// Turns that were added.
     public private(set) var count = 0
     /// The longest of them, in microseconds.
     public private(set) var longest = 0
-    /// How long the thread had no processor within turns that took long enough to be looked at, in microseconds.
+    /// The time that the thread was without a processor in turns that were long enough to be checked, in
+    /// microseconds.
     public private(set) var waited = 0
     private var buckets = [Int](repeating: 0, count: TurnGauge.bucketCount)
 
@@ -30,7 +31,7 @@ public struct TurnGauge: Sendable {
         buckets[TurnGauge.index(of: length)] &+= 1
     }
 
-    /// The length in microseconds that so many of a thousand turns do not exceed; 0 if there was none.
+    /// The length in microseconds that this many of a thousand turns do not exceed; 0 if there was none.
     public func percentile(perMille share: Int) -> Int {
         // The turns above the percentile, rounded down: one slow turn of a hundred is above the 99.9th.
         var above = count * (1_000 - share) / 1_000
@@ -41,12 +42,13 @@ public struct TurnGauge: Sendable {
         return 0
     }
 
-    /// How many turns were longer than so many microseconds; exact for powers of two and three halves of them, else as near as the buckets are.
+    /// The number of turns longer than this many microseconds; exact for powers of two and three halves of them,
+    /// otherwise as exact as the buckets.
     public func count(above microseconds: Int) -> Int {
         buckets[(TurnGauge.index(of: microseconds) + 1)...].reduce(0, +)
     }
 
-    /// How many turns there were of up to each power of two, from the shortest to the longest, without those that no turn had.
+    /// The number of turns of up to each power of two, from the shortest to the longest, without empty ones.
     public var octaves: [(upTo: Int, count: Int)] {
         var found: [(upTo: Int, count: Int)] = []
         for (index, count) in buckets.enumerated() where count > 0 {

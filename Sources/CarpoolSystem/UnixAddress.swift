@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The address of a Unix socket, as the kernel wants it.
+/// The address of a Unix socket in the kernel's form.
 struct UnixAddress {
     private var address = sockaddr_un()
     private let length: socklen_t
@@ -20,7 +20,8 @@ struct UnixAddress {
         self.init(bytes: bytes)
     }
 
-    /// The address of a service manager: a path, or `@` and a name that is not in the file system; `nil` if it is neither.
+    /// The address of a service manager: a path, or `@` and a name that is not in the file system; `nil` if it is
+    /// neither.
     init?(service name: String) {
         var bytes = Array(name.utf8)
         guard bytes.count > 1, bytes.count <= UnixSocket.maximumPathBytes, !bytes.contains(0) else { return nil }
@@ -35,7 +36,7 @@ struct UnixAddress {
     private init(bytes: [UInt8]) {
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // An abstract name ends where the length says; a path may have its terminating zero or not, and has it.
+        // An abstract name ends with the length; a path has its terminating zero, which is optional.
         let isAbstract = bytes.first == 0
         let header = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
         length = socklen_t(header + bytes.count + (isAbstract ? 0 : 1))

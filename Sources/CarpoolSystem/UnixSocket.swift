@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Who is to reach a socket in the file system; the credentials of the peer are asked in any case.
+/// Who can connect to a socket in the file system; the credentials of the peer are checked in any case.
 public enum SocketAudience: Sendable {
     /// The owner and root: directory 0700, socket 0600.
     case owner
@@ -13,11 +13,11 @@ public enum SocketAudience: Sendable {
     var socketMode: UInt32 { self == .owner ? 0o600 : 0o666 }
 }
 
-/// What accept(2) came to.
+/// The result of accept(2).
 public enum AcceptResult: ~Copyable {
     /// A peer: its descriptor does not block and is closed on exec.
     case accepted(FileDescriptor)
-    /// Nobody is waiting.
+    /// No peer is waiting.
     case wouldBlock
     /// The call failed with this `errno`; EMFILE and ENFILE pass when descriptors are closed.
     case failed(Int32)
@@ -28,7 +28,7 @@ public enum UnixSocket {
     /// The longest path of a socket in bytes: sockaddr_un holds 108 with the terminating zero (unix(7)).
     public static let maximumPathBytes = 107
 
-    /// How many peers may wait to be accepted; the kernel lowers it to net.core.somaxconn.
+    /// Maximum number of peers waiting to be accepted; the kernel lowers it to net.core.somaxconn.
     private static let backlog: Int32 = 4096
     /// One thread at a time changes the process's mask of modes.
     private static let mask = Mutex(())
@@ -51,7 +51,7 @@ public enum UnixSocket {
         return socket
     }
 
-    /// Makes sure that the file is the socket which we have just bound, and not one that somebody has put in its place.
+    /// Checks that the file is the socket that was just bound, and was not replaced.
     private static func check(_ path: String, mode: UInt32) throws(SystemError) {
         var info = stat()
         guard lstat(path, &info) == 0 else { throw .last("lstat", path) }
@@ -62,8 +62,8 @@ public enum UnixSocket {
         }
     }
 
-    /// Connects, waiting as long as the listener's queue is full. The error's code tells what is wrong: ENOENT (no socket), ECONNREFUSED
-    /// (nobody listens), EACCES (not ours).
+    /// Connects, waiting while the listener's queue is full. The error's code is ENOENT (no socket), ECONNREFUSED (no
+    /// listener) or EACCES (not ours).
     public static func connect(to path: String) throws(SystemError) -> FileDescriptor {
         let address = try UnixAddress(path: path, operation: "connect")
         let socket = try make("connect", path, flags: 0)
@@ -73,7 +73,7 @@ public enum UnixSocket {
         return socket
     }
 
-    /// Whether somebody listens; `nil` if it cannot be told. Never waits.
+    /// Whether a process listens; `nil` if unknown. Never waits.
     static func isAlive(_ path: String) throws(SystemError) -> Bool? {
         let address = try UnixAddress(path: path, operation: "connect")
         let socket = try make("connect", path, flags: Int32(SOCK_NONBLOCK.rawValue))
@@ -105,11 +105,11 @@ public enum UnixSocket {
         }
     }
 
-    /// Says that we shall write no more; the peer reads an end of file when it has read the rest.
+    /// Closes the sending side; the peer reads an end of file when it has read the rest.
     public static func shutdownWriting(_ fd: Int32) { shutdown(fd, Int32(SHUT_WR)) }
 
-    /// Shuts both directions down; what was sent before still arrives. Returns whether the socket holds descriptors that were passed
-    /// (SCM_RIGHTS): closing it closes them, which may block. What came before them is read and dropped.
+    /// Shuts both directions down; bytes sent before still arrive. Returns whether the socket holds descriptors that
+    /// were passed (SCM_RIGHTS): closing it closes them, which may block. Bytes before them are read and dropped.
     public static func shutDown(_ fd: Int32, reading buffer: UnsafeMutableRawBufferPointer) -> Bool {
         shutdown(fd, Int32(SHUT_RDWR))
         for _ in 0..<mostReads {

@@ -1,10 +1,12 @@
-/// The place for work that may block or take long, above all calls on files: named threads ("carpool-file-1" ...) run it, and what it returns
-/// comes back through the loop's inbox.
+/// Runs work that may block or take long, above all calls on files: on named threads ("carpool-file-1" ...), with
+/// results returned through the loop's inbox.
 ///
-/// Used on the loop only. What runs on a thread is a `@Sendable` closure; what follows runs on the loop and never leaves it. Jobs of
-/// different shares run in turns (``JobScheduler``), jobs of one share in any order: a ``WorkerQueue`` keeps an order.
+/// Used on the loop only. The code on a thread is a `@Sendable` closure; the code that follows runs on the loop and
+/// never leaves it. Jobs of different shares take turns (``JobScheduler``), jobs of one share run in any order: a
+/// ``WorkerQueue`` keeps an order.
 ///
-/// Nothing waits for the threads: a job on a file system that never answers holds its thread, and neither the loop nor the end of the process.
+/// Nothing waits for the threads: a job on a file system that never answers holds its thread, and neither the loop
+/// nor the end of the process.
 public final class Worker {
     private struct Job {
         let work: WorkerThreads.Job
@@ -26,7 +28,7 @@ public final class Worker {
 
     /// A job that runs for longer than this does not hold back others any more: it gets a thread more than the maximum.
     static let stallMilliseconds = 1_000
-    /// How long a thread waits for another job before it ends.
+    /// The idle time after which a thread ends.
     private static let idleMilliseconds = 10_000
     /// When a thread is tried again that the system refused (RLIMIT_NPROC, memory).
     private static let threadRetryMilliseconds = 100
@@ -52,7 +54,7 @@ public final class Worker {
         loop.cancel(threadTimer)
     }
 
-    /// Runs `work` on a thread, and then `then` on the loop with what it returned; never before this call has returned.
+    /// Runs `work` on a thread, then `then` on the loop with its result; never before this call has returned.
     /// - Throws: ``WorkerError`` if too many jobs wait; then nothing of this runs.
     public func run<Value: Sendable>(
         for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
@@ -60,8 +62,8 @@ public final class Worker {
         try add(work, then: then, share: share, mayBeRefused: true)
     }
 
-    /// The same for a job that must not be refused, because it gives something back or continues what has begun. There may be one of them for
-    /// each descriptor, transfer or ``WorkerQueue``, so that their number is bounded by that of these.
+    /// The same for a job that must not be refused, because it frees something or continues earlier work. There may
+    /// be one of them for each descriptor, transfer or ``WorkerQueue``, which bounds their number.
     public func runAlways<Value: Sendable>(
         for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) {
@@ -74,12 +76,12 @@ public final class Worker {
         close([descriptor.release()], for: share, then: {})
     }
 
-    /// Closes descriptors by one job, so that those that block hold one thread.
+    /// Closes descriptors in one job, so that those that block hold one thread.
     public func close(_ raws: [Int32], for share: WorkerShare, then: @escaping () -> Void) {
         runClosing(raws.count, for: share, { for raw in raws { _ = FileDescriptor(owning: raw) } }, then: then)
     }
 
-    /// Runs a job that closes so many descriptors.
+    /// Runs a job that closes this many descriptors.
     func runClosing(
         _ count: Int, for share: WorkerShare, _ work: @escaping @Sendable () -> Void, then: @escaping () -> Void
     ) {
@@ -90,7 +92,7 @@ public final class Worker {
         countClosing(count, for: share)
     }
 
-    /// Whether so many descriptors of a user wait to be closed that no more are to be taken from it.
+    /// Whether too many descriptors of a user wait to be closed for more to be accepted from it.
     public func hasTooManyToClose(_ user: UInt32) -> Bool { closing.isFull(user) }
 
     private func countClosing(_ count: Int, for share: WorkerShare) {
@@ -101,10 +103,10 @@ public final class Worker {
     /// The worker for the jobs of one share.
     public func access(for share: WorkerShare) -> WorkerAccess { WorkerAccess(self, share: share) }
 
-    /// What files need that close themselves through this worker, wherever their last reference goes.
+    /// The closer for files that are closed through this worker when their last reference is released.
     public var closer: WorkerCloser { WorkerCloser(loop: loop, link: link) }
 
-    /// Figures for those who watch.
+    /// Statistics.
     public var statistics: WorkerStatistics {
         var result = counters
         result.threads = threads.count
@@ -178,9 +180,10 @@ public final class Worker {
     }
 }
 
-/// What a job returns, on its way to the loop.
+/// The result of a job, on its way to the loop.
 ///
-/// `@unchecked Sendable` because the job's thread writes it before it posts to the inbox, whose lock orders that before the loop's reading.
+/// `@unchecked Sendable` because the job's thread writes it before it posts to the inbox, whose lock orders that
+/// before the loop's reading.
 private final class WorkerResult<Value: Sendable>: @unchecked Sendable {
     var value: Value?
 }

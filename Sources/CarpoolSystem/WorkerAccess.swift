@@ -18,7 +18,7 @@ public struct WorkerAccess {
         try worker.run(for: share, work, then: then)
     }
 
-    /// Runs a job that continues what has begun; see ``Worker/runAlways(for:_:then:)``.
+    /// Runs a job that continues earlier work; see ``Worker/runAlways(for:_:then:)``.
     public func runAlways<Value: Sendable>(
         _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) {
@@ -30,7 +30,8 @@ public struct WorkerAccess {
         WorkerFile.Closer(worker: worker.closer, share: share, isForPassed: false)
     }
 
-    /// Closes what the client of this share passes, and its socket: see ``Worker/hasTooManyToClose(_:)``.
+    /// Closes the descriptors that the client of this share passes, and its socket: see
+    /// ``Worker/hasTooManyToClose(_:)``.
     public var closerOfPassed: WorkerFile.Closer {
         WorkerFile.Closer(worker: worker.closer, share: share, isForPassed: true)
     }

@@ -5,7 +5,8 @@ public struct WorkerCloser: Sendable {
     let loop: EventLoop
     let link: WorkerLink
 
-    /// Has the worker close a descriptor. One that this process has opened itself does not count: files that are opened by name have limits of their own.
+    /// Closes a descriptor on the worker. One that this process has opened itself does not count: files that are
+    /// opened by name have limits of their own.
     func close(_ descriptor: consuming FileDescriptor, for share: WorkerShare, isPassed: Bool) {
         let pending = PendingClose(descriptor.release())
         loop.post { [link] in
@@ -14,7 +15,7 @@ public struct WorkerCloser: Sendable {
         }
     }
 
-    /// Has the worker remove a file of this process's own.
+    /// Removes a file of this process on the worker.
     public func remove(_ path: String) {
         loop.post { [link] in
             guard let worker = link.worker else { return }
@@ -25,7 +26,7 @@ public struct WorkerCloser: Sendable {
 
 /// A descriptor that is closed by a job, or with this object if the job never runs.
 ///
-/// `@unchecked Sendable` because one thread at a time has it: who posts it, then the loop, then the job.
+/// `@unchecked Sendable` because one thread at a time has it: the poster, then the loop, then the job.
 private final class PendingClose: @unchecked Sendable {
     private var raw: Int32?
 

@@ -1,8 +1,8 @@
 /// Why the ``Worker`` does not take a job.
 public struct WorkerError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// How many jobs wait already: the limit.
+    /// The number of waiting jobs: the limit.
     public let waiting: Int
 
-    /// Says how many jobs wait, and for what.
+    /// The number of waiting jobs, and what they wait for.
     public var description: String { "\(waiting) file operations wait already; a disk may have stalled" }
 }

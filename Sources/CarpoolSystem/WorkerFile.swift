@@ -1,11 +1,11 @@
-/// An open descriptor that the loop and jobs of a ``Worker`` share, and that is closed on the worker when its last reference goes, on
-/// whichever thread that happens.
+/// An open descriptor that the loop and jobs of a ``Worker`` share, and that is closed on the worker when its last
+/// reference is released, on whichever thread that happens.
 public final class WorkerFile: Sendable {
     /// Where a file is closed.
     public struct Closer: Sendable {
         let worker: WorkerCloser
         let share: WorkerShare
-        /// Whether it closes what a client has passed, or a client's socket, which is counted for the user.
+        /// Whether it is a client's: a passed descriptor or a socket, which is counted for the user.
         let isForPassed: Bool
     }
 
@@ -13,9 +13,9 @@ public final class WorkerFile: Sendable {
     public let raw: Int32
     private let closer: Closer?
 
-    /// Takes over an open descriptor; on any thread. Without a closer it is closed by the thread that lets go of it last, which only suits what
-    /// this process has made in memory: closing a file waits for its file system, closing a socket for its linger time, and freeing a large
-    /// file in memory takes long.
+    /// Takes over an open descriptor; on any thread. Without a closer it is closed by the thread that releases it
+    /// last, which only suits files in memory that this process has made: closing a file waits for its file system,
+    /// closing a socket for its linger time, and freeing a large file in memory takes long.
     public init(_ descriptor: consuming FileDescriptor, closer: Closer?) {
         raw = descriptor.release()
         self.closer = closer

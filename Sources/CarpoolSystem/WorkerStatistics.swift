@@ -14,6 +14,6 @@ public struct WorkerStatistics: Sendable, Equatable {
     public var jobs = 0
     /// Jobs that were refused because too many waited.
     public var refused = 0
-    /// The longest run of a job in microseconds, those that still run included.
+    /// The longest run of a job in microseconds, including running ones.
     public var longestMicroseconds = 0
 }

@@ -1,11 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// The threads of a ``Worker``: they take jobs from a short list, run them, and end when there was nothing to do for a while. The list is
-/// what the threads and the loop share, behind its lock; which job comes next is decided before, on the loop.
+/// The threads of a ``Worker``: they take jobs from a short list, run them, and end after a while without any. The
+/// list is shared between the threads and the loop, behind its lock; the order of jobs is decided before, on the
+/// loop.
 ///
-/// `@unchecked Sendable` because everything mutable is touched with the lock held. The lock is pthread's: a thread waits on it with a
-/// condition and a time limit.
+/// `@unchecked Sendable` because all mutable state is accessed with the lock held. The lock is pthread's: a thread
+/// waits on it with a condition and a time limit.
 final class WorkerThreads: @unchecked Sendable {
     typealias Job = @Sendable () -> Void
 
@@ -15,7 +16,7 @@ final class WorkerThreads: @unchecked Sendable {
     private var ready: [Job] = []
     private var idle = 0
     private var threads = 0
-    /// Threads that were created and have not asked for a job yet.
+    /// Threads that were created and have not taken a job yet.
     private var starting = 0
     private var started = 0
 
@@ -37,11 +38,11 @@ final class WorkerThreads: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     var count: Int { withLock { threads } }
 
-    /// Hands over a job. `false` if it needs one more thread and the system gives none; the job waits for ``startMissing()`` or for a thread
-    /// that becomes free.
+    /// Adds a job. `false` if it needs one more thread and the system has none; the job waits for ``startMissing()``
+    /// or for a thread that becomes free.
     func run(_ job: @escaping Job) -> Bool {
         withLock {
             ready.append(job)
@@ -90,7 +91,7 @@ final class WorkerThreads: @unchecked Sendable {
         }
     }
 
-    /// The next job; `nil` after a while without any, and the thread counts no more.
+    /// The next job; `nil` after a while without any, upon which the thread is no longer counted.
     private func take(isFirst: Bool) -> Job? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
