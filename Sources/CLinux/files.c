@@ -1,4 +1,4 @@
-// Opening and reading what others have named or passed.
+// Opens and reads files that clients have named or passed.
 
 #include "CLinux.h"
 
@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// As many symbolic links as the kernel follows in a path.
+// Maximum number of symbolic links in a path, as in the kernel.
 enum { maximum_links = 40 };
 
 // Closes a descriptor and keeps errno.
@@ -24,7 +24,8 @@ static int close_failed(int fd) {
     return -1;
 }
 
-// Whether a symbolic link may be followed: none of /proc, and in a folder such as /tmp as with fs.protected_symlinks (proc(5)).
+// Whether a symbolic link may be followed: none of /proc, and in a folder such as /tmp as with fs.protected_symlinks
+// (proc(5)).
 static int may_follow(int folder, int link, const struct stat *status) {
     struct stat above;
     if (CLinux_is_in_proc(link)) {
@@ -52,16 +53,16 @@ static int insert_target(int link, char *rest) {
     return 0;
 }
 
-// Opens one part of a path; is_last: nothing stands behind it, not even a slash.
+// Opens one part of a path; is_last: nothing follows it, not even a slash.
 static int open_place(int folder, const char *name, int is_last) {
     int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-    // A folder first, which also mounts what is mounted on demand.
+    // Tried as a folder first, which also triggers automounts.
     int fd = is_last ? -1 : openat(folder, name, flags | O_DIRECTORY);
     return fd >= 0 || (!is_last && errno != ENOTDIR) ? fd : openat(folder, name, flags);
 }
 
-// Takes the first part of what is left of a path and opens it; `folder` is closed. Where the part is a link, its target is put in its place,
-// and what is returned is where that begins.
+// Removes the first part of the rest of a path and opens it; `folder` is closed. If the part is a link, its target
+// replaces it, and the returned folder is where the target starts.
 static int walk(int folder, char *rest, int *links) {
     char name[NAME_MAX + 1];
     size_t length = strcspn(rest, "/");
@@ -85,7 +86,7 @@ static int walk(int folder, char *rest, int *links) {
     return follows ? folder : close_failed(folder);
 }
 
-// Opens a path part by part, so that each symbolic link is looked at before it is followed.
+// Opens a path part by part, so that each symbolic link is checked before it is followed.
 static int open_by_parts(const char *path) {
     char rest[PATH_MAX];
     size_t length = strlen(path);
@@ -98,7 +99,7 @@ static int open_by_parts(const char *path) {
     int place = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     int is_first = 1;
     while (place >= 0 && *rest != 0) {
-        // What a link leads to may begin at the root again; behind a part a slash only divides.
+        // The target of a link may start at the root again; after a part a slash only separates.
         int before = links;
         if (is_first && *rest == '/') {
             close(place);
@@ -115,7 +116,7 @@ static int open_by_parts(const char *path) {
 int CLinux_open_path(const char *path) {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
     int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
-    // Filters of containers answer EPERM to calls that they do not know.
+    // Filters of containers return EPERM for unknown system calls.
     if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
     return open_by_parts(path);
 }
@@ -126,7 +127,7 @@ ssize_t CLinux_read_pipe(int fd, void *bytes, size_t size) {
 }
 
 ssize_t CLinux_splice_pipe(int fd, void *bytes, size_t size, int spare_read, int spare_write) {
-    // What did not fit the room of an earlier call comes first.
+    // Bytes that did not fit the buffer of an earlier call come first.
     ssize_t count = read(spare_read, bytes, size);
     if (count > 0 || (count < 0 && errno != EAGAIN)) return count;
     ssize_t moved = splice(fd, NULL, spare_write, NULL, size, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
@@ -147,7 +148,7 @@ int CLinux_is_memory_file(int fd) {
     return fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-// Opens one part of a path below a folder, and makes it first if it is missing and that is asked for.
+// Opens one part of a path below a folder, and creates it first if it is missing and that is wanted.
 static int open_part(int folder, const char *name, int makes_missing, unsigned mode) {
     int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     int part = openat(folder, name, flags);

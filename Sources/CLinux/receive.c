@@ -11,7 +11,8 @@ void CLinux_limit_receiving(int64_t microseconds) {
     end_ns = 0;
 }
 
-// Stands in front of the C library's: a program's own symbol comes before those of its libraries, also for libcurl.
+// Replaces the C library's function: a program's own symbol takes precedence over those of its libraries, also for
+// libcurl.
 ssize_t recv(int fd, void *buffer, size_t size, int flags) {
     if (span_ns != 0 && (flags & MSG_PEEK) == 0) {
         struct timespec time;

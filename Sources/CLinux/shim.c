@@ -76,7 +76,7 @@ pid_t CLinux_spawn_detached(const char *path, char *const arguments[], char *con
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
         posix_spawnattr_setsigmask(&attributes, &none);
-        // What the starting tool ignores, such as SIGHUP under nohup, is none of the program's business.
+        // Signals that the starting program ignores, such as SIGHUP under nohup, get their defaults.
         posix_spawnattr_setsigdefault(&attributes, &all);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
         error = prepare(&actions, log, status);
@@ -235,7 +235,7 @@ int CLinux_netlink_open(int receive_buffer) {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (fd < 0) return -1;
     struct sockaddr_nl address = {.nl_family = AF_NETLINK};
-    // The kernel gives what its limit allows, which is no reason to do without.
+    // The kernel grants what its limit allows; less is no error.
     if (receive_buffer > 0) setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
     int error = errno;
@@ -277,7 +277,7 @@ int CLinux_link_detected(const char *name) {
     return result < 0 ? -1 : value.data != 0;
 }
 
-// Weak, since the command is linked without the C library's shared parts: it never looks up a name, and does not get these.
+// Weak, since the command is linked statically against the C library: it resolves no names and lacks these functions.
 #pragma weak getaddrinfo_a
 #pragma weak gai_error
 #pragma weak freeaddrinfo
@@ -290,7 +290,7 @@ struct lookup {
     char name[256];
 };
 
-// Runs on a thread of the C library's, and touches nothing but the pipe.
+// Runs on a thread of the C library, and uses nothing but the pipe.
 static void lookup_done(union sigval value) {
     struct lookup *lookup = value.sival_ptr;
     while (write(lookup->pipe, &lookup, sizeof lookup) < 0 && errno == EINTR) {}

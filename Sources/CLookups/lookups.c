@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// Names that share a number are counted together.
+// Names with the same hash are counted together.
 enum { NUMBERS = 4096 };
 static atomic_int counts[NUMBERS];
 
@@ -23,14 +23,14 @@ int CLookups_count(const char *name) { return atomic_load(count_of(name)); }
 
 typedef int Lookup(const char *, const char *, const struct addrinfo *, struct addrinfo **);
 
-// Stands in front of the C library's: a program's own symbol comes before those of its libraries, also for libcurl, whose threads go on with a
-// look-up whose transfer has ended.
+// Replaces the C library's function: a program's own symbol takes precedence over those of its libraries, also for
+// libcurl, whose threads continue a look-up whose transfer has ended.
 int getaddrinfo(
     const char *restrict name, const char *restrict service, const struct addrinfo *restrict hints,
     struct addrinfo **restrict result
 ) {
     Lookup *next;
-    // As POSIX has it, which ISO C does not allow.
+    // As POSIX requires it; ISO C does not allow the conversion.
     *(void **)&next = dlsym(RTLD_NEXT, "getaddrinfo");
     if (!next) return EAI_SYSTEM;
     if (!name) return next(name, service, hints, result);
