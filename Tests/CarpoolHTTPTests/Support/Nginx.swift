@@ -2,7 +2,7 @@ import Glibc
 
 /// A real nginx for all tests: HTTP/1.1, and HTTP/2 and HTTP/1.1 over TLS with a certificate of its own authority.
 final class Nginx: Sendable {
-    static let shared = Result { try Nginx() }
+    static let shared = Result { try (try? Nginx()) ?? Nginx() }
 
     /// Where it listens.
     struct Ports: Sendable {
@@ -44,7 +44,7 @@ final class Nginx: Sendable {
         fclose(file)
         process = try ChildProcess(
             script:
-                "nginx -p \(directory) -c \(path) 2>/dev/null && echo ready; read line; kill $(cat \(directory)/pid)")
+                "nginx -p \(directory) -c \(path) 2>/dev/null && echo ready && read line; kill $(cat \(directory)/pid)")
     }
 
     private static func makeCertificates(in directory: String) throws {

@@ -3,7 +3,7 @@ import Foundation
 /// A real nginx with a few answers, for programs that embed the session. It ends when this process does, however that ends: its shell then
 /// reads the end of its input.
 final class Nginx: Sendable {
-    static let shared = Result { try Nginx() }
+    static let shared = Result { try (try? Nginx()) ?? Nginx() }
 
     let url: String
     private let input = Pipe()
@@ -28,8 +28,8 @@ final class Nginx: Sendable {
         shell.arguments = [
             "-c",
             """
-            cd \(directory.path) && nginx -p . -c nginx.conf 2>error && echo ready
-            read -r; kill "$(cat pid)"; rm -r \(directory.path)
+            cd \(directory.path) && nginx -p . -c nginx.conf 2>error && echo ready && read -r
+            kill "$(cat pid)"; rm -r \(directory.path)
             """,
         ]
         let output = Pipe()
