@@ -8,9 +8,9 @@ internal import Glibc
 /// owns the directory, so files that it finds there at its start are orphans.
 final class Spool: BodySpool {
     let directory: String
-    /// The quotas; those in force now.
+    /// The quotas in force.
     var limits: Limits
-    /// Whom the body of a request counts for.
+    /// Returns the client that the body of a request counts for.
     var ownerOfRequest: (Request) -> ClientIdentity? = { _ in nil }
 
     private var bodies: [String: SpooledBody] = [:]
@@ -72,7 +72,7 @@ final class Spool: BodySpool {
         if let owner = body.owner { quota.giveBack(Int(body.count), for: owner) }
     }
 
-    /// Keeps a body whose request is not kept any more until a time.
+    /// Keeps a body until a time, after its request was dismissed.
     /// - Parameter connection: the connection that asked for it, if the body goes with the last connection of its
     ///   client; else `nil`.
     func lease(_ body: SpooledBody, until time: Int64, connection: Int?) {
@@ -92,7 +92,7 @@ final class Spool: BodySpool {
         for (request, body) in bodies where (body.expires ?? .max) <= time { release(request) }
     }
 
-    /// Removes everything, as the daemon ends, and then calls the body.
+    /// Removes everything when the daemon ends, then calls the body.
     func removeAll(then: @escaping () -> Void) {
         for request in Array(bodies.keys) { release(request) }
         let directory = directory

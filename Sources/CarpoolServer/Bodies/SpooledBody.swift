@@ -9,12 +9,12 @@ final class SpooledBody: SpoolFile {
     /// Its size so far.
     private(set) var count: Int64 = 0
     private(set) var path: String?
-    /// When it goes, in microseconds since 1970; `nil` while its request is kept.
+    /// When the lease ends, in microseconds since 1970; `nil` while its request is kept.
     var expires: Int64?
     /// The number of the connection that asked for it, which may have taken another name since.
     var connection = 0
 
-    /// Writes it until it is whole: descriptors are few, bodies may be many.
+    /// Open for writing until the body is complete: descriptors are few, bodies may be many.
     private var writer: FileWriter?
     private var isRemoved = false
     private unowned let spool: Spool
@@ -49,7 +49,7 @@ final class SpooledBody: SpoolFile {
         } then: { [self] result in
             self.writer = nil
             switch result {
-            // It was removed before it was whole.
+            // It was removed before it was complete.
             case nil: return completion(.success(nil))
             case .failure(let error): completion(.failure(Spool.failure(error)))
             case .success(let hash):

@@ -2,7 +2,7 @@ internal import CarpoolSession
 internal import CarpoolSystem
 internal import Glibc
 
-/// The whole body of a response, wherever it is kept. Reading it may block, unless it is in memory.
+/// The complete body of a response, in memory or in a file. Reading it may block, unless it is in memory.
 enum StoredBody: Sendable {
     /// In memory.
     case memory([UInt8])
@@ -17,14 +17,14 @@ enum StoredBody: Sendable {
         }
     }
 
-    /// A piece: fewer bytes than asked for at the end, none behind it.
+    /// Reads a piece: fewer bytes than asked for at the end, none after it.
     func read(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
         switch self {
         case .memory(let bytes):
             let start = min(offset, bytes.count)
             return Array(bytes[start..<min(bytes.count, start + count)])
         case .file(let path, let size):
-            // The kernel refuses an offset whose end is beyond what it can count.
+            // The kernel refuses an offset whose end overflows.
             guard offset >= 0, offset < size else { return [] }
             let file = try StoredBody.open(path)
             return try FilePiece.read(file.raw, at: Int64(offset), count: count)

@@ -4,7 +4,7 @@ internal import CarpoolSession
 
 /// Bodies and requests as clients see them in callbacks.
 enum CallbackBody {
-    /// Bytes: the text, or base64, if the encoded form has at most so many bytes; the size in any case.
+    /// Writes bytes as text or base64, if the encoded form has at most so many bytes; writes the size in any case.
     static func write(_ bytes: [UInt8], atMost limit: Int, to writer: inout JSONWriter) {
         writer.beginObject()
         bytes.withUnsafeBytes { bytes in

@@ -70,7 +70,7 @@ final class CallbackBroker {
     /// The names that a connection has declared, sorted.
     func names(of connection: Int) -> [String] { table.names(of: connection) }
 
-    /// A connection can answer no more: it is closed, or the client has shut down its side.
+    /// Notes that a connection can no longer answer: it is closed, or the client has shut down its side.
     func lose(_ connection: Int) {
         let actions = table.lose(
             connection, perConnection: limits.callbacksPerConnection, isReachable: isReachable)
@@ -121,7 +121,7 @@ final class CallbackBroker {
         }
     }
 
-    /// Takes in a response from a client.
+    /// Handles a response from a client.
     func answer(_ response: RPCResponse, from connection: Int) {
         guard let number = CallbackQuestion.number(ofID: response.id.bytes), table.answer(number, from: connection),
             let answered = take(number)
@@ -157,7 +157,7 @@ final class CallbackBroker {
     private func carryOut(_ action: CallbackTable.Action) {
         switch action {
         case .send(let number, let connection):
-            // What an earlier action has set off may have dropped it.
+            // An earlier action may have removed it.
             guard let asked = pending[number] else { return }
             let milliseconds = asked.deadline.microseconds(since: loop.now) / 1_000
             peer(connection)?.send(asked.question, number: number, deadlineMilliseconds: milliseconds)

@@ -1,4 +1,4 @@
-/// Why a callback has no answer.
+/// Why a callback has failed.
 enum CallbackFailure: String, CaseIterable {
     /// No connection can answer.
     case noResponder = "no_responder"
@@ -10,6 +10,6 @@ enum CallbackFailure: String, CaseIterable {
     case error
     /// The client's answer does not match the question's schema.
     case invalidAnswer = "invalid_answer"
-    /// As many questions are open as there may be.
+    /// The limit of open questions is reached.
     case tooMany = "too_many"
 }

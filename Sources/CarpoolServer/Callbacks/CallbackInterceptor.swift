@@ -5,8 +5,8 @@ internal import CarpoolSession
 /// Asks a client to adapt requests, to decide about retries, or both (RI-01, RI-02).
 final class CallbackInterceptor: RequestInterceptor {
     private let callback: CallbackEndpoint
-    /// A client that is not there cannot say when to stop: what its absence has sent again is bounded, and spaced, as
-    /// the model's own retry policy is by default (RT-01 to RT-03).
+    /// A client that is disconnected cannot end the retries: they are limited and delayed, as by Alamofire's default
+    /// retry policy (RT-01 to RT-03).
     private static let blindRetries = 2
     private static let blindDelayMilliseconds = 500
 

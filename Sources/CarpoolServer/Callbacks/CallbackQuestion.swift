@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// One question to a client: `callback.adapt` and its like, as it is put on the wire.
+/// One question to a client, such as `callback.adapt`, as it is sent.
 struct CallbackQuestion {
     /// Truncation limits for fields whose length a peer controls.
     struct Detail {
@@ -95,7 +95,7 @@ struct CallbackQuestion {
     static func number(ofID text: [UInt8]) -> Int? {
         guard let id = (try? JSON.parse(text))?.string, id.hasPrefix(prefix) else { return nil }
         let number = Int(id.dropFirst(prefix.count))
-        // Other spellings of the number are other ids.
+        // Another spelling of the number is another id.
         return number.flatMap { CallbackQuestion.id($0) == id ? $0 : nil }
     }
 }

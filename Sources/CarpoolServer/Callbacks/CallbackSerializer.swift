@@ -14,7 +14,7 @@ final class CallbackSerializer: ResponseSerializer {
         callback.askAboutResponse("callback.serialize", of: request) {
             (answer) throws(JSONError) -> Result<SerializedValue, SessionError> in
             if let refusal = callback.refusal(in: answer) { return .failure(.customSerializationFailed(refusal)) }
-            // As text: a tree would keep all of the answer as long as the request is kept.
+            // As text: a tree would retain the whole answer as long as the request.
             return .success(answer["value"].map { .jsonText(JSONText($0)) } ?? .none)
         } completion: { result in
             switch result {

@@ -1,15 +1,15 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// How a client is to be asked: `{"name", "deadline_ms", "on_failure", "handles"}`.
+/// A callback as the caller describes it: `{"name", "deadline_ms", "on_failure", "handles"}`.
 struct CallbackSpecification: Equatable {
     /// What happens when no answer comes.
     enum Fallback: String {
-        /// What asks fails; of an interceptor's two questions, the retry is declined.
+        /// The request fails; an interceptor's retry question is answered with no.
         case fail
         /// The request stays as it is, and is not sent again.
         case skip
-        /// The request is not sent, but tried again.
+        /// The request is retried, not sent.
         case retry
         /// The redirect is not followed.
         case doNotFollow = "do_not_follow"
@@ -25,7 +25,7 @@ struct CallbackSpecification: Equatable {
 
     /// The client's own name for what it does.
     let name: String
-    /// From the question to the answer.
+    /// The time for an answer.
     let deadlineMilliseconds: Int
     /// What happens when no answer comes.
     let fallback: Fallback

@@ -7,13 +7,13 @@ struct CallbackTable {
     struct Audience {
         /// The connection of the call that asks, if a call does. It need not have declared the name.
         var origin: Int?
-        /// On whose account the question is open. Only its user's connections are asked.
+        /// The client that the question counts for. Only its user's connections are asked.
         var client: ClientIdentity
         /// The callback's name.
         var name: String
     }
 
-    /// The limit that leaves no room for a question.
+    /// The limit that was reached.
     struct ReachedLimit: Equatable {
         let name: String
         let value: Int
@@ -127,7 +127,8 @@ struct CallbackTable {
         return .failure(isAnyoneThere ? .tooMany : .noResponder)
     }
 
-    /// Closes a question because a connection has answered it. False if it was not asked that, or is not any more.
+    /// Closes a question that a connection has answered. Returns false if the connection was not asked, or the question
+    /// is closed already.
     mutating func answer(_ question: Int, from connection: Int) -> Bool {
         guard questions[question]?.connection == connection else { return false }
         return close(question)

@@ -22,7 +22,7 @@ struct RequestChange {
         }
         if let text = json["url"]?.string {
             changed.url = try url(text)
-            // It stood for the authority of the other URL.
+            // It belonged to the authority of the old URL.
             changed.fields.removeAll { $0.isNamed("host") }
         }
         try changeFields(of: &changed)

@@ -1,6 +1,6 @@
 internal import CarpoolSession
 
-// Failures that clients have a part in.
+// Failures of callbacks and clients.
 extension SessionError {
     /// Maximum length of a client's message: a record may contain several.
     private static let messageBytes = 1_024
@@ -30,7 +30,7 @@ extension SessionError {
         )
     }
 
-    /// A client can do nothing with what it has read of a stream.
+    /// A client has refused what it has read of a stream.
     static func clientRefused(_ message: String) -> SessionError {
         SessionError("client_refused", TruncatedText.of(message, bytes: messageBytes))
     }

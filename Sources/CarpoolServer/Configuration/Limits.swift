@@ -8,17 +8,17 @@ public struct Limits: Equatable, Sendable {
     public var lineBytes = 65_535
     /// The encoded form of a body inside a record; the rest of the line is for the head and the metrics.
     public var inlineBodyBytes = 45_056
-    /// Calls under way on one connection.
+    /// Calls in flight on one connection.
     public var callsPerConnection = 256
-    /// Callbacks that one client has not answered.
+    /// Open callbacks of one connection.
     public var callbacksPerConnection = 256
-    /// Callbacks of one client that are not answered.
+    /// Open callbacks of one client.
     public var callbacksPerClient = 2_500
-    /// Callbacks of one user that are not answered.
+    /// Open callbacks of one user.
     public var callbacksPerUser = 5_000
-    /// Callbacks of all users that are not answered.
+    /// Open callbacks of all users.
     public var callbacks = 10_000
-    /// Descriptors on their way to one client that does not read.
+    /// Unread descriptors on their way to one client.
     public var descriptorsPerConnection = 16
     /// Subscriptions on one connection.
     public var subscriptionsPerConnection = 32
@@ -34,11 +34,11 @@ public struct Limits: Equatable, Sendable {
     public var connectionsPerUser = 1_024
     /// Connections of all users.
     public var connections = 2_048
-    /// Requests that are not over, of one client, of one user and of all.
+    /// Unfinished requests of one client, of one user and of all.
     public var queuedRequestsPerClient = 10_000
-    /// Requests that are not over, of one user.
+    /// Unfinished requests of one user.
     public var queuedRequestsPerUser = 50_000
-    /// Requests that are not over, of all users.
+    /// Unfinished requests of all users.
     public var queuedRequests = 100_000
     /// Memory of the unfinished requests of one client: bodies, and the rest of their calls.
     public var requestBodyBytesPerClient = 268_435_456
@@ -72,7 +72,7 @@ public struct Limits: Equatable, Sendable {
     public var unreadBytes = 4_194_304
     /// Unread output of all clients, at which those with much of it are not read from.
     public var totalUnreadBytes = 67_108_864
-    /// Messages of all clients that have not come whole.
+    /// Incomplete messages of all clients.
     public var totalInputBytes = 67_108_864
     /// Events that wait for a subscriber that does not read, before they are dropped.
     public var unreadEventBytes = 8_388_608

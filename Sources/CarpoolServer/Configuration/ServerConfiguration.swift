@@ -13,11 +13,11 @@ public struct ServerConfiguration: Equatable, Sendable {
     public var allowsSandboxedNetwork = true
     /// How much is logged.
     public var logLevel = Log.Level.info
-    /// How long a daemon that was started on demand stays without connection, work or lease.
+    /// How long a daemon that was started on demand stays idle.
     public var idleExitMilliseconds = 900_000
-    /// How long a drain waits for requests under way.
+    /// How long a drain waits for active requests.
     public var drainMilliseconds = 30_000
-    /// Whether HTTP/2 may be spoken where the library is fit for it.
+    /// Whether HTTP/2 is used if libcurl supports multiplexing.
     public var allowsHTTP2 = true
     /// How the network is watched.
     public var reachability = ReachabilitySettings()
@@ -67,7 +67,7 @@ public struct ServerConfiguration: Equatable, Sendable {
             .init("reachability", ReachabilitySettings.schema, "How the network is watched."),
         ])
 
-    /// Reads a file; a file that is not there means the defaults. May block, as the file system does.
+    /// Reads a file; without a file the defaults apply. May block, as the file system does.
     public static func read(from path: String) throws(ServerError) -> ServerConfiguration {
         guard let bytes = try contents(of: path) else { return ServerConfiguration() }
         do throws(JSONError) {
@@ -170,6 +170,6 @@ public struct ServerConfiguration: Equatable, Sendable {
 }
 
 extension ServerConfiguration {
-    /// Whom the socket's mode lets in; the credentials decide in any case.
+    /// The users that the socket's mode admits; the credentials decide in any case.
     public var audience: SocketAudience { roles.isEmpty ? .owner : .everyone }
 }

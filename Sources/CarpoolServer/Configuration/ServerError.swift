@@ -1,9 +1,8 @@
-/// Why the daemon does not start, or a configuration is refused: one line for people that names the place and the
-/// remedy.
+/// Why the daemon does not start, or a configuration is refused: one line that names the place and the remedy.
 public struct ServerError: Error, Sendable, CustomStringConvertible {
     /// The line.
     public let description: String
 
-    /// Makes an error of its line.
+    /// Makes an error with its line.
     public init(_ description: String) { self.description = description }
 }

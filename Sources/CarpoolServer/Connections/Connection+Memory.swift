@@ -42,7 +42,7 @@ extension Connection {
         return output.count <= bytes && !services.memory.output.isOver(services.limits.totalUnreadBytes, for: uid)
     }
 
-    /// Brings the server's account in line with what it holds.
+    /// Updates the counted memory.
     func noteMemory() {
         let least = ConnectionMemory.uncountedBytes
         let new = HeldMemory(

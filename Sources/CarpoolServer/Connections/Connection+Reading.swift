@@ -1,10 +1,10 @@
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-// Messages: read, on the loop or by a thread, and carried out.
+// Messages: parsed, on the loop or by a thread, and dispatched.
 extension Connection {
-    /// Reads a message, or one of a batch, and carries it out: at once if it is small, else when a thread has read it.
-    /// Nothing else of the connection is handled before, so that its calls keep their order.
+    /// Parses a message, or one of a batch, and dispatches it: at once if it is small, else after a thread has parsed
+    /// it. Nothing else of the connection is handled before, so that its calls keep their order.
     func read(_ text: MessageText, of batch: Batch?) {
         let isInBatch = batch != nil
         guard text.bytes.count > PreparedInput.structureBytes else {

@@ -60,13 +60,13 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// The memory that is counted for it.
     var held = HeldMemory()
     var inputSince = MonotonicTime(nanoseconds: 0)  // of a large message of which a part is held
-    /// When it last took something of what waits for it.
+    /// When the client last read output.
     var outputMoved = MonotonicTime(nanoseconds: 0)
     private(set) var hasEvents = false
     var isClosed: Bool { !resources.isOpen }
-    /// What it still asks is not answered.
+    /// Whether the connection is closing: further calls are not answered.
     var isClosing = false
-    /// Its share of the connections that the daemon has, until it is closed.
+    /// Its share of the quota of connections, until it is closed.
     var ticket: QuotaLedger.Ticket?
     var judgement = ViewJudgement()
 
@@ -228,7 +228,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         }
     }
 
-    /// The one line that queues what a client gets, and a descriptor with it if there is one.
+    /// The only place that queues output, and a descriptor with it if there is one.
     func send(message: UnsafeRawBufferPointer, passing passed: WorkerFile? = nil) {
         guard !isClosed, !isHungUp else { return }
         // Earlier events go first: no answer, question or stream message overtakes an event.
@@ -308,7 +308,7 @@ extension Connection: CallbackPeer {
 // MARK: Streams
 
 extension Connection: StreamSink {
-    /// Unread output at which nothing more of a stream is queued: more would only lie there.
+    /// Unread output above which no stream messages are queued.
     private static let unreadStreamBytes = 262_144
 
     var takesStreams: Bool {
@@ -363,7 +363,7 @@ extension Connection: EventSink {
         flushAfterTurn()
     }
 
-    /// Takes what waits in the journal, as far as there is room.
+    /// Queues waiting events from the journal, as far as there is room.
     private func takeEvents() {
         guard hasEvents else { return }
         hasEvents = services.publisher.deliver(to: resources.subscriptions.values)

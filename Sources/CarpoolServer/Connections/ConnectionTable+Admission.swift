@@ -52,7 +52,7 @@ extension ConnectionTable {
         else {
             let raw = fd.raw
             _ = writer.withBytes { Bytes.send(raw, $0) }
-            // Nothing can come any more; without descriptors, closing does not block.
+            // No more input can arrive; without descriptors, closing does not block.
             if services.buffers.withReadBuffer({ UnixSocket.shutDown(raw, reading: $0) }) {
                 closeRejected(fd, for: share)
             }
@@ -67,15 +67,15 @@ extension ConnectionTable {
         rejected[ObjectIdentifier(rejection)] = rejection
     }
 
-    /// Closes the socket of a refused peer, and with it the descriptors that the peer has passed, on a thread, since
+    /// Closes the socket of a rejected peer, and with it the descriptors that the peer has passed, on a thread, since
     /// that may block.
     private func closeRejected(_ fd: consuming FileDescriptor, for share: WorkerShare) {
         closingRejected += 1
         services.worker.close([fd.release()], for: share) { [weak self] in self?.closingRejected -= 1 }
     }
 
-    /// Whether peers are accepted. While sockets of refused peers that wait to be closed take a quarter of the
-    /// descriptors that the process may have, none is: the rest is for open connections and for files.
+    /// Whether peers are accepted. None is accepted while sockets of rejected peers that wait to be closed use a
+    /// quarter of the process's descriptors: the rest is for open connections and files.
     var acceptsPeers: Bool {
         guard closingRejected > 0, closingRejected >= (ResourceLimits.openFiles ?? 1_024) / 4 else { return true }
         log.write(.warning, "no connection is accepted", [("refused_sockets_to_close", String(closingRejected))])

@@ -66,8 +66,8 @@ final class ConnectionTable: ConnectionOwner {
 
     func connectionDidReleaseResources(_ connection: Connection) { releaseLeases(of: connection) }
 
-    /// Removes bodies on lease whose client has no connection any more. The connection that asked for a body holds it
-    /// too: a client that takes another name keeps what it was given under the first one.
+    /// Removes leased bodies whose client has no connection any more. The connection that asked for a body keeps it
+    /// too: a client that takes another name keeps the bodies that it got under the first one.
     private func releaseLeases(of gone: Connection) {
         let leases = spool.leases(of: gone.identity, connection: gone.number)
         guard !leases.isEmpty else { return }

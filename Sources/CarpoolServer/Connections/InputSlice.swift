@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 
-/// What one connection may do before the others have their turn: at most 64 calls or half a millisecond, and a single
-/// call in a turn of the loop that is long already. The clock is first read behind the first call.
+/// The work that one connection may do before the others have their turn: at most 64 calls or half a millisecond, and a
+/// single call in a turn of the loop that is long already. The clock is first read after the first call.
 struct InputSlice {
     private let turn: MonotonicTime
     private var slice: TimeSlice?

@@ -3,7 +3,7 @@ internal import CarpoolSystem
 /// A peer that is rejected: it gets one line with the reason, and its input is read and dropped until it closes or a
 /// second has passed. If the socket were closed at once, the peer's write could fail before it has read the line.
 final class RejectedConnection: ReadinessHandler {
-    /// Closed by the worker, as is what the peer passes: it may block.
+    /// Closed by the worker, as are the descriptors that the peer passes: closing may block.
     private let file: WorkerFile
     private let worker: WorkerAccess
     private let loop: EventLoop
@@ -38,7 +38,7 @@ final class RejectedConnection: ReadinessHandler {
         var came: [Int32] = []
         let result = buffer { Bytes.receive(fd, into: $0, descriptors: &came) }
         guard came.isEmpty else {
-            // Once is enough: it may send more of them faster than they close.
+            // Closing once is enough: the peer may send descriptors faster than they close.
             worker.worker.close(came, for: worker.share, then: {})
             return end()
         }

@@ -3,7 +3,7 @@ struct Lifecycle {
     enum State: String {
         /// New requests are taken.
         case serving
-        /// Those under way may end; new ones are refused.
+        /// Active requests may end; new ones are refused.
         case draining
         /// Requests are cancelled, and their callers get answers.
         case stopping
@@ -13,7 +13,7 @@ struct Lifecycle {
 
     enum Action: Equatable {
         case none
-        /// Wait for the requests under way, at most so long.
+        /// Wait for the active requests, at most so long.
         case drain(milliseconds: Int)
         /// Cancel active requests.
         case cancel
@@ -42,7 +42,7 @@ struct Lifecycle {
         }
     }
 
-    /// The number of requests under way has changed.
+    /// The number of active requests has changed.
     mutating func requestsDidChange(active: Int) -> Action {
         guard active == 0, state == .draining || state == .stopping else { return .none }
         state = .closing

@@ -13,13 +13,13 @@ extension Server: DaemonControl {
 extension Server {
     /// How long queued output is sent before connections are closed; a client that does not read cannot delay the end.
     private static let flushMilliseconds = 1_000
-    /// Answers that wait for a disk, a serializer or their client are waited for this long: with the drain, less than
-    /// callers wait for the next daemon.
+    /// How long answers that wait for a disk, a serializer or their client are waited for: with the drain, less than
+    /// clients wait for the next daemon.
     private static let delayedMilliseconds = 2_000
     /// The one tick of an idle daemon.
     private static let tickMilliseconds = 30_000
 
-    /// Refuses new requests, waits for those under way, then ends. Called again, it ends at once.
+    /// Refuses new requests, waits for the active ones, then ends. A second call ends at once.
     func drain(milliseconds: Int?) {
         carryOut(
             lifecycle.drain(
@@ -99,7 +99,7 @@ extension Server {
 
     // MARK: Housekeeping
 
-    /// Begins the tick at which old results and bodies go.
+    /// Starts the tick that removes old results and bodies.
     func startHousekeeping() {
         loop.arm(Timer { [unowned self] in tick() }, afterMilliseconds: Server.tickMilliseconds)
         if let milliseconds = options.supervisor.watchdogMilliseconds {
@@ -149,7 +149,7 @@ extension Server {
         Heap.giveBack()
     }
 
-    /// After fewer turns than these there is nothing to return.
+    /// After fewer turns there is no memory to return.
     private static let turnsOfABurst = 100
 
     private func keepWatchdogQuiet(every milliseconds: Int) {

@@ -55,7 +55,7 @@ final class Server {
 
     /// Called once, when everything is over.
     var onStopped: () -> Void = {}
-    /// Whether its end has begun, of which only the removal of the spool is left.
+    /// Whether the daemon is ending, and only the spool is left to be removed.
     var hasEnded = false
 
     /// Ends a daemon that was started on demand and is no longer needed.
@@ -125,7 +125,7 @@ final class Server {
         }
     }
 
-    /// Connects what needs each other, and makes the handlers.
+    /// Connects the services, and makes the handlers.
     private func connect() {
         sessions.memory = RequestAccounts(requests)
         requests.isServing = { [unowned self] in lifecycle.isServing }

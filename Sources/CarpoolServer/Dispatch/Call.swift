@@ -4,13 +4,13 @@ internal import CarpoolSystem
 
 /// The result of a handler.
 enum Answer {
-    /// The result, written when the reply is.
+    /// The result, written with the reply.
     case result((inout JSONWriter) -> Void)
     /// The handler keeps the call and answers later.
     case pending
 }
 
-/// One call under way: its method and checked parameters, and the one answer that it gets.
+/// A call in flight: its checked parameters, and its one answer.
 ///
 /// A handler sees this and not the connection, so it can neither write to it nor answer twice.
 final class Call: Responder {

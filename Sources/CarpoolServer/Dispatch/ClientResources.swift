@@ -26,7 +26,7 @@ final class ClientResources {
     /// Notes that the connection is closed.
     func close() { isOpen = false }
 
-    /// What ends the resources that others know too.
+    /// Ends resources that other services know too.
     struct Release {
         let endRequest: (RequestEntry) -> Void
         let removeSubscription: (Subscription) -> Void

@@ -1,10 +1,11 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// What carries out a method: checked parameters in, an answer or an error out.
+/// A function that carries out a method: it takes a call with checked parameters, and returns an answer or throws an
+/// error.
 typealias Handler = (Call) throws(RPCError) -> Answer
 
-/// Takes a request to its handler: one table, made from the catalogue and the handlers of its methods.
+/// Finds the handler of a request, in a table made from the catalogue and the handlers.
 struct Dispatcher {
     private struct Entry {
         let method: Method
@@ -16,7 +17,7 @@ struct Dispatcher {
     /// Methods that are served even if the connection has too many calls in flight: they reduce that number.
     private static let alwaysServed: Set<String> = ["rpc.cancel", "$/cancelRequest", "request.credit"]
 
-    /// Joins a catalogue with its handlers; methods without a handler answer that they are not there.
+    /// Joins a catalogue with its handlers. Methods without a handler are refused as not found.
     init(catalogue: Catalogue, handlers: [String: Handler]) {
         self.catalogue = catalogue
         for method in catalogue.methods {

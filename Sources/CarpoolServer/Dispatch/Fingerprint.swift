@@ -10,7 +10,7 @@ enum Fingerprint {
         return call.parts?.fingerprint ?? of(call.params)
     }
 
-    /// Over the parameters' JSON: it guards against mistakes of one client, not against attacks.
+    /// The hash of the parameters' JSON. It detects mistakes of a client, not attacks.
     static func of(_ params: Params) -> UInt64 {
         var writer = JSONWriter()
         params.write(to: &writer)

@@ -7,7 +7,7 @@ final class PreparedParts: Sendable {
     let body: Result<[UInt8]?, RPCError>
     /// `parameters` in its `encoding`; `nil` if there are none.
     let parameters: Result<EncodedParameters?, RPCError>
-    /// The stand-in for all parameters; `nil` if no key asks for one.
+    /// The hash of all parameters; `nil` without a key.
     let fingerprint: UInt64?
 
     init(

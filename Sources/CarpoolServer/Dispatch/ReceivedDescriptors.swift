@@ -6,7 +6,7 @@
 struct ReceivedDescriptors {
     /// -1 where one was claimed.
     private var raws: [Int32] = []
-    /// Where the line of theirs has come to at least, in bytes since the connection began.
+    /// The minimum position of the end of their line, in bytes since the connection began.
     private var position = 0
     private var isOpen = false
 

@@ -1,4 +1,4 @@
-/// A place in the stream of events: the run of the daemon, and the number of the last event before it. Opaque to
+/// A position in the stream of events: the run of the daemon, and the number of the last event before it. Opaque to
 /// clients.
 struct EventCursor: Equatable {
     let epoch: String

@@ -6,7 +6,7 @@ internal import CarpoolSystem
 /// An event costs one check per listener, however many subscriptions it has. Which subscriptions get the event is
 /// decided when the connection has its turn: until then the listener is behind, and reads the journal from there.
 final class EventListener: TurnObserver {
-    /// Where events of its subscriptions go; there as long as it has any.
+    /// The receiver of the events, which exists as long as there are subscriptions.
     unowned let sink: any EventSink
     unowned let publisher: EventPublisher
     private(set) var subscriptions: [Subscription] = []
@@ -19,9 +19,9 @@ final class EventListener: TurnObserver {
     private(set) var heard = EventTypeSet()
     /// The users whose events may pass.
     private(set) var readers: EventJournal.Readership
-    /// Whether there are events that have not been judged.
+    /// Whether there are events that were not filtered yet.
     var isBehind = false
-    /// Up to which event all have been judged, while it is behind.
+    /// The last event that was filtered, while it is behind.
     var judged = 0
     /// Its place among all listeners, while it is one of them.
     var place: Int?

@@ -55,7 +55,7 @@ extension EventPublisher {
             let subscription = listener.subscriptions[index]
             listener.hasUnread = true
             switch subscription.queue.add(sequence, bytes: event.size, limitBytes: limits.unreadEventBytes) {
-            // Of those that wait already the sink knows.
+            // The sink knows of those that wait already.
             case .waits: if subscription.queue.waiting == 1 { subscription.sink.eventsAreWaiting() }
             case .overflows:
                 dropped &+= subscription.queue.loss?.dropped ?? 0
@@ -157,7 +157,7 @@ extension EventPublisher {
         }
     }
 
-    /// Ends a subscription, and says so on its connection.
+    /// Closes a subscription, and notifies its client.
     func close(
         _ subscription: Subscription, _ reason: Subscription.Ending, _ data: (inout JSONWriter) -> Void = { _ in }
     ) {

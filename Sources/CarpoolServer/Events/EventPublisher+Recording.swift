@@ -10,8 +10,8 @@ extension EventPublisher {
         case gone
     }
 
-    /// Begins to record, if nothing is recorded. What happened before is in no journal, so every cursor of before is
-    /// too old.
+    /// Begins to record, if nothing is recorded. Earlier events are not in the journal, so every earlier cursor is too
+    /// old.
     func startRecording(_ types: EventTypeSet) {
         loop.cancel(linger)
         if !isRecording {
@@ -97,7 +97,7 @@ extension EventPublisher {
     private func listener(_ sink: any EventSink, _ filter: EventFilter) -> EventListener {
         if let known = listeners[sink] {
             judge(for: known)
-            // Unless the judgement has ended its last subscription.
+            // Unless filtering has closed its last subscription.
             if known.place != nil { return known }
         }
         let new = EventListener(sink, readers: filter.readers, publisher: self)

@@ -58,7 +58,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         cursorPrefix = Array(#"{"cursor":"\#(epoch)."#.utf8)
     }
 
-    /// Where the stream of events stands.
+    /// The current cursor.
     var cursor: String { cursor(at: journal.last) }
 
     func cursor(at sequence: Int) -> String { EventCursor(epoch: epoch, sequence: sequence).text }

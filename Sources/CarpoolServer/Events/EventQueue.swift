@@ -1,5 +1,4 @@
-/// Where a subscriber stands in the journal, and how much of it still waits for it. Decides when it has fallen too far
-/// behind.
+/// The position of a subscription in the journal, and how much waits for it. Decides when it is too far behind.
 struct EventQueue {
     /// Events that a subscriber will not get.
     struct Loss: Equatable {
@@ -13,9 +12,9 @@ struct EventQueue {
     enum Step: Equatable {
         /// It waits with the others.
         case waits
-        /// With it too much waits: nothing of it will be sent.
+        /// Too much waits now: none of it will be sent.
         case overflows
-        /// It is lost like those before it.
+        /// It is lost, as those before it.
         case isLost
     }
 
@@ -29,7 +28,8 @@ struct EventQueue {
     /// The first event that is counted as waiting: earlier ones are a replay, which the journal alone bounds.
     private let countedFrom: Int
 
-    /// A subscriber that has everything up to the position, and who comes when the last event has this number.
+    /// Makes the queue of a subscription that has everything up to the position, and that begins when the last event
+    /// has this number.
     init(position: Int, last: Int) {
         self.position = position
         countedFrom = last &+ 1
@@ -75,7 +75,7 @@ struct EventQueue {
     /// Notes that no matching event lies before this number.
     mutating func pass(_ sequence: Int) { position = max(position, sequence) }
 
-    /// Nothing waits any more, up to the last event.
+    /// Notes that nothing waits up to the last event.
     mutating func catchUp(with last: Int) {
         position = last
         waiting = 0

@@ -13,10 +13,10 @@ struct LookBudget {
         self.total = total
     }
 
-    /// Begins with the next listener.
+    /// Begins the next listener's share.
     mutating func begin() { own = min(ownLooks, total) }
 
-    /// Takes so many looks. Returns false if there are none left.
+    /// Takes so many checks from the budget. Returns false if none are left.
     mutating func take(_ count: Int = 1) -> Bool {
         if own > 0 {
             own &-= count

@@ -33,7 +33,7 @@ final class Subscription {
     /// Types that it reads: those that it gets, and those that end a throttled progress.
     let heard: EventTypeSet
     var queue: EventQueue
-    /// Its client's share of the subscriptions that there may be, until it is removed.
+    /// Its share of the quota of subscriptions, until it is removed.
     var ticket: QuotaLedger.Ticket?
     /// Throttles progress events, if the client has asked for that.
     var pace: ProgressThrottle?

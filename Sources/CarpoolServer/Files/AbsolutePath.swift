@@ -6,7 +6,7 @@ enum AbsolutePath {
     /// Whether a path passes ``check(_:at:)``.
     static func isOne(_ path: String) -> Bool { path.hasPrefix("/") && !path.utf8.contains(0) }
 
-    /// Refuses whatever is none, naming the parameter.
+    /// Refuses any other text, naming the parameter.
     static func check(_ path: String, at place: String) throws(RPCError) {
         let isWhole = !path.utf8.contains(0)
         guard path.hasPrefix("/"), isWhole else {

@@ -18,7 +18,7 @@ struct CallFileNames {
     private(set) var authorities: [Path] = []
     /// The places of descriptors, as the caller counts them.
     private(set) var descriptors: [Int] = []
-    /// Where a download goes, and what it continues.
+    /// Where a download goes, and what it resumes.
     private(set) var destination: DestinationNames?
 
     /// Whether the call has no files.

@@ -16,7 +16,7 @@ final class CallFiles {
         case stream(WorkerFile, isSocket: Bool)
         /// A socket of an address family that is not read.
         case otherSocket(family: Int32)
-        /// Nothing that can be sent: the number of the error.
+        /// Not readable: the number of the error.
         case refused(Int32)
     }
 
@@ -27,7 +27,7 @@ final class CallFiles {
         var authorities: [String: TrustStoreTable.Reading] = [:]
         /// By the descriptor's place in the call.
         var passed: [Int: Passed] = [:]
-        /// Where a download goes, and what it continues.
+        /// Where a download goes, and what it resumes.
         var destination: FoundDestination?
 
         /// Opens a file whose bytes are sent. May block.
@@ -56,7 +56,7 @@ final class CallFiles {
     let authorities: [String: TrustStoreTable.Reading]
     /// How many descriptors were passed with the call.
     let descriptorCount: Int
-    /// Where a download goes, and what it continues, if the call names one of these.
+    /// Where a download goes, and what it resumes, if the call names one of these.
     let destination: FoundDestination?
     private var passed: [Int: Passed]
 

@@ -73,7 +73,7 @@ struct BodyHandlers {
     }
 
     private func pass(_ file: WorkerFile, size: Int64, to call: Call) {
-        // Others may have been passed since it was asked for.
+        // Others may have been passed meanwhile.
         guard call.client.limits.takesDescriptors else {
             return call.fail(.tooManyInFlight(limit: requests.limits.descriptorsPerConnection))
         }
@@ -107,8 +107,8 @@ struct BodyHandlers {
         }
     }
 
-    /// The body of a request in the spool, if there is one. A body that no client asked for is no client's to see or to
-    /// remove.
+    /// The body of a request in the spool, if there is one. The body of a request without a client cannot be read or
+    /// removed by any client.
     private func spooledBody(of id: String, for client: any Client) throws(RPCError) -> SpooledBody? {
         guard let body = requests.spool.body(of: id) else { return nil }
         guard let owner = body.owner, requests.mayRead(owner, client) else { throw .requestNotFound(id) }

@@ -108,7 +108,7 @@ struct ClientHandlers {
         writer.endObject()
     }
 
-    /// Shows a client out as soon as this call is answered, so that it may be the caller itself.
+    /// Closes a client's connection after this call is answered, so that it may be the caller's own.
     private func disconnect(_ call: Call) throws(RPCError) -> Answer {
         let name = call.params["client"]?.string ?? ""
         guard name.hasPrefix("c-"), let number = Int(name.dropFirst(2)), let connection = connections[number]

@@ -1,12 +1,12 @@
-/// The daemon's life, as its handlers control it.
+/// The daemon's lifecycle, as its handlers control it.
 protocol DaemonControl: AnyObject {
     /// Whether new requests are taken.
     var isServing: Bool { get }
-    /// Whether the daemon waits for the requests under way, to end then.
+    /// Whether the daemon waits for the active requests before it ends.
     var isDraining: Bool { get }
     /// The name of the state.
     var stateName: String { get }
-    /// Refuses new requests, waits for those under way, then ends. A second call ends at once.
+    /// Refuses new requests, waits for the active ones, then ends. A second call ends at once.
     func drain(milliseconds: Int?)
     /// Ends at once.
     func stop()

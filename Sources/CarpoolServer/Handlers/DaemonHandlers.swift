@@ -4,7 +4,7 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// `daemon.*`: the daemon about itself.
+/// `daemon.*`: the state of the daemon, and its control.
 struct DaemonHandlers {
     let services: Services
 

@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// `rpc.*`: the protocol about itself.
+/// `rpc.*`: the catalogue of methods, and cancelling calls.
 struct RPCHandlers {
     /// The OpenRPC document.
     let document: () -> [UInt8]

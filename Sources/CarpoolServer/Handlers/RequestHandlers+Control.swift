@@ -26,7 +26,7 @@ extension RequestHandlers {
             call.params["serialize"])
         return waitForEnd(of: entry, call) { entry in
             guard !serializers.isEmpty else { return answer(call, with: entry, isFull: true) }
-            // What they make is held for this call alone: not before its client takes it.
+            // The results are kept for this call alone, so they are not computed before its client can read them.
             call.client.answer(
                 call, about: entry,
                 .computed { done in
@@ -84,14 +84,13 @@ extension RequestHandlers {
         }
         let limit = requests.limits.longPollMilliseconds
         let milliseconds = min(call.params["timeout_ms"]?.int ?? limit, limit)
-        // A notification is not answered, so that it waits for nothing, and no number of them makes the daemon remember
-        // anything.
+        // A notification is not answered, so it waits for nothing and uses no memory.
         guard call.id != nil else { return .pending }
         let loop = requests.loop
         var forget = {}
         let timer = Timer {
             forget()
-            // One of a crowd that is being answered gets what it asked for.
+            // If the request is over, the call gets the full answer.
             if entry.request.isFinished { body(entry) } else { answer(call, with: entry) }
         }
         forget = requests.wait(for: entry) {

@@ -6,7 +6,7 @@ internal import CarpoolSession
 struct InlineEvents {
     let patterns: [String]
     let progressMilliseconds: Int
-    /// The subscription that is going to be made counts from here on.
+    /// The quota of the new subscription.
     let ticket: QuotaLedger.Ticket
 
     /// Reads the parameter; `nil` if there is none.

@@ -4,7 +4,7 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// `request.*`: made, watched, waited for, ended.
+/// `request.*`: makes requests, waits for them and ends them.
 struct RequestHandlers {
     let requests: RequestService
     let callFiles: CallFileService

@@ -4,7 +4,7 @@ public import CarpoolRPC
 internal import CarpoolSystem
 internal import Glibc
 
-/// The version of the daemon and of what it says of itself.
+/// The version of the daemon and of its libraries.
 public enum ServerVersion {
     /// As in `carpoold --version`.
     public static let text = Release.version

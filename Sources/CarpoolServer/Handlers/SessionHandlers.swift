@@ -43,7 +43,7 @@ struct SessionHandlers {
             ? SessionTable.Entry(session: standard, configuration: nil, tickets: [])
             : sessions.table.entry(name, of: uid)
         if let known {
-            // A file of authorities that has changed is another configuration, though its path is the same.
+            // A changed file of authorities is another configuration, though its path is the same.
             guard known.configuration == text, known.session.configuration.trust == configuration.trust else {
                 throw .sessionExists(name)
             }
@@ -143,8 +143,8 @@ struct SessionHandlers {
         writer.member("requests", session.requestCount)
         writer.key("configuration")
         writer.beginObject()
-        // What cannot fit is not written to be taken back: a page has up to 1,000 sessions, and each may have a
-        // megabyte of fields.
+        // Fields that cannot fit are not written at all: a page has up to 1,000 sessions, and each may have a megabyte
+        // of fields.
         let fieldBytes = configuration.fields.reduce(0) { $0 &+ $1.name.utf8.count &+ $1.value.utf8.count &+ 8 }
         if writer.count &+ fieldBytes > end {
             leftOut.append("headers")

@@ -32,7 +32,7 @@ struct StreamHandlers {
 
     // MARK: Pulling
 
-    /// Bytes of the stream that an answer takes, where its caller does not say.
+    /// Default credit: bytes of the stream in one answer.
     private static let usualCredit = 65_536
 
     private func read(_ call: Call) throws(RPCError) -> Answer {
@@ -89,7 +89,7 @@ struct StreamHandlers {
             writer.member("as", reader.serializer.rawValue)
             writer.endObject()
         }
-        // Behind the answer, so that the reader's name is known before its data comes.
+        // After the answer, so that the client knows the reader's name before its data.
         feed.send()
         return .pending
     }

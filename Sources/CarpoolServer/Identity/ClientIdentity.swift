@@ -31,7 +31,7 @@ final class ClientIdentity: Hashable, Sendable {
 
     let uid: UInt32
     let name: Name
-    /// Its share where connections are divided.
+    /// Its share when connections are divided.
     let share: TransferShare
     /// The account of its jobs on the worker.
     let workerShare: WorkerShare

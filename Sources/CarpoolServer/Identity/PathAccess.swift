@@ -6,7 +6,7 @@ enum PathAccess: Equatable {
     case granted
     /// Its user is not the daemon's.
     case otherUser
-    /// Its view of the machine differs in this: it lives in a container or a sandbox, or has other rights.
+    /// Its view of the machine differs in this part: it is in a container or a sandbox, or has other rights.
     case otherView(ProcessView.Part)
 
     /// Refuses a path of such a client, before the file system is used.
@@ -19,7 +19,7 @@ enum PathAccess: Equatable {
     }
 }
 
-/// Judges the process at the other end of a connection by its view of the machine, compared with the daemon's own.
+/// Compares the view of the process at the other end of a connection with the daemon's own.
 struct ViewJudge {
     private let owner: UInt32
     private let own: ProcessView?
@@ -36,7 +36,7 @@ struct ViewJudge {
         return own.difference(from: other).map { .otherView($0) } ?? .granted
     }
 
-    /// In what the peer is shut off from what the daemon reaches; `nil` if it is not.
+    /// The part of the daemon's view that the peer lacks; `nil` if it lacks none.
     func enclosure(_ socket: Int32, _ peer: PeerCredentials, connectedBefore: UInt64) -> ProcessView.Part? {
         guard let (own, other) = views(socket, peer, connectedBefore) else { return .unknown }
         return own.enclosure(of: other)

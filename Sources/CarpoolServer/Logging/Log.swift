@@ -9,9 +9,9 @@ public final class Log {
     public enum Level: String, Comparable, Sendable, CaseIterable {
         /// Something is wrong with the daemon.
         case error
-        /// Something is wrong with what it was given.
+        /// Something is wrong with its input.
         case warning
-        /// Its life: started, reloaded, drained.
+        /// The lifecycle: started, reloaded, drained.
         case info
         /// Each request and each connection.
         case debug

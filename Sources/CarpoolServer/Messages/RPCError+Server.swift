@@ -1,6 +1,6 @@
 internal import CarpoolRPC
 
-// Refusals that only the daemon has reason for.
+// Errors that only the daemon returns.
 extension RPCError {
     static func tooManySubscriptions(limit: Int) -> RPCError {
         RPCError(.tooManyInFlight, "more than \(limit) subscriptions on one connection")
@@ -61,7 +61,7 @@ extension RPCError {
         .with("limit_bytes", .integer(refusal.value))
     }
 
-    /// Says whose limit it is, and what it is called.
+    /// Makes an error that names the limit and its holder.
     private static func overQuota(_ kind: RPCErrorKind, _ refusal: Quota.Refusal, _ what: String) -> RPCError {
         let holder =
             switch refusal.holder {

@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// A call that waits for its answer, as the object that answers it sees it: without its parameters and its client.
+/// A call that waits for its answer, without its parameters and its client.
 protocol Responder: AnyObject {
     /// Called if the call is cancelled, or its connection lost, before it is answered.
     var onCancel: () -> Void { get set }

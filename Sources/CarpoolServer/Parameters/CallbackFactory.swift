@@ -2,8 +2,8 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-/// Makes the handlers that ask a client. Each reads what stands under the member `callback`, `{"name", "deadline_ms", "on_failure"}`, which
-/// has passed its schema; the path is that of this object, for refusals.
+/// Makes the handlers that ask a client. Each reads what stands under the member `callback`, `{"name", "deadline_ms",
+/// "on_failure"}`, which has passed its schema; the path is that of this object, for refusals.
 protocol CallbackFactory {
     /// `callback.adapt` and `callback.retry`.
     func interceptor(_ json: JSON, path: String) throws(RPCError) -> any RequestInterceptor

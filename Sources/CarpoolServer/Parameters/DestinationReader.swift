@@ -4,7 +4,8 @@ internal import CarpoolSession
 internal import CarpoolSystem
 internal import Glibc
 
-/// Makes a download's parameters of what a caller wrote under `destination` and `resume_data`, which has passed its schema.
+/// Makes a download's parameters of what a caller wrote under `destination` and `resume_data`, which has passed its
+/// schema.
 struct DestinationReader {
     /// The caller: files are written with the daemon's rights only for one that could write the same.
     let client: any Client

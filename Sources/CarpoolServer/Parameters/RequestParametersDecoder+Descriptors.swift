@@ -27,7 +27,8 @@ extension RequestParametersDecoder {
         }
     }
 
-    /// A part of a form that is read from a descriptor. Its length is a part of the form's, so that of a pipe must be told.
+    /// A part of a form that is read from a descriptor. Its length is a part of the form's, so that of a pipe must be
+    /// told.
     func descriptorContent(_ json: JSON, path: String) throws(RPCError) -> MultipartPart.Content {
         let length = json["length_bytes"]?.integer
         switch try open(json, path: path) {

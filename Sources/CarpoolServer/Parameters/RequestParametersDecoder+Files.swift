@@ -6,7 +6,8 @@ internal import CarpoolSystem
 
 // What a call sends, and the files that it names.
 extension RequestParametersDecoder {
-    /// What becomes of the bodies. A body that is made or given while it is sent is an upload's, whoever does not say so.
+    /// What becomes of the bodies. A body that is made or given while it is sent is an upload's, whoever does not say
+    /// so.
     static func kind(_ params: Params) -> RequestKind {
         if let kind = params[.kind].flatMap(RequestKind.init(rawValue:)) { return kind }
         guard let body = params[.body] else { return .data }

@@ -4,8 +4,8 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-/// Decodes the parameters of a request, or the configuration of a session, from a call's. Checks what the schema cannot check: every refusal names
-/// its parameter and comes before anything is done.
+/// Decodes the parameters of a request, or the configuration of a session, from a call's. Checks what the schema cannot
+/// check: every refusal names its parameter and comes before anything is done.
 struct RequestParametersDecoder {
     let client: any Client
     /// Whose files may be read: the daemon's user.
@@ -258,7 +258,8 @@ struct RequestParametersDecoder {
         }
     }
 
-    /// `Host` is the transport's, but a client may repeat it: a different one would reach another site over a connection that others share.
+    /// `Host` is the transport's, but a client may repeat it: a different one would reach another site over a
+    /// connection that others share.
     private func checkHost(of parameters: RequestParameters) throws(RPCError) {
         guard let host = parameters.fields.first(where: { $0.hasName("host") }) else { return }
         guard let url = try? HTTPURL(parameters.url) else { return }

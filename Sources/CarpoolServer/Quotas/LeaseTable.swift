@@ -1,10 +1,10 @@
-/// Which bodies go with which clients and connections, so that the end of a connection costs what it held, and not what
-/// all hold.
+/// Which bodies are leased by which clients and connections, so that closing a connection costs what it held, and not
+/// what all hold.
 struct LeaseTable {
     private var ofClients: [ClientIdentity: Set<String>] = [:]
     private var ofConnections: [Int: Set<String>] = [:]
 
-    /// Notes that the body of a request goes with its client, or with the connection that asked for it.
+    /// Notes that the body of a request is leased by its client, or by the connection that asked for it.
     mutating func add(_ request: String, of owner: ClientIdentity?, connection: Int) {
         if let owner { ofClients[owner, default: []].insert(request) }
         ofConnections[connection, default: []].insert(request)

@@ -74,7 +74,7 @@ struct Quota {
     /// How much a user holds.
     func used(by uid: UInt32) -> Int { users[uid]?.used ?? 0 }
 
-    /// Why a client cannot have so much more; `nil` if it can.
+    /// Why a client may not take so much more; `nil` if it may.
     mutating func refusal(of amount: Int, for client: ClientIdentity, _ bounds: Bounds) -> Refusal? {
         attempts &+= 1
         guard let refusal = judge(amount, client, bounds) else { return nil }
@@ -121,7 +121,7 @@ struct Quota {
         return others > 0 ? limit &- limit / 2 : nil
     }
 
-    /// One that is refused because of what others hold, and holds less than an equal share itself, waits for it.
+    /// A holder that is refused because of others, and holds less than an equal share itself, waits for it.
     private mutating func note(_ refusal: Refusal, _ client: ClientIdentity, _ bounds: Bounds) {
         let until = attempts &+ Quota.patience
         switch refusal.holder {
@@ -151,7 +151,7 @@ struct Quota {
         if waiting?.holder == client.uid { waiting = nil }
     }
 
-    /// Notes what a client has given back.
+    /// Notes what a client has returned.
     mutating func giveBack(_ amount: Int, for client: ClientIdentity) {
         guard amount > 0 else { return }
         let (given, isLast) = Quota.giveBack(amount, client, &users[client.uid, default: Share()])

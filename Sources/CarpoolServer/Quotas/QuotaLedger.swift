@@ -1,4 +1,4 @@
-/// A quota whose shares are given back when their tickets go.
+/// A quota whose shares are returned when their tickets are released.
 final class QuotaLedger {
     /// Part of a quota, held as long as this object lives.
     final class Ticket {
@@ -20,7 +20,7 @@ final class QuotaLedger {
     /// How much is held in all.
     var used: Int { quota.used }
 
-    /// Takes one for a client, or as many as it says, or says why it cannot have them.
+    /// Takes an amount for a client, or throws why it cannot have it.
     func take(
         _ amount: Int = 1, for client: ClientIdentity, _ bounds: Quota.Bounds
     ) throws(Quota.Refusal) -> Ticket {

@@ -44,7 +44,7 @@ final class HostWatch {
     }
 
     private func resolveIfDue() {
-        // Without a network a look-up only waits.
+        // Without a network a look-up would only wait.
         guard isName, !isLooking, !isEnded, service.manager.snapshot.canTry else { return }
         let snapshot = service.manager.snapshot
         let key = snapshot.networkID + snapshot.nameServers.map { "\($0.address)" }.joined(separator: ",")

@@ -13,7 +13,7 @@ final class NetworkConnectivity: Connectivity {
     private let loop: EventLoop
     private var observation: NetworkReachabilityManager.Observation?
     private var observers = ConnectivityObservers()
-    /// Whether the observers do not know yet of a change.
+    /// Whether there are changes that the observers were not notified of.
     private var hasChanges = false
     /// The number of kernel messages at the last notification.
     private var notifiedMessages = 0
@@ -21,7 +21,7 @@ final class NetworkConnectivity: Connectivity {
     private var answers: [String: NetworkPath] = [:]
     private var lastRefresh: MonotonicTime?
 
-    /// Failures come in bundles; the devices are asked once for all within so many milliseconds.
+    /// Failures come in groups; the devices are read once for all within so many milliseconds.
     private static let refreshMilliseconds = 20
     /// The most answers that are kept.
     private static let maximumAnswers = 256
@@ -90,7 +90,7 @@ final class NetworkConnectivity: Connectivity {
         }
     }
 
-    /// The way to one host may be another one, although that to the world is the same.
+    /// The path to one host may have changed although the path to the internet has not.
     private func didLook() {
         answers = [:]
         // Not after an evaluation without a kernel message: a failing request causes an evaluation, and would make the
@@ -132,10 +132,10 @@ private struct HostLiteral {
 }
 
 extension NetworkPath {
-    /// The way to this machine itself.
+    /// The path to this machine itself.
     fileprivate static let here = NetworkPath(.satisfied)
 
-    /// The way to a host with a name, which may be anywhere.
+    /// The path to a host with a name, which may be anywhere.
     fileprivate init(_ snapshot: ReachabilitySnapshot) {
         self.init(Status(snapshot.status), reason: snapshot.unsatisfiedReason?.rawValue)
         interface = snapshot.interface?.name

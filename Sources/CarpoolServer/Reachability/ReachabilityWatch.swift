@@ -7,12 +7,12 @@ internal import CarpoolSystem
 /// state when it does.
 final class ReachabilityWatch {
     let id: String
-    /// Its client's share of the subscriptions that there may be, until it ends.
+    /// Its share of the quota of subscriptions, until it ends.
     var ticket: QuotaLedger.Ticket?
     private let service: ReachabilityService
     private unowned let sink: any NotificationSink
     private let settings: Debouncer.Settings
-    /// Where the stream of events stands.
+    /// The current cursor.
     private let cursor: () -> String
     private var listener: ReachabilityListener?
     private var observation: NetworkReachabilityManager.Observation?
@@ -26,7 +26,7 @@ final class ReachabilityWatch {
     /// The change that waits to be sent.
     private var pending: ReachabilityChange?
     private var isHostPending = false
-    /// How many changes were passed over since something was sent.
+    /// How many changes were skipped since something was sent.
     private var passedOver = 0
     private var isEnded = false
 

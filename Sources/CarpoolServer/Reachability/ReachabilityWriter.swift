@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolReachability
 internal import CarpoolSystem
 
-/// Writes how the network stands, as far as a line has room for it.
+/// Writes the state of the network, as far as a line has room for it.
 struct ReachabilityWriter {
     private let service: ReachabilityService
     private let configuration: ReachabilityConfiguration

@@ -1,4 +1,4 @@
-/// Bytes as people compare them.
+/// Bytes as hexadecimal text.
 enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 

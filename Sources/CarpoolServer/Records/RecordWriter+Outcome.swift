@@ -2,7 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolSession
 
-// What became of a request: its failure, or its values.
+// The outcome of a request: its failure, or its values.
 extension RecordWriter {
     /// Bytes of a text that a failure carries.
     private static let detailBytes = 1_024

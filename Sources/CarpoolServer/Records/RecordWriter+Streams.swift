@@ -73,7 +73,7 @@ extension RecordWriter {
     }
 }
 
-/// Where a reader of a stream stands.
+/// The position of a stream's reader.
 struct StreamPlace {
     /// The number of its last message.
     let sequence: Int

@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 internal import CarpoolSession
 
-/// Writes what a client has configured for others to read: as it was given, without its secrets.
+/// Writes a client's configuration for other readers: as it was set, without its secrets.
 enum SecretRedaction {
     static func write(_ json: JSON, to writer: inout JSONWriter) { write(json, isSecret: false, to: &writer) }
 

@@ -1,4 +1,4 @@
-/// Texts of others' making, cut to a size. By bytes: one character of Unicode may be as long as a message.
+/// Truncates peer-controlled texts, by bytes: one character of Unicode may be as long as a message.
 enum TruncatedText {
     /// The text, or as many whole scalars of its beginning as have so many bytes, and three dots.
     static func of(_ text: String, bytes: Int) -> String {

@@ -14,8 +14,8 @@ final class RequestEntry {
     let sequence: Int
     /// Whether it ends with its connection.
     let cancelsOnDisconnect: Bool
-    /// Whether it is kept for `request.get` when it is over (`submit`), or dismissed with its answer (`perform`). One
-    /// whose caller has given up its call is kept from then on: its answer is still to be had, and it must go some day.
+    /// Whether it is kept for `request.get` after its end (`submit`), or dismissed with its answer (`perform`). If the
+    /// caller has cancelled its call, it is kept from then on.
     var isKept: Bool
     /// Whether it was dismissed, so that no client can ask for it. An active request stays known until it is over,
     /// because its events have an owner.
@@ -72,7 +72,7 @@ final class RequestEntry {
         self.created = created
     }
 
-    /// Calls the body, which answers a call, when the request is over. Returns what takes it back.
+    /// Calls the body, which answers a call, when the request is over. Returns a closure that cancels this.
     func wait(on loop: EventLoop, _ owed: OwedAnswers, _ body: @escaping () -> Void) -> () -> Void {
         let waits = waits ?? RequestWaits(loop: loop, owed: owed)
         if self.waits == nil {

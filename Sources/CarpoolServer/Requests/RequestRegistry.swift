@@ -1,7 +1,7 @@
 internal import CarpoolSession
 
-/// Every request that the daemon knows: those under way, and those kept after their end. Bounded by the queue limits
-/// and by retention.
+/// Every request that the daemon knows: active ones, and finished ones that are kept. Bounded by the queue limits and
+/// by retention.
 struct RequestRegistry {
     private struct Key: Hashable {
         let client: ClientIdentity
@@ -56,7 +56,7 @@ struct RequestRegistry {
         return sequence
     }
 
-    /// Why a client cannot have one more under way; `nil` if it can.
+    /// Why a client may not make one more request; `nil` if it may.
     mutating func refusal(of client: ClientIdentity, _ limits: Limits) -> Quota.Refusal? {
         underWayQuota.refusal(of: 1, for: client, limits.queuedRequestBounds)
     }
@@ -93,7 +93,7 @@ struct RequestRegistry {
         return nil
     }
 
-    /// Notes the end of a request. Returns those that must go because too many are kept now.
+    /// Notes the end of a request. Returns those to dismiss because too many are kept now.
     mutating func finish(_ entry: RequestEntry, at time: Int64, _ limits: Limits) -> [RequestEntry] {
         guard entry.finished == nil else { return [] }
         entry.finished = time
@@ -106,7 +106,7 @@ struct RequestRegistry {
         return retain(entry, limits)
     }
 
-    /// Keeps a finished request from now on, if it is to be kept. Returns those that must go because too many are kept
+    /// Keeps a finished request from now on, if it is to be kept. Returns those to dismiss because too many are kept
     /// now.
     mutating func retain(_ entry: RequestEntry, _ limits: Limits) -> [RequestEntry] {
         guard entry.finished != nil, !entry.isDismissed, entry.isKept, entry.place == nil else { return [] }
@@ -130,7 +130,7 @@ struct RequestRegistry {
         for client in byClient.values { client.entries.shrink() }
     }
 
-    /// Forgets a request: now if it is over, else when it is.
+    /// Removes a request: now if it is over, else at its end.
     mutating func remove(_ entry: RequestEntry) {
         guard !entry.isDismissed else { return }
         entry.isDismissed = true

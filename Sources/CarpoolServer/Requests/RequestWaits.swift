@@ -7,7 +7,7 @@ final class RequestWaits: SlicedWork {
     private let owed: OwedAnswers
     private var queue = NumberedQueue<() -> Void>()
 
-    /// So many are answered in the turn in which the request ends.
+    /// Calls answered in the turn in which the request ends.
     private static let answeredAtOnce = 4
 
     init(loop: EventLoop, owed: OwedAnswers) {
@@ -21,7 +21,7 @@ final class RequestWaits: SlicedWork {
     /// Adds a call; the body answers it. Returns a number for ``remove(_:)``.
     func add(_ body: @escaping () -> Void) -> Int { queue.append(body) }
 
-    /// Takes back a call that waits no longer.
+    /// Removes a call that waits no longer.
     func remove(_ number: Int) { queue.remove(number) }
 
     /// Answers all that wait.

@@ -9,7 +9,7 @@ struct RetainedRequests {
     private final class Share {
         var entries = OrderedEntries<RequestEntry>()
         var bytes = 0
-        /// Whether some of them go in slices.
+        /// Whether some of them are being dismissed in slices.
         var isReduced = false
     }
 
@@ -20,7 +20,7 @@ struct RetainedRequests {
     /// Memory that they use.
     private(set) var bytes = 0
 
-    /// The most that goes at once: each costs some microseconds.
+    /// Maximum dismissed at once: each costs some microseconds.
     static let mostAtOnce = 64
     /// One 64th of the limit of bytes is freed at once, as far as ``mostAtOnce`` requests make it up, so that not each
     /// end causes a search.
@@ -129,7 +129,7 @@ struct RetainedRequests {
         return most.map { leastWorth(of: $0, all) } ?? []
     }
 
-    /// Notes that requests of a user go in slices. Returns whether they did not already.
+    /// Notes that requests of a user are dismissed in slices. Returns whether they were not already.
     func beginReducing(_ uid: UInt32) -> Bool {
         guard let share = users[uid] else { return true }
         guard !share.isReduced else { return false }
@@ -137,7 +137,7 @@ struct RetainedRequests {
         return true
     }
 
-    /// Notes that no more requests of a user go.
+    /// Notes that no more requests of a user are dismissed.
     func endReducing(_ uid: UInt32) { users[uid]?.isReduced = false }
 
     /// The requests to dismiss first: those that were read or succeeded before failures that no client has seen, then

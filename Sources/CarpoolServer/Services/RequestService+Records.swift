@@ -57,6 +57,6 @@ extension RequestService {
         spool.lease(body, until: end, connection: entry.cancelsOnDisconnect ? entry.connection : nil)
     }
 
-    /// Calls the body, which answers a call, when the request is over. Returns what takes it back.
+    /// Calls the body, which answers a call, when the request is over. Returns a closure that cancels this.
     func wait(for entry: RequestEntry, _ body: @escaping () -> Void) -> () -> Void { entry.wait(on: loop, owed, body) }
 }

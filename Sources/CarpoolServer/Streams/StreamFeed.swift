@@ -12,7 +12,7 @@ final class StreamFeed {
     let reader: StreamReader
     private let record: RecordWriter
     private let budget: DeliveryBudget
-    /// Its share of the readers that there may be.
+    /// Its share of the quota of readers.
     private let ticket: QuotaLedger.Ticket
     private weak var sink: (any StreamSink)?
     /// Whether it is scheduled on the loop, to run in slices.
