@@ -4,20 +4,20 @@ internal import CarpoolSession
 internal import CarpoolSystem
 internal import Glibc
 
-/// Makes a download's parameters of what a caller wrote under `destination` and `resume_data`, which has passed its
-/// schema.
+/// Makes a download's parameters from `destination` and `resume_data`, which have passed their schemas.
 struct DestinationReader {
-    /// The caller: files are written with the daemon's rights only for one that could write the same.
+    /// The caller: the daemon writes files with its own rights only for a client that could write the same files
+    /// itself.
     let client: any Client
-    /// Makes what asks the client.
+    /// Makes the callback handlers.
     let callbacks: any CallbackFactory
-    /// Who remembers partial files.
+    /// Remembers partial files.
     let index: PartialFileIndex?
     /// Writes the file.
     let store: FileStore
     /// The account of what that takes.
     let share: WorkerShare
-    /// What was found at the places that the call names.
+    /// The results of inspecting the paths that the call names.
     let found: FoundDestination?
 
     func download(_ params: Params) throws(RPCError) -> DownloadParameters {
@@ -89,7 +89,7 @@ struct DestinationReader {
 
     // MARK: Paths
 
-    /// What was found at a path.
+    /// The path without symbolic links, as it was resolved before.
     private func path(_ path: String, at place: String) throws(RPCError) -> String {
         try AbsolutePath.check(path, at: place)
         guard let found = found?.path else { throw .notOpened(path) }

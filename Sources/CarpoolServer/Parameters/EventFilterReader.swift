@@ -1,13 +1,13 @@
 internal import CarpoolJSON
 internal import CarpoolRPC
 
-/// Reads what a call wants to hear.
+/// Reads the filter and the cursor of a call for events.
 enum EventFilterReader {
     static func filter(_ call: Call) throws(RPCError) -> EventFilter {
         EventFilter(patterns: try patterns(call.params["types"], path: "params.types"), scope: try scope(call))
     }
 
-    /// Patterns that match at least one type: a subscription that can never hear anything is a spelling mistake.
+    /// Patterns that match at least one type: a subscription that can never get an event is a spelling mistake.
     static func patterns(_ json: JSON?, path: String) throws(RPCError) -> [String] {
         guard let json else { return ["*"] }
         let patterns = (0..<json.count).compactMap { json[index: $0]?.string }

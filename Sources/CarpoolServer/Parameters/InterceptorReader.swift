@@ -12,10 +12,10 @@ struct InterceptorReader {
     let scheduler: any Scheduler
     /// Knows when the network is back.
     let connectivity: any Connectivity
-    /// Gives a name to what is sent to token endpoints.
+    /// Makes the ids of requests to token endpoints.
     let makeRequestID: () -> String
 
-    /// What the elements come to, each in the order of the list.
+    /// The results of reading the elements, each in the order of the list.
     private struct Parts {
         var adapters: [any RequestAdapter] = []
         var retriers: [any RequestRetrier] = []

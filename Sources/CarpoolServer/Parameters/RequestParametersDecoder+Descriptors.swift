@@ -5,7 +5,7 @@ internal import CarpoolSession
 internal import CarpoolSystem
 internal import Glibc
 
-// Descriptors that came with a call. Whoever passes one has opened it himself, so that anybody may.
+// Descriptors that were passed with a call. Every client may pass one, since it has opened it itself.
 extension RequestParametersDecoder {
     /// A body that is read from a descriptor: a regular file at any place, a pipe or a socket as it comes.
     func descriptor(_ json: JSON) throws(RPCError) -> RequestBody {
@@ -27,8 +27,8 @@ extension RequestParametersDecoder {
         }
     }
 
-    /// A part of a form that is read from a descriptor. Its length is a part of the form's, so that of a pipe must be
-    /// told.
+    /// A part of a form that is read from a descriptor. Its length is part of the form's, so the caller must set that
+    /// of a pipe.
     func descriptorContent(_ json: JSON, path: String) throws(RPCError) -> MultipartPart.Content {
         let length = json["length_bytes"]?.integer
         switch try open(json, path: path) {

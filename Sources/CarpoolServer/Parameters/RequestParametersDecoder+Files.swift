@@ -4,10 +4,9 @@ internal import CarpoolRPC
 internal import CarpoolSession
 internal import CarpoolSystem
 
-// What a call sends, and the files that it names.
+// The body that a call sends, and the files that it names.
 extension RequestParametersDecoder {
-    /// What becomes of the bodies. A body that is made or given while it is sent is an upload's, whoever does not say
-    /// so.
+    /// The kind of the request. Without `kind`, streamed, multipart, fd and callback bodies default to `.upload`.
     static func kind(_ params: Params) -> RequestKind {
         if let kind = params[.kind].flatMap(RequestKind.init(rawValue:)) { return kind }
         guard let body = params[.body] else { return .data }

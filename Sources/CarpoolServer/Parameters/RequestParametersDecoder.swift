@@ -8,13 +8,13 @@ internal import CarpoolSystem
 /// check: every refusal names its parameter and comes before anything is done.
 struct RequestParametersDecoder {
     let client: any Client
-    /// Whose files may be read: the daemon's user.
+    /// The daemon's user, whose files may be read.
     let owner: UInt32
-    /// What the call names or passes, opened before.
+    /// The files that the call names or passes, opened before.
     let files: CallFiles
     /// Opens and reads files for the client while a request is under way.
     let worker: WorkerAccess
-    /// Makes what asks the client.
+    /// Makes the callback handlers.
     let callbacks: any CallbackFactory
     /// For sessions that name none of their own.
     let languages: [String]
@@ -24,7 +24,7 @@ struct RequestParametersDecoder {
     let connectivity: any Connectivity
     /// Names what an interceptor sends itself.
     let makeRequestID: () -> String
-    /// Who remembers the partial files of downloads.
+    /// Remembers the partial files of downloads.
     var partials: PartialFileIndex?
     /// Writes the files of downloads.
     let fileStore: FileStore
@@ -130,7 +130,7 @@ struct RequestParametersDecoder {
         }
     }
 
-    /// A body that is called JSON is told to be JSON, unless the caller calls it something else.
+    /// Sets the content type of a JSON body, unless the caller has set one.
     static func addJSONContentType(to parameters: inout RequestParameters) {
         guard !parameters.fields.contains(where: { $0.hasName("content-type") }),
             let field = try? HTTPField(name: "Content-Type", value: "application/json")
@@ -140,7 +140,7 @@ struct RequestParametersDecoder {
 
     // MARK: Parts that other readers know
 
-    /// What is made of a response's body.
+    /// The serializers of the response's body.
     func serializers(_ json: JSON?) throws(RPCError) -> [any ResponseSerializer] {
         guard let json else { return [] }
         let reader = SerializerReader(callbacks: callbacks, maximumTextBytes: client.recordBytes)
@@ -153,7 +153,7 @@ struct RequestParametersDecoder {
         return try reader.interceptor(json, path: path)
     }
 
-    /// Labels, as JSON; their names are as short as the schema wants the values to be.
+    /// Labels, as JSON; their names have the same maximum length as their values.
     func tags(_ json: JSON?) throws(RPCError) -> [UInt8]? {
         guard let json else { return nil }
         try json.forEachMember { (name: String, _: JSON) throws(RPCError) in

@@ -12,7 +12,7 @@ struct RetryPolicyReader {
     func retryPolicy(_ json: JSON) throws(RPCError) -> RetryPolicy {
         var policy = RetryPolicy(base: json["base"]?.int ?? 2) ?? RetryPolicy()
         try readDelays(json, into: &policy)
-        // Who asks origins when to come back wants to hear the status with which they say it (RFC 6585, section 4).
+        // A policy that respects Retry-After retries the status that is sent with it (RFC 6585, section 4).
         if policy.respectsRetryAfter { policy.statuses.insert(429) }
         if let statuses = json["statuses"] {
             policy.statuses = []

@@ -9,7 +9,7 @@ struct SerializerReader {
     /// The longest record that the caller reads: a longer value is not kept.
     var maximumTextBytes: Int?
 
-    /// Gives the serializers in order, and whether the caller gave a list, and so expects one.
+    /// Returns the serializers in order, and whether the caller has set a list, and so expects one.
     func serializers(
         _ json: JSON, path: String
     ) throws(RPCError) -> (serializers: [any ResponseSerializer], isList: Bool) {

@@ -6,7 +6,7 @@ internal import CarpoolSession
 struct ValidationReader {
     let callbacks: any CallbackFactory
 
-    /// Gives the validators in order; none for `false` or an empty list.
+    /// Returns the validators in order; none for `false` or an empty list.
     func validators(_ json: JSON, path: String) throws(RPCError) -> [any ResponseValidator] {
         if let isAutomatic = json.bool {
             return isAutomatic ? [StatusValidator.successful, AcceptHeaderValidator()] : []
