@@ -14,7 +14,7 @@ final class ConnectionServices {
     let memory: ConnectionMemory
     let buffers = SharedBuffers()
     /// Compares the clients' view of files and networks with the daemon's.
-    let viewJudge: ViewJudge
+    private(set) lazy var viewJudge = ViewJudge(owner: configuration.access.owner)
     /// Set once the handlers are there, which use the connections.
     var dispatcher = Dispatcher(catalogue: Catalogue(methods: []), handlers: [:])
 
@@ -30,7 +30,6 @@ final class ConnectionServices {
         self.callbacks = callbacks
         self.requests = requests
         self.memory = memory
-        viewJudge = ViewJudge(owner: configuration.access.owner)
     }
 
     /// The maxima in force.
