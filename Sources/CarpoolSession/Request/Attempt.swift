@@ -2,20 +2,20 @@ public import CarpoolHTTP
 
 /// One try of a request from its first hop to its last.
 public struct Attempt {
-    /// What was made of the parameters, before any adapter saw it; `nil` if they make no request.
+    /// The request made from the parameters, before the adapters; `nil` if the parameters make no request.
     public var initialRequest: TransportRequest? { unadapted ?? request }
-    /// The same, where there are adapters: elsewhere it would only be copied about.
+    /// The request before the adapters; `nil` where there are none, which saves a copy.
     var unadapted: TransportRequest?
-    /// What was to be sent; `nil` if an adapter failed.
+    /// The request to send, after the adapters; `nil` if an adapter failed.
     public internal(set) var request: TransportRequest?
     /// The head of its final response.
     public internal(set) var response: ResponseHead?
     /// The hops in order: more than one where the origin redirected.
     public internal(set) var hops: [Hop] = []
-    /// Why it failed, if it did.
+    /// The error of the attempt, if it failed.
     public internal(set) var error: SessionError?
 
-    /// Lets go of what was to be sent, but for a file and for bytes up to a number. Returns whether the body of the request has gone.
+    /// Releases the bodies of the requests, except for a file and for bytes up to a limit. Returns whether the body of the request was released.
     @discardableResult mutating func letGoOfBodies(keepingBytes limit: Int) -> Bool {
         if unadapted != nil { unadapted?.body = .none }
         switch request?.body {

@@ -1,8 +1,8 @@
 internal import CarpoolHTTP
 
 extension Request {
-    /// An estimate of the bytes of memory that the record of a finished request takes, from lengths that are known: no value is gone through.
-    /// What came with the request is not counted, but for a body that is kept.
+    /// An estimate of the memory in bytes of a finished request's record, computed from known lengths without walking any value.
+    /// What came with the request is not counted, except for a body that is kept.
     public var retainedMemoryBytes: Int {
         var bytes = Request.bareBytes
         if case .memory(let body) = body.storage { bytes &+= body.capacity }
@@ -11,10 +11,10 @@ extension Request {
         return bytes &+ attemptBytes
     }
 
-    /// What the attempts so far take.
+    /// The memory of the attempts so far, in bytes.
     var attemptBytes: Int { attempts.indices.reduce(0) { $0 &+ attempts[$1].memoryBytes } }
 
-    /// What it has come to take since its call: its attempts, and what an adapter has put into the body. Little is not counted.
+    /// The memory that was added since the call: the attempts, and what an adapter added to the body. Small amounts are not counted.
     var grownBytes: Int {
         var bytes = attemptBytes
         let last = attempts.count - 1
@@ -24,21 +24,21 @@ extension Request {
         return bytes <= Request.uncountedBytes ? 0 : bytes
     }
 
-    /// What an attempt with a usual head takes.
+    /// The memory of an attempt with a usual head.
     private static let uncountedBytes = 4_096
 
-    /// A request without fields and body, with its entries in the daemon's tables.
+    /// The memory of a request without fields and body, with its entries in the daemon's tables.
     static let bareBytes = 3_072
 }
 
-// What a request holds while it goes on: it may have a hundred attempts, each with redirects, and wait long for each.
+// The memory of an active request: it may have a hundred attempts, each with redirects, and wait long for each.
 extension Request {
-    /// Bytes of fields of all attempts that are kept when a request is sent again: those of a hundred usual ones.
+    /// The limit in bytes for the kept fields of all attempts when a request is retried: those of a hundred usual attempts.
     private static let keptFieldBytes = 131_072
-    /// What the attempts of a request may take for it to be sent again, their URLs above all.
+    /// The limit in bytes for the attempts of a request that is retried; URLs take most of it.
     static let mostAttemptBytes = 4_194_304
 
-    /// Lets go of the fields of a response behind which there is another hop.
+    /// Releases the fields of a response that was followed by another hop.
     func letGoOfLastHop() {
         let attempt = attempts.count - 1
         guard attempt >= 0 else { return }
@@ -47,7 +47,7 @@ extension Request {
         attempts[attempt].hops[hop].response = response.withoutFields
     }
 
-    /// Lets go of the bytes that the last attempt has sent: another one makes them again. Files and sources stay, which other attempts use.
+    /// Releases the bytes that the last attempt sent: a retry makes them again. Files and sources stay, because other attempts use them.
     func letGoOfSentBytes() {
         let last = attempts.count - 1
         guard last >= 0 else { return }
@@ -55,7 +55,7 @@ extension Request {
         if case .bytes = attempts[last].unadapted?.body { attempts[last].unadapted?.body = .none }
     }
 
-    /// Lets go of the fields of all responses.
+    /// Releases the fields of all responses.
     func letGoOfAllFields() {
         for attempt in attempts.indices {
             guard let response = attempts[attempt].response else { continue }
@@ -66,7 +66,7 @@ extension Request {
         response = response?.withoutFields
     }
 
-    /// Lets go of the fields of the last attempt's response, if those of all attempts together take too much: the request waits to be sent again.
+    /// Releases the fields of the last attempt's response before a retry, if the fields of all attempts exceed the limit.
     func letGoOfFields() {
         let last = attempts.count - 1
         guard last >= 0, let response = attempts[last].response else { return }
@@ -81,18 +81,18 @@ extension Request {
 }
 
 extension Attempt {
-    /// A hop besides its URL and the fields of its response.
+    /// The memory of a hop without its URL and the fields of its response.
     private static let bareHopBytes = 1_024
 
-    /// What it takes besides the body.
+    /// The memory of the attempt without the body, in bytes.
     var memoryBytes: Int {
         var bytes = 0
         for index in hops.indices {
             bytes &+= Attempt.bareHopBytes &+ hops[index].url.memoryBytes
         }
-        // That of its last hop; those of others have no fields.
+        // Only the last hop still has its fields.
         if let response { bytes &+= response.fields.memoryBytes }
-        // The texts are those of the session and of the call, except for what an adapter adds; the list is the attempt's own.
+        // The texts belong to the session and to the call, except for what an adapter adds; the list belongs to the attempt.
         if unadapted != nil, let request {
             bytes &+= Attempt.bytes(of: request.fields)
         } else if let request {
@@ -107,10 +107,10 @@ extension Attempt {
 }
 
 extension SerializedResponse {
-    /// A tree takes up to so many times the bytes that it was read from.
+    /// The largest ratio between the memory of a parsed tree and the bytes that it was read from.
     private static let treeFactor = 32
 
-    /// What its value takes. A daemon's serializers give no trees.
+    /// The memory of the value, in bytes. A daemon's serializers return no trees.
     func memoryBytes(bodyBytes: Int) -> Int {
         switch result {
         case .failure, .success(.none), .success(.omitted): 0
@@ -123,7 +123,7 @@ extension SerializedResponse {
 }
 
 extension RequestBody {
-    /// What it takes of memory, where it is bytes.
+    /// The memory of the body, in bytes, if it is held in memory.
     fileprivate var memoryBytes: Int {
         if case .bytes(let bytes) = self { bytes.count } else { 0 }
     }

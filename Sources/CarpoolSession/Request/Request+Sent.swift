@@ -1,6 +1,6 @@
 internal import CarpoolHTTP
 
-// What was asked for, as far as judging the response needs it: the request as it was built, not what redirects made of it (RL-20).
+// The sent request, as validators and serializers need it: as it was built, before redirects changed it (RL-20).
 extension Request {
     /// The method of the last request that was built.
     var sentMethod: HTTPMethod { urlRequest?.method ?? parameters.method }
@@ -12,7 +12,7 @@ extension Request {
         return fields[first...].filter { $0.isNamed(name) }.map(\.value).joined(separator: ", ")
     }
 
-    /// Whether adapters, or what makes its body, still have the request to send.
+    /// Whether the adapters, or the creation of the body, have not finished yet.
     public var isBeingMade: Bool {
         [.adapting, .creatingBody].contains(machine.state)
     }

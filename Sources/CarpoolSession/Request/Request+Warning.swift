@@ -1,11 +1,11 @@
 internal import CarpoolHTTP
 
-// What is allowed, and hardly meant.
+// Warnings about settings that are valid but probably a mistake.
 extension Request {
-    /// What its holder should know though nothing has failed.
+    /// A warning for the request's owner, about a request that did not fail; `nil` for none.
     public var warning: String? { undecodedWarning ?? policyWarning }
 
-    /// A body that was to be decoded, and is handed over as it came.
+    /// The warning that a body which was to be decoded is delivered still encoded.
     private var undecodedWarning: String? {
         guard error == nil, let response, body.count > 0,
             let coding = ContentCoding.unknown(in: response), urlRequest?.isDecoded == true
@@ -13,8 +13,8 @@ extension Request {
         return "the body is as it came: its Content-Encoding is not known: \(SessionError.beginning(of: coding))"
     }
 
-    /// A retry policy that is never asked, because nobody has said that such a response is
-    /// a failure.
+    /// The warning that the retry policy is never asked, because no validator turns its statuses into
+    /// failures.
     private var policyWarning: String? {
         guard error == nil, let status = response?.status, status >= 400,
             parameters.options.validators.value.isEmpty,

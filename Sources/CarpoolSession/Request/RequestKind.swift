@@ -1,14 +1,14 @@
-/// What becomes of the bodies of a request.
+/// What is done with the bodies of a request.
 public enum RequestKind: String, Sendable {
     /// The response's body is kept with the request.
     case data
-    /// As `data`; made for what it sends, by POST unless it says otherwise (UP-02).
+    /// Like `data`, for a request that sends a body; the default method is POST (UP-02).
     case upload
-    /// Whoever reads gets the response's body as it comes; nothing of it is kept (ST-01).
+    /// The response's body is passed to the readers as it arrives; nothing of it is kept (ST-01).
     case stream
-    /// The response's body goes to a file (DL-01).
+    /// The response's body is written to a file (DL-01).
     case download
 
-    /// Whether the response takes long by its nature, so that its connection should be nobody else's.
+    /// Whether the response usually takes long, so that the request should not share its connection.
     var isLong: Bool { self == .stream || self == .download }
 }

@@ -31,7 +31,7 @@ extension RequestMachine {
         case ended(TransportError?, SessionError?)
         /// A validator has judged the response.
         case validated(String, index: Int, error: SessionError?)
-        /// No validator is left, and the receiver has done with the body what was asked for, or failed.
+        /// No validator is left, and the receiver has processed the body, or failed.
         case accepted(SessionError?)
         /// Whether a retrier may decide on the failure.
         case retriable(Bool)

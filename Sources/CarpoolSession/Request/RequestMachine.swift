@@ -34,7 +34,7 @@ struct RequestMachine {
         let rawValue: UInt8
         /// A call suspended the request.
         static let suspended = Holds(rawValue: 1)
-        /// The body waits until somebody has looked at the head (DR-03).
+        /// The body waits until the caller has seen the head (DR-03).
         static let head = Holds(rawValue: 2)
         /// A redirect decider was asked.
         static let redirect = Holds(rawValue: 4)
@@ -63,9 +63,9 @@ struct RequestMachine {
     var question = 0
     /// Events of calls, and what follows from them at once. They come first; there are hardly ever any.
     var urgent: [Action] = []
-    /// The event before ``turn``.
+    /// The event to send before ``turn``.
     var notice: SessionEvent?
-    /// What follows then.
+    /// The next step after ``notice``.
     var turn = Turn.wait
 
     /// What the pipeline does next by itself.
@@ -186,7 +186,7 @@ extension RequestMachine {
         return enter(.over, .complete)
     }
 
-    /// The task goes if the request is resumed.
+    /// Starts the task if the request is resumed.
     private mutating func beginTask() -> Action? {
         switch lifecycle {
         case .resumed: enter(.tasked(isStarted: true), then(.wait, .start, before: .didResumeTask))
@@ -211,12 +211,12 @@ extension RequestMachine {
         return true
     }
 
-    /// Notes why the request failed, unless an earlier reason is known.
+    /// Records why the request failed, unless an earlier reason is known.
     mutating func recordError(_ reason: SessionError) {
         if failure == nil { failure = reason }
     }
 
-    /// Notes why the request ends. A failure that a retrier may still forgive no longer counts.
+    /// Records why the request ends. A failure that a retrier may still recover from no longer counts.
     mutating func recordEnd(_ reason: SessionError) {
         switch state {
         case .deciding, .backingOff: failure = reason
@@ -227,14 +227,14 @@ extension RequestMachine {
         }
     }
 
-    /// Closes the open question and goes on elsewhere.
+    /// Closes the open question and continues with another step.
     mutating func go(to next: Turn, announcing event: SessionEvent? = nil) {
         question &+= 1
         notice = event
         turn = next
     }
 
-    /// Goes to the end: the files are written, then the serializers work.
+    /// Finishes the request: the files are written, then the serializers run.
     mutating func finish(announcing event: SessionEvent? = nil) {
         state = .settling
         go(to: .finish, announcing: event)

@@ -1,17 +1,17 @@
-/// Where a request is in its life, as whoever holds it has it (session model §1.2).
+/// Lifecycle state of a request, as its owner sees it (session model §1.2).
 public enum RequestState: String, Sendable {
-    /// Made, and not yet asked to go.
+    /// Created and not resumed yet.
     case initialized
-    /// On its way.
+    /// Active.
     case resumed
-    /// Held up by a call; goes on when it is resumed.
+    /// Suspended by a call; continues when it is resumed.
     case suspended
-    /// Over: with a response or an error.
+    /// Finished, with a response or an error.
     case finished
-    /// Ended by a call; stays so for ever, also when its transfer has still to wind up.
+    /// Cancelled by a call. This state is final, even while the transfer is still ending.
     case cancelled
 
-    /// Whether the model's table allows the step (`cancelled` and `finished` are final).
+    /// Whether the session model allows the transition (`cancelled` and `finished` are final).
     func canBecome(_ next: RequestState) -> Bool {
         switch (self, next) {
         case (.initialized, _): next != .initialized

@@ -1,6 +1,6 @@
 internal import CarpoolHTTP
 
-/// Which request each transfer belongs to, and the other way round. A transfer belongs to one request; a request has at most one at a time.
+/// Maps transfers to requests, and back. A transfer belongs to one request; a request has at most one transfer at a time.
 struct RequestTaskMap {
     private var requests: [Int: Request] = [:]
 

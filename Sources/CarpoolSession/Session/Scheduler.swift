@@ -1,24 +1,24 @@
 public import CarpoolSystem
 
-/// Does things later, on the session's loop: back-off, deadlines.
+/// Schedules work on the session's loop, such as back-off delays and deadlines.
 public protocol Scheduler: AnyObject {
-    /// The machine's monotonic clock as this turn of the loop sees it.
+    /// The monotonic clock, as read at the start of the current turn of the loop.
     var now: MonotonicTime { get }
-    /// Has the timer's action called after so many milliseconds; again armed, it moves.
+    /// Arms a timer: its action is called after so many milliseconds. A timer that is armed already is moved.
     func arm(_ timer: Timer, afterMilliseconds milliseconds: Int)
-    /// Takes a timer back.
+    /// Cancels a timer.
     func cancel(_ timer: Timer)
-    /// Runs a block on the loop, from any thread: for what comes from elsewhere, as the cancellation of a task may.
+    /// Runs a block on the loop; may be called from any thread, for example when a Swift task is cancelled.
     func post(_ block: @escaping @Sendable () -> Void)
-    /// Carries out long work slice by slice, in turns with all else, until it says that nothing is left.
+    /// Runs long work in slices, interleaved with other work, until it reports that nothing is left.
     func runInSlices(_ work: any SlicedWork)
 }
 
 extension Scheduler {
-    /// Up to so many steps are carried out at once.
+    /// The largest number of steps that are carried out in one turn.
     private static var stepsAtOnce: Int { 4 }
 
-    /// Carries out a step for each element: at once if they are few, else in slices, so that a crowd that waits for one thing does not hold up
+    /// Carries out a step for each element: in one turn if they are few, otherwise in slices, so that many waiting requests do not block
     /// the loop.
     public func forEach<Element>(of elements: [Element], _ step: @escaping (Element) -> Void) {
         guard elements.count > Self.stepsAtOnce else {

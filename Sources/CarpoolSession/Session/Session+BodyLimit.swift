@@ -2,9 +2,9 @@ internal import CarpoolHTTP
 
 // The limit of a response's body, `max_body_bytes`.
 extension Session {
-    /// Fails a response that announces a longer body than its request accepts; the body is not waited for.
+    /// Fails a response that announces a longer body than its request accepts, without waiting for the body.
     func checkBodyLength(of head: ResponseHead, for request: Request) {
-        // The bytes that a download resumes from are a part of the file that is limited.
+        // The bytes that a download resumes from count towards the limit of its file.
         let resumed = Int(clamping: request.download?.resumedAt ?? 0)
         request.hopBytes = resumed
         let limit = request.parameters.options.maximumBodyBytes.value
@@ -23,7 +23,7 @@ extension Session {
         throw tooLarge(request, limit, size: nil)
     }
 
-    /// The failure. What a download has received is removed: it is a part of a file that is too large.
+    /// The failure for a body over the limit. The partial file of a download is removed.
     private func tooLarge(_ request: Request, _ limit: Int, size: Int?) -> SessionError {
         request.download?.leavesPartialFile = false
         return SessionError(

@@ -2,10 +2,10 @@ internal import CarpoolHTTP
 internal import CarpoolSystem
 internal import Glibc
 
-// What the network's coming and going does to requests.
+// Effects of network changes on requests.
 extension Session {
-    /// How often a task that waits for the network is sent again at once, where looking at the network says that there is a way and the kernel
-    /// that there is none: more than a race with a change can take.
+    /// How often a task that waits for the network is sent again at once when the path is usable but the kernel reports no route:
+    /// more than a race with a network change can cause.
     private static let maximumContradictions = 3
 
     private func waitsForConnectivity(_ request: Request) -> Bool {
@@ -14,16 +14,17 @@ extension Session {
 
     // MARK: Waiting
 
-    /// The way to a hop's host, if there is none. While there is one to the world, who does not wait is not held up by looking.
+    /// Returns why there is no path to a hop's host; `nil` if there is one. Where the default route works, a request
+    /// that does not wait skips the check.
     func missingPath(for hop: TransportRequest, of request: Request) -> NetworkPath? {
         guard let connectivity, connectivity.isOffline || waitsForConnectivity(request) else { return nil }
         let path = connectivity.path(to: hop.url.origin.host, isFresh: false)
         return path.isWorthTrying ? nil : path
     }
 
-    /// Holds a hop back if it shall wait: the transport then counts the resource's time alone, as with everything that is held up, and lets it
-    /// through its queue like any other when it goes. Else it is sent all the same, to hear from the kernel that there is no way: over a
-    /// pooled connection, which stays for when there is one, it would hear nothing.
+    /// Holds a hop back if the request waits for connectivity: the transport then counts only the resource timeout, and queues the hop normally
+    /// when it is sent. Otherwise the hop is sent all the same, to get the kernel's error for the missing path: over a
+    /// pooled connection, which is kept for later, no error would come.
     func sendWithoutPath(_ hop: TransportRequest, for request: Request, _ path: NetworkPath) {
         guard waitsForConnectivity(request) else {
             var hop = hop
@@ -45,7 +46,7 @@ extension Session {
         }
         request.machine.holds.insert(.path)
         guard !history.hasToldWait else { return }
-        // Not before whoever resumed it knows that its task goes (EM-27).
+        // Not before the caller that resumed the request has the event of its task (EM-27).
         scheduler.arm(
             Timer { [self] in
                 guard history.wait != nil, !history.hasToldWait else { return }
@@ -54,7 +55,7 @@ extension Session {
             }, afterMilliseconds: 0)
     }
 
-    /// Whether a hop that has failed goes again when there is a way, because nothing of it was sent and there was none.
+    /// Whether a hop that has failed waits for a path and is sent again, because nothing of it was sent and there was no path.
     func waitsAgain(_ request: Request, after completion: TransferCompletion, of transfer: any TransportTask) -> Bool {
         guard let failure = completion.error, waitsForConnectivity(request), let connectivity,
             completion.metrics.requestMicroseconds == nil, request.error == nil, !request.isOver,
@@ -70,7 +71,7 @@ extension Session {
         var next = transfer.request
         let spent = completion.metrics.endMicroseconds / 1_000
         next.resourceTimeoutMilliseconds = max(1, next.resourceTimeoutMilliseconds &- spent)
-        // Nothing has happened: it is the same hop that goes later.
+        // Nothing was sent: the same hop is sent later.
         request.attempts[request.attempts.count - 1].hops.removeLast()
         let again = begin(next, for: request)
         if !path.isUsable { wait(with: again, of: request, path) }
@@ -80,7 +81,7 @@ extension Session {
 
     // MARK: Explaining
 
-    /// The failure under the name that it has with what is known of the network, and what is known.
+    /// Returns the failure, renamed by what is known of the network, and that knowledge.
     func explain(_ error: TransportError, of request: Request) -> (error: TransportError, failure: SessionError) {
         guard let connectivity, error.mayBeTheNetworks, let host = request.attempts.last?.hops.last?.url.origin.host
         else { return (error, .sessionTaskFailed(error)) }
@@ -92,7 +93,7 @@ extension Session {
 }
 
 extension TransportError {
-    /// Whether the state of the network says something about the failure: not if somebody has answered.
+    /// Whether the state of the network may explain the failure: not if a server has answered.
     fileprivate var mayBeTheNetworks: Bool {
         switch code {
         case .notConnectedToInternet, .cannotFindHost, .timedOut, .networkConnectionLost: true
@@ -101,8 +102,8 @@ extension TransportError {
         }
     }
 
-    /// The failure with what is known of the network: a name that nobody could be asked for is not unknown, and a host behind a route that refuses
-    /// is not silent.
+    /// The failure in view of the network's state: a name that no DNS server could be asked for is not unknown, and a host behind a rejecting route
+    /// did not time out.
     func judged(by path: NetworkPath) -> TransportError {
         let isOffline =
             switch code {
@@ -120,7 +121,7 @@ extension TransportError {
 }
 
 extension Request {
-    /// Its history with the network, made when first needed.
+    /// The request's history with the network, created when first needed.
     var networkHistory: NetworkHistory {
         if let network { return network }
         let made = NetworkHistory()
@@ -128,7 +129,7 @@ extension Request {
         return made
     }
 
-    /// Its task no longer waits for a way to its host.
+    /// Ends the task's wait for a path to its host.
     func endPathWait() {
         network?.endWait()
         machine.holds.remove(.path)

@@ -9,10 +9,10 @@ extension Session {
         handle(.ended(explanation?.error, explanation?.failure), of: request)
     }
 
-    /// Hands the end of a task to its receiver, before the validators: one that asks a client mentions the file.
+    /// Passes the end of a task to its receiver before the validators run: a client's validator gets the file of the body.
     func endTask(_ request: Request) {
         request.transfer = nil
-        // A session that ends takes its requests with it (session model 2.14).
+        // A session that ends aborts its requests (session model 2.14).
         guard !request.isLost, let receiver = request.receiver else { return }
         do throws(SessionError) {
             try receiver.request(request, didEndTaskWith: request.machine.taskError)
@@ -23,7 +23,7 @@ extension Session {
 
     // MARK: Validating
 
-    /// Asks a validator; the first that objects is the last that is asked (VA-08).
+    /// Asks a validator; after the first failure no other is asked (VA-08).
     func validate(_ request: Request, by index: Int) {
         let validators = request.parameters.options.validators.value
         guard request.error == nil, request.response != nil, index < validators.count else {
@@ -36,7 +36,7 @@ extension Session {
         }
     }
 
-    /// No validator objects to the response: its receiver does with the body what was asked for.
+    /// All validators accepted the response: the receiver processes the body.
     private func accept(_ request: Request) {
         failByRetryPolicy(request)
         guard request.error == nil, let receiver = request.receiver else {
@@ -50,7 +50,7 @@ extension Session {
         }
     }
 
-    /// A retry policy that goes by statuses may say that they are failures although nobody validates the response.
+    /// Fails a response whose status the retry policy retries, although no validator checks it.
     private func failByRetryPolicy(_ request: Request) {
         guard request.error == nil, let status = request.response?.status else { return }
         let isFailure = [configuration.interceptor, request.parameters.interceptor].contains { interceptor in
@@ -61,10 +61,10 @@ extension Session {
 
     // MARK: Retrying
 
-    /// The most attempts of one request: a retrier that never stops would have the record grow without end.
+    /// The most attempts of one request, so that a retrier that never stops cannot grow the record without limit.
     private static let maximumAttempts = 100
 
-    /// Notes the failure of the attempt, and asks the retriers only about one that no call has caused (RL-11).
+    /// Records the failure of the attempt, and reports whether the retriers are asked: not about one that a call has caused (RL-11).
     func noteFailureAndDecide(_ request: Request) {
         noteFailure(of: request)
         let isRetriable =
@@ -89,7 +89,7 @@ extension Session {
         }
     }
 
-    /// What a retrier's decision comes to: a body that is gone, and an account that is full, make a retry a failure.
+    /// Converts a retrier's decision: a body that cannot be sent again, or a full memory account, turns a retry into a failure.
     private func retryAnswer(
         _ result: RetryResult, from index: Int, to error: SessionError, for request: Request
     ) -> RequestMachine.RetryAnswer {
@@ -108,7 +108,7 @@ extension Session {
         }
     }
 
-    /// A retrier's error replaces those of the values that could not be made.
+    /// Replaces the errors of failed serializers with the retrier's error.
     private func replaceErrors(of request: Request, with error: SessionError) {
         request.results = request.results.map { result in
             guard result.error != nil else { return result }
@@ -127,12 +127,12 @@ extension Session {
 
     private func noteFailure(of request: Request) {
         let last = request.attempts.count - 1
-        // What a retrier makes of a failure, or a cancellation after it, is the request's error and not the attempt's.
+        // The error of a retrier, or of a cancellation after the failure, belongs to the request and not to the attempt.
         guard last >= 0, request.attempts[last].error == nil else { return }
         request.attempts[last].error = request.error
     }
 
-    /// Starts the timer of a retry. Also without a delay, so that other work has its turn.
+    /// Starts the timer of a retry; also for a delay of 0, so that other work gets its turn.
     func armRetry(of request: Request, milliseconds: Int) {
         let timer = Timer { [self] in
             request.retryTimer = nil
@@ -160,7 +160,7 @@ extension Session {
         handle(.settled, of: request)
     }
 
-    /// Runs the serializers. The readers of a stream have parsed all there is (session model 2.8).
+    /// Runs the serializers. The readers of a stream have parsed everything by then (session model 2.8).
     func serialize(_ request: Request) {
         guard request.stream == nil, !request.parameters.serializers.isEmpty else {
             if request.stream == nil { notify(.didParse(.unserialized(request.error)), of: request) }
@@ -187,7 +187,7 @@ extension Session {
 }
 
 extension SerializedResponse {
-    /// What the plain handler tells: the body as it is, or why there is none.
+    /// The result of the plain handler: the body as it is, or the error.
     static func unserialized(_ error: SessionError?) -> SerializedResponse {
         SerializedResponse(
             serializer: "none", result: error.map { .failure($0) } ?? .success(.none), durationMicroseconds: 0)

@@ -1,9 +1,9 @@
 internal import CarpoolHTTP
 
-// The life of a request on one page: `RequestMachine` decides, this carries out what it decides, and the other files of this folder have the
+// The life of a request on one page: `RequestMachine` decides, this file carries out what it decides, and the other files of this folder have the
 // effects. Calls, the transport, timers and answers of interceptors come in as events.
 extension Session {
-    /// Takes what has happened to a request and carries out all that follows from it. Returns whether it changed anything.
+    /// Handles an event of a request and carries out all that follows from it. Returns whether it changed anything.
     ///
     /// A call from inside, such as of a monitor that cancels the request, only changes what comes next: the loop that runs already carries it out.
     @discardableResult func handle(_ event: RequestMachine.Event, of request: Request) -> Bool {
@@ -12,7 +12,7 @@ extension Session {
         return true
     }
 
-    /// Carries out what is to be done now.
+    /// Carries out the pending actions.
     func advance(_ request: Request) {
         guard !request.isAdvancing else { return }
         request.isAdvancing = true

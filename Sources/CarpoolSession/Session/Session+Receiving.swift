@@ -1,7 +1,7 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-// What the transport reports of a hop: the head of its response, pieces of its body, its end.
+// Events of a hop from the transport: the head of the response, pieces of the body, the end.
 extension Session {
     /// The head of a response is complete.
     func didReceive(_ head: ResponseHead, of transfer: any TransportTask, for request: Request) {
@@ -28,7 +28,7 @@ extension Session {
         redirect(after: head, to: transfer.request, hop: hops, for: request)
     }
 
-    /// The head is that of the final response.
+    /// Accepts the head of the final response.
     func accept(_ head: ResponseHead, for request: Request) {
         request.timeline.initialResponse = WallClock.microseconds()
         if let receiver = request.receiver {
@@ -42,7 +42,7 @@ extension Session {
         checkBodyLength(of: head, for: request)
         // For a download the model has events for what is written, and none for the head (session model 2.7).
         if request.download == nil { notify(.taskDidReceiveResponse(head), of: request) }
-        // Only the first head is waited for: a caller that let it pass has seen it, and waits for the end.
+        // Holds only at the first head: a caller that has resumed the request has seen it, and waits for the end.
         if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.hold() }
     }
 
@@ -71,7 +71,7 @@ extension Session {
         _ bytes: UnsafeRawBufferPointer, to request: Request
     ) throws(SessionError) -> BodyDisposition {
         if let receiver = request.receiver { return try receiver.request(request, didReceive: bytes) }
-        // Bytes that cannot be written yet come again.
+        // Bytes that cannot be written yet are delivered again.
         guard !request.body.isFull else { return .pause }
         didReceiveData(bytes.count, for: request)
         try request.body.append(
@@ -85,7 +85,7 @@ extension Session {
         if request.receivePace.step(count, at: scheduler.now) { notifyProgress(of: request) }
     }
 
-    /// A hop has ended: another one follows, or the task is over. A request that is paused takes the end later.
+    /// A hop has ended: another one follows, or the task is over. A paused request handles the end when it is resumed.
     func didComplete(_ transfer: any TransportTask, _ completion: TransferCompletion, for request: Request) {
         guard mayEnd(request, completion) else {
             request.heldCompletion = Request.HeldCompletion(completion)
@@ -125,14 +125,14 @@ extension Session {
     /// Sends the events that come before the end of a task.
     private func willEndTask(_ request: Request, _ error: TransportError?, _ sent: TransportRequest) {
         guard let error else {
-            // The length is known now, whatever the head said.
+            // The length is final now, whatever the head announced.
             let count = request.receivePace.count
             if count > 0 { notify(.didProgress(count, total: count), of: request) }
             return
         }
         guard error.code.isAboutServerTrust else { return }
         notify(.taskDidReceiveChallenge(AuthenticationChallenge(serverTrustOf: sent)), of: request)
-        // With the system's trust it is the transport's error alone (session model 2.11).
+        // With the system's trust the failure is the transport's error (session model 2.11).
         guard sent.partition.trust != .system else { return }
         notify(.didFailTaskEarly(.sessionTaskFailed(error)), of: request)
     }
@@ -146,7 +146,7 @@ extension Session {
 }
 
 extension TransportError.Code {
-    /// Whether the certificate that the server has shown is the reason.
+    /// Whether the server's certificate is the reason.
     fileprivate var isAboutServerTrust: Bool {
         [
             .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,

@@ -1,15 +1,15 @@
 internal import CarpoolHTTP
 
-// From one hop to the next.
+// Redirects, from one hop to the next.
 extension Session {
-    /// A redirect's body is read and dropped, so that its connection can be used again, up to this size; a longer one is cut off.
+    /// The most bytes of a redirect's body that are read and dropped, so that its connection can be reused; a longer body is cut off.
     static let discardLimitBytes = 262_144
 
     private func redirectHandler(of request: Request) -> RedirectHandler {
         request.parameters.options.redirect.value
     }
 
-    /// Decides what follows from the head of a response with a status from 300 to 399.
+    /// Decides how to handle a response head with a status from 300 to 399.
     func redirect(after head: ResponseHead, to sent: TransportRequest, hop: Int, for request: Request) {
         request.redirection = redirectHandler(of: request).step(after: head, to: sent, hop: hop)
         switch request.redirection {
@@ -25,7 +25,7 @@ extension Session {
         }
     }
 
-    /// Asks a decider that may answer later. The body of the redirect waits for the answer, because it may be the one that is wanted.
+    /// Asks a redirect decider that may answer later. The body of the redirect waits, because it may become the final response's body.
     private func ask(
         _ decider: any RedirectDecider, about proposed: TransportRequest, _ head: ResponseHead,
         _ sent: TransportRequest, _ request: Request
@@ -46,12 +46,12 @@ extension Session {
         }
     }
 
-    /// Sends the next hop, if there is one, when one has ended. Returns whether there is.
+    /// Sends the next hop, if there is one, when a hop has ended. Returns whether there is one.
     func follow(_ request: Request, _ completion: TransferCompletion) -> Bool {
         let redirection = request.redirection
         request.redirection = .deliver
         request.machine.holds.remove(.redirect)
-        // A redirect whose body was cut off has done its duty.
+        // A redirect whose body was cut off at the limit is complete.
         let isWhole = completion.error == nil || request.hopBytes > Session.discardLimitBytes
         request.hopBytes = 0
         guard request.error == nil, isWhole, let sent = request.transfer?.request else { return false }
@@ -68,10 +68,10 @@ extension Session {
         _ hop: TransportRequest, after sent: TransportRequest, _ completion: TransferCompletion, for request: Request
     ) -> Bool {
         var next = hop
-        // The timeout of the whole request goes on; a hop for which no time is left ends at once.
+        // The timeout of the whole request keeps running; a hop for which no time is left ends at once.
         let spent = completion.metrics.endMicroseconds / 1_000
         next.resourceTimeoutMilliseconds = max(1, sent.resourceTimeoutMilliseconds &- spent)
-        // A redirect that was followed is no response, whatever becomes of the next hop.
+        // A followed redirect is not the response, whatever becomes of the next hop.
         request.response = nil
         request.attempts[request.attempts.count - 1].response = nil
         guard next.body.canBeSent else {

@@ -27,7 +27,7 @@ extension Session {
         handle(.made(hasAdapters: hasAdapters), of: request)
     }
 
-    /// The session's first, then the request's (RI-06).
+    /// The interceptors of a request: the session's first, then the request's (RI-06).
     func interceptors(of request: Request) -> [any RequestInterceptor] {
         let common = request.parameters.isExemptFromInterceptor ? nil : configuration.interceptor
         return switch (common, request.parameters.interceptor) {
@@ -90,7 +90,7 @@ extension Session {
         send(urlRequest, for: request)
     }
 
-    /// Hands one hop to the transport, to be sent when there is a way to its host if the request waits for one.
+    /// Passes one hop to the transport, at once or when there is a path to its host if the request waits for connectivity.
     func send(_ hop: TransportRequest, for request: Request) {
         guard let path = missingPath(for: hop, of: request) else {
             _ = begin(hop, for: request)
@@ -99,7 +99,7 @@ extension Session {
         sendWithoutPath(hop, for: request, path)
     }
 
-    /// Hands one hop to the transport.
+    /// Passes one hop to the transport.
     func begin(_ hop: TransportRequest, for request: Request) -> any TransportTask {
         request.letGoOfLastHop()
         request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
@@ -115,7 +115,7 @@ extension Session {
 
     // MARK: The request to send
 
-    /// Reads the parameters one by one: a copy of all of them costs as much as the rest.
+    /// Builds the request to send. Reads the parameters one by one, because a copy of all of them costs as much as the rest.
     private func urlRequest(for request: Request) throws(SessionError) -> TransportRequest {
         let url: HTTPURL
         let encoding = request.parameters.options.urlEncoding.value
@@ -150,19 +150,19 @@ extension Session {
         return made
     }
 
-    /// What the model refuses before anything is sent, at first and again after the adapters (SE-25). A GET may be an upload: then the body
-    /// is meant.
+    /// Checks what the model refuses before anything is sent, both before and after the adapters (SE-25). A GET may be an upload: then the body
+    /// is intended.
     private static func check(_ made: TransportRequest, of request: Request) throws(SessionError) {
         guard made.method == .get, request.parameters.kind != .upload else { return }
         if case .none = made.body, request.parameters.uploadable == nil { return }
         throw .bodyDataInGETRequest
     }
 
-    /// The request's own fields, then the session's that it does not bring itself, then the name of whoever made it.
+    /// The fields of the request: its own, then the session's without those it overrides, then the `User-Agent`.
     private func fields(_ own: [HTTPField], _ userAgent: HTTPField?) -> [HTTPField] {
         var fields = own
         fields.reserveCapacity(own.count + defaultFields.count + 1)
-        // Compared without case, but without making lower-case copies either: most requests bring few fields or none.
+        // Compared without case and without lower-case copies: most requests have few fields or none.
         for field in defaultFields where !own.contains(where: { $0.hasName(field.name) }) { fields.append(field) }
         if let userAgent, !fields.contains(where: { $0.hasName("user-agent") }) { fields.append(userAgent) }
         return fields

@@ -1,7 +1,7 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// Whether what has come for a request is where it belongs. While it is not, the end of its transfer, or of the request, waits.
+/// Whether the received body of a request is completely written. Until then the end of its transfer, or of the request, is deferred.
 final class Settlement {
     /// Whether nothing waits any more.
     var isDone = false
@@ -11,13 +11,13 @@ final class Settlement {
 
 // Bodies are written in the background, so that the end of a transfer comes before its last byte is in a file.
 extension Session {
-    /// A request that has failed or was cancelled waits so long for a disk, in milliseconds. One that has succeeded waits until its body is
-    /// written: without the body it has not succeeded.
+    /// How long a failed or cancelled request waits for a disk, in milliseconds. A successful one waits until its body is
+    /// written, because it is not complete without it.
     private static let patienceMilliseconds = 1_000
 
     // MARK: The end of a transfer
 
-    /// Whether the end of a transfer may be told: not before what has come is written. When it is, ``goOnEnding(_:)`` follows.
+    /// Whether the end of a transfer may be announced: not before its body is written. When it is, ``goOnEnding(_:)`` follows.
     func isSettled(_ request: Request, _ completion: TransferCompletion) -> Bool {
         if request.settlement == nil {
             guard request.mustSettle else { return true }
@@ -53,14 +53,14 @@ extension Session {
         }
     }
 
-    /// Takes the end of the transfer that has waited.
+    /// Handles the deferred end of the transfer.
     private func goOnEnding(_ request: Request) {
         guard let completion = request.heldCompletion, let transfer = request.transfer else { return }
         request.heldCompletion = nil
         delegate.transferDidComplete(transfer, completion.value)
     }
 
-    /// Notes that nothing waits; `false` if that was so already.
+    /// Ends the wait. Returns `false` if it had ended already.
     private func endWait(_ settlement: Settlement) -> Bool {
         guard !settlement.isDone else { return false }
         settlement.isDone = true
@@ -69,7 +69,7 @@ extension Session {
         return true
     }
 
-    /// Has the request wait no longer than ``patienceMilliseconds``. A body that is not whole by then is dropped.
+    /// Limits the wait of the request to ``patienceMilliseconds``. A body that is not complete by then is dropped.
     private func limit(_ settlement: Settlement, of request: Request, then: @escaping () -> Void) {
         guard settlement.timer == nil else { return }
         let timer = Timer { [self] in
@@ -81,11 +81,11 @@ extension Session {
         scheduler.arm(timer, afterMilliseconds: Session.patienceMilliseconds)
     }
 
-    /// A file cannot be written: its request fails.
+    /// Fails the request because a file cannot be written.
     func didFailToKeep(_ request: Request, _ error: SessionError) {
         guard case .tasked = request.machine.state else { return }
         request.recordError(error)
-        // What completes the body hears of it too.
+        // The completion of the settlement gets the error too.
         guard request.settlement == nil else { return }
         request.body.discard()
         request.transfer?.cancel()
@@ -93,14 +93,14 @@ extension Session {
 
     // MARK: The end of a request
 
-    /// Whether there is nothing to do for the files of a request that is over.
+    /// Whether a request that is over has no files to close or remove.
     func hasNoFiles(_ request: Request) -> Bool { request.receiver == nil && isBodyComplete(of: request) }
 
     private func isBodyComplete(of request: Request) -> Bool {
         !request.body.mustBeCompleted || request.settlement?.isDone == true
     }
 
-    /// Has files closed, and those removed that nobody wants; then the request is over but for its serializers.
+    /// Closes the files, and removes those that are not wanted; then only the serializers are left.
     func settleEnd(of request: Request, then: @escaping () -> Void) {
         let isComplete = isBodyComplete(of: request)
         let settlement = Settlement()
@@ -117,14 +117,14 @@ extension Session {
     }
 }
 
-// MARK: What its file tells a request
+// MARK: Events of the body's file
 extension Request {
-    /// Whether something of what has come is not where it belongs.
+    /// Whether a part of the body is not written yet.
     var mustSettle: Bool {
         !isRedirected && (body.mustBeCompleted || receiver?.mustSettle == true)
     }
 
-    /// Whether the response only leads elsewhere.
+    /// Whether the response is a redirect to follow.
     var isRedirected: Bool {
         if case .follow = redirection { return true }
         return false
@@ -136,13 +136,13 @@ extension Request {
         return false
     }
 
-    /// Goes on with a body that had to wait because its file was full.
+    /// Resumes a body that was paused because its file's buffer was full.
     public func goOnKeepingBody() { session.proceed(self) }
 
-    /// Fails, because its body's file cannot be written.
+    /// Fails the request because its body's file cannot be written.
     public func failToKeepBody(_ error: SessionError) { session.didFailToKeep(self, error) }
 
-    /// Runs work that may block in the background, on the account of the request. It is not refused, since the request is under way.
+    /// Runs blocking work on a background thread, counted for the request. It is not refused, since the request is in progress.
     public func inBackground<Value: Sendable>(
         _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) {
@@ -150,7 +150,7 @@ extension Request {
         files.runAlways(for: files.shareOfRequest(self), work, then: then)
     }
 
-    /// Moves the body to a file of the session's spool, if it is in memory. If that fails it stays in memory, and the reason is given.
+    /// Moves the body to a file of the session's spool, if it is in memory. If that fails it stays in memory, and the completion gets the error.
     public func spillBody(completion: @escaping (SessionError?) -> Void) {
         if spilling != nil {
             spilling?.append(completion)
@@ -164,7 +164,7 @@ extension Request {
                 var failure: SessionError?
                 if case .failure(let error) = result { failure = error }
                 let isStillThere = attempts.count == attempt && body.count == count && body.isKeptInMemory
-                // A file that was removed before it was whole has no path: the body in memory stays.
+                // A file that was removed before it was complete has no path: the body in memory stays.
                 let isKept = failure == nil && isStillThere && file.path != nil
                 if isKept { body.adopt(file) } else { file.discard() }
                 let waiting = spilling ?? []

@@ -1,8 +1,8 @@
 internal import CarpoolHTTP
 
-// The steps of a request that are about the body that it sends (§2.6).
+// The steps of a request that concern the body that it sends (§2.6).
 extension Session {
-    /// The most hops of one attempt that are owed to bodies made anew: an origin that breaks every connection is not asked for ever.
+    /// Maximum resends per attempt that need a regenerated body.
     private static let maximumRenewedHops = 16
 
     /// Creates the body of an upload.
@@ -36,7 +36,7 @@ extension Session {
 
     // MARK: Sending
 
-    /// A hop has left the queue: from now on its body is asked for.
+    /// A hop has left the queue: from now on its body may be requested.
     func didStart(_ transfer: any TransportTask, for request: Request) {
         guard let upload = request.upload else { return }
         if case .none = transfer.request.body { return }
@@ -47,7 +47,7 @@ extension Session {
         tell(UploadProgress(sentBytes: 0, totalBytes: transfer.request.body.lengthBytes), of: request)
     }
 
-    /// A piece of the body was taken by the network.
+    /// A piece of the body was sent to the network.
     func didSend(_ count: Int, of transfer: any TransportTask, for request: Request) {
         let progress = UploadProgress(
             sentBytes: transfer.bodyPosition, totalBytes: transfer.request.body.lengthBytes)
@@ -60,7 +60,7 @@ extension Session {
         notify(.didUpload(told), of: request)
     }
 
-    /// A hop is over: what it sent last is told.
+    /// A hop is over: reports its last upload progress.
     func didEndSending(of request: Request) {
         guard let told = request.upload?.pace.finish() else { return }
         notify(.didUpload(told), of: request)
@@ -68,8 +68,8 @@ extension Session {
 
     // MARK: Sending again
 
-    /// Asks for a new body where the one that was sent in part is needed again: after a redirect that keeps it, and on a new connection. Gives
-    /// false if there is nobody to ask.
+    /// Requests a new body where one that was sent in part is needed again: after a redirect that keeps it, and on a new connection. Returns
+    /// `false` if the body cannot be made again.
     func renewBody(of hop: TransportRequest, for request: Request) -> Bool {
         guard let uploadable = request.parameters.uploadable, uploadable.canRepeat, let attempt = request.attempts.last,
             attempt.hops.count < Session.maximumRenewedHops
@@ -95,14 +95,14 @@ extension Session {
 }
 
 extension Request {
-    /// Whether the body can be sent once more, from its first byte.
+    /// Whether the body can be sent again from its first byte.
     var canSendBodyAgain: Bool {
         if let uploadable = parameters.uploadable { return uploadable.canRepeat }
         guard case .source(let source) = parameters.body else { return true }
         return source.canRestart
     }
 
-    /// Where a body that is given piece by piece goes, while it may be given.
+    /// The feed of a body that is given in pieces, while it accepts them.
     public var feed: BodyFeed? {
         guard !isOver else { return nil }
         for body in [transfer?.request.body, urlRequest?.body, parameters.body] {
@@ -113,13 +113,13 @@ extension Request {
 }
 
 extension RequestBody {
-    /// Whether its first byte is there to be sent.
+    /// Whether the first byte of the body is available.
     var canBeSent: Bool {
         guard case .source(let source) = self else { return true }
         return source.canRestart
     }
 
-    /// Whether it is somebody's who may take his time, so that its connection should be nobody else's.
+    /// Whether the client sends the body in pieces, which may take long, so that the connection should not be shared.
     var isFed: Bool {
         guard case .source(let source) = self else { return false }
         return source.mayWait
@@ -127,7 +127,7 @@ extension RequestBody {
 }
 
 extension TransportRequest {
-    /// Says what the body is, whatever was said before.
+    /// Sets the type of the body, replacing an earlier one.
     mutating func replaceContentType(with type: String) {
         fields.removeAll { $0.isNamed("content-type") }
         if let field = try? HTTPField(name: "Content-Type", value: type) { fields.append(field) }

@@ -5,46 +5,46 @@ internal import CarpoolSystem
 public final class Session {
     /// Its name, unique among its user's.
     public let name: String
-    /// The user whose session it is, as in ``ConnectionPartition/user``; `nil` for the process's own user.
+    /// The user who owns the session, as in ``ConnectionPartition/user``; `nil` for the process's own user.
     public let user: UInt32?
-    /// What its requests have in common; never changes (SE-06).
+    /// The common settings of its requests; immutable (SE-06).
     public let configuration: SessionConfiguration
     /// Requests that are not over yet.
     public var activeRequests: [Request] { Array(active.values) }
     private var active: [ObjectIdentifier: Request] = [:]
-    /// Whether the monitors know that it is invalid: the last event of a session.
+    /// Whether the event of the invalidation, the last of a session, was sent.
     private var hasToldInvalidity = false
     /// How many requests are not over yet.
     public var activeCount: Int { active.count }
-    /// How many of them are with the transport (TM-01).
+    /// How many requests have a transfer (TM-01).
     public var taskCount: Int { delegate.tasks.count }
-    /// Whether it still takes requests.
+    /// Whether the session was invalidated and takes no more requests.
     public private(set) var isInvalid = false
-    /// How many requests it has been asked for.
+    /// How many requests were created.
     public private(set) var requestCount = 0
 
     let transport: any Transport
     let scheduler: any Scheduler
     let spool: any BodySpool
-    /// Keeps files without waiting for a disk.
+    /// Writes files without blocking on the disk.
     let files: FileStore
     /// Receives the events of all requests.
     let eventMonitor: any EventMonitor
     let streamMemory: StreamMemory
     /// An object that lives as long as the session, such as its share of a quota. Requests keep their session after it is invalidated.
     public var account: AnyObject?
-    /// The account of what requests take besides what came with their calls; `nil` for no bound.
+    /// The account of the memory that requests take in addition to their calls; `nil` for no limit.
     public var memory: (any RequestMemory)?
-    /// What is known of the network; `nil` if nobody looks.
+    /// The state of the network; `nil` if it is not watched.
     let connectivity: (any Connectivity)?
     let delegate: SessionDelegate
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 
-    /// How many fields each of its requests gets from it.
+    /// How many fields the session adds to each request.
     public var fieldCount: Int { defaultFields.count }
 
-    /// Makes a session over a transport; the scheduler and whoever knows the network are of the transport's loop.
+    /// Makes a session over a transport; the scheduler and the connectivity belong to the transport's loop.
     public init(
         name: String, user: UInt32? = nil, configuration: SessionConfiguration, transport: any Transport,
         scheduler: any Scheduler, spool: any BodySpool, files: FileStore, eventMonitor: any EventMonitor,
@@ -65,8 +65,8 @@ public final class Session {
         defaultFields = Session.defaultFields(of: configuration)
     }
 
-    /// The configuration's fields, and `Accept-Language` if languages are known. `Accept-Encoding` is the transport's, which decodes what it asks
-    /// for; `User-Agent` names the client, and so is the request's.
+    /// The configuration's fields, and `Accept-Language` if languages are configured. `Accept-Encoding` is set by the transport, which decodes what
+    /// it requests; `User-Agent` names the client, and so belongs to the request.
     private static func defaultFields(of configuration: SessionConfiguration) -> [HTTPField] {
         let fields = configuration.fields
         guard !configuration.languages.isEmpty, !fields.contains(where: { $0.hasName("accept-language") }) else {
@@ -88,16 +88,16 @@ public final class Session {
         return request
     }
 
-    /// Ends every request that is not over (SE-17). Gives how many were ended; new ones are welcome.
+    /// Cancels every active request (SE-17). Returns how many were cancelled; the session still takes new ones.
     @discardableResult public func cancelAllRequests() -> Int {
         var count = 0
         for request in activeRequests where request.cancel() { count += 1 }
         return count
     }
 
-    /// Takes no more requests; those under way go on, or fail with `session_invalidated` if they are to end (SE-19). The monitors are told
-    /// when the last one is over (EM-01).
-    /// - Parameter carryOut: ends each of the requests that are to end, now or later: there may be many.
+    /// Invalidates the session: it takes no more requests. Active ones continue, or fail with `session_invalidated` (SE-19). The monitors get the
+    /// event when the last one is over (EM-01).
+    /// - Parameter carryOut: aborts each of the requests that are to be aborted, now or later: there may be many.
     public func invalidate(
         cancelling: Bool,
         carryOut: (_ requests: [Request], _ end: @escaping (Request) -> Void) -> Void = { $0.forEach($1) }
@@ -107,7 +107,7 @@ public final class Session {
         tellInvalidity()
     }
 
-    /// Sends an event to the session's monitor, then, unless it is about the task, to the monitors of the request (EM-01 to EM-44).
+    /// Sends an event to the session's monitor, then, unless it concerns the task, to the monitors of the request (EM-01 to EM-44).
     func notify(_ event: SessionEvent, of request: Request) {
         eventMonitor.receive(event, of: request)
         guard !request.parameters.eventMonitors.isEmpty, !event.isOfTask else { return }
@@ -116,12 +116,12 @@ public final class Session {
         }
     }
 
-    /// Takes a request that is over from the table.
+    /// Removes a request that is over from the table.
     func forget(_ request: Request) {
         active[ObjectIdentifier(request)] = nil
     }
 
-    /// Tells that the session is invalid, once its last request is over.
+    /// Announces that the session is invalid, once its last request is over.
     func tellInvalidity() {
         guard isInvalid, active.isEmpty, !hasToldInvalidity else { return }
         hasToldInvalidity = true
@@ -136,7 +136,7 @@ extension Session {
         request.transfer?.pause()
     }
 
-    /// Continues a transfer, or takes the end that came meanwhile, unless something else still pauses the request.
+    /// Continues a transfer, or handles its deferred end, unless something else still pauses the request.
     func proceed(_ request: Request) {
         guard !request.isHeldUp, let transfer = request.transfer else { return }
         if let completion = request.heldCompletion {

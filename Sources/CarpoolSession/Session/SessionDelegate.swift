@@ -1,6 +1,6 @@
 internal import CarpoolHTTP
 
-/// Finds the request of a transfer, and hands the transport's events on to its session (SD-01).
+/// Maps the events of transfers to their requests, and passes them on to the session (SD-01).
 final class SessionDelegate: TransferDelegate {
     var tasks = RequestTaskMap()
 

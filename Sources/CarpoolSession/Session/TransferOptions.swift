@@ -1,18 +1,18 @@
 public import CarpoolHTTP
 
-/// The settings that sessions and requests have in common. A request takes those of its session where it has none of its own.
+/// The common settings of sessions and requests. A request inherits those of its session that it does not set.
 ///
-/// Their defaults stand here and nowhere else in this target.
+/// The defaults are declared only here.
 public struct TransferOptions {
     /// How servers' certificates are judged.
     public var trust = Setting(ConnectionPartition.Trust.system)
     /// The versions of HTTP that may be used.
     public var httpVersion = Setting(HTTPVersionPolicy.automatic)
-    /// What happens to characters that a URL must not contain.
+    /// How characters that a URL must not contain are handled.
     public var urlEncoding = Setting(URLEncoding.percent)
-    /// What happens on a redirect.
+    /// How redirects are handled.
     public var redirect = Setting(RedirectHandler.follow)
-    /// Judge the response, in order (VA-08).
+    /// The validators of the response, in order (VA-08).
     public var validators = Setting([any ResponseValidator]())
     /// When requests to send are made (SE-11).
     public var setup = Setting(RequestSetup.lazy)
@@ -26,15 +26,15 @@ public struct TransferOptions {
     public var waitsForConnectivity = Setting(false)
     /// Whether bodies are decoded (gzip, deflate, br, zstd).
     public var decodesContent = Setting(true)
-    /// The most decoded bytes per encoded byte.
+    /// The largest ratio of decoded to encoded bytes.
     public var maximumDecodingRatio = Setting(200)
-    /// The most bytes of a response's body, decoded; of a download, those of its file. More fail the request with `response_too_large`.
+    /// The most bytes of a response's body, decoded; for a download, of its file. A larger one fails the request with `response_too_large`.
     public var maximumBodyBytes = Setting(Int.max)
 
-    /// Every default.
+    /// Makes options with every default.
     @inlinable public init() {}
 
-    /// These settings, and those of `base` where nothing is given here.
+    /// Returns these settings, with those of `base` where none is set here.
     func merged(over base: borrowing TransferOptions) -> TransferOptions {
         var merged = self
         merged.trust.inherit(base.trust)
@@ -56,24 +56,24 @@ public struct TransferOptions {
 
 /// A setting with a default.
 public struct Setting<Value> {
-    /// What is in force: the value that was given, or the inherited one, or the default.
+    /// The effective value: the one that was set, or the inherited one, or the default.
     public private(set) var value: Value
-    /// Whether a value was given here, rather than inherited.
+    /// Whether a value was set here, rather than inherited.
     public private(set) var isGiven = false
 
     init(_ standard: Value) { value = standard }
 
-    /// The value that was given; `nil` if there is none.
+    /// The value that was set here; `nil` if there is none.
     public var given: Value? { isGiven ? value : nil }
 
-    /// Gives a value; `nil` changes nothing.
+    /// Sets a value; `nil` changes nothing.
     public mutating func set(_ new: Value?) {
         guard let new else { return }
         value = new
         isGiven = true
     }
 
-    /// Takes the value of a session's setting unless one was given here.
+    /// Inherits the value of a session's setting unless one was set here.
     mutating func inherit(_ base: Setting) {
         if !isGiven { value = base.value }
     }
