@@ -2,7 +2,7 @@ public import CarpoolHTTP
 
 /// An adapter made of a closure (RI-09); it retries nothing.
 public final class Adapter: RequestInterceptor {
-    /// Gets the request to change, whose it is, and whom to answer, once.
+    /// Receives the request to change, the request it belongs to, and the completion, to be called once.
     public typealias Body = (TransportRequest, Request, @escaping (Result<TransportRequest, SessionError>) -> Void) ->
         Void
 

@@ -1,4 +1,4 @@
 extension AllowedCharacters {
-    /// What needs no encoding anywhere in a URL or a form (RFC 3986, section 2.3).
+    /// The characters that need no encoding anywhere in a URL or a form (RFC 3986, section 2.3).
     static let unreserved = AllowedCharacters(besidesAlphanumerics: "-._~")
 }

@@ -1,39 +1,39 @@
 internal import CarpoolHTTP
 
-/// What a server wants to know of who sends a request, or what it shows of itself (EM-02).
+/// An authentication challenge: a server asks for credentials, or presents its certificate (EM-02).
 public struct AuthenticationChallenge: Equatable, Sendable {
-    /// What it is about.
+    /// The authentication method of the challenge.
     public enum Method: String, Sendable {
         /// A certificate, on a new connection.
         case serverTrust = "ServerTrust"
-        /// Name and password (RFC 7617).
+        /// User name and password (RFC 7617).
         case basic = "HTTPBasic"
-        /// A digest of them (RFC 7616).
+        /// A digest of user name and password (RFC 7616).
         case digest = "HTTPDigest"
-        /// Windows' own.
+        /// NTLM, of Windows.
         case ntlm = "HTTPNTLM"
         /// Kerberos (RFC 4559).
         case negotiate = "HTTPNegotiate"
     }
 
-    /// What it is about.
+    /// The authentication method.
     public let method: Method
-    /// The server's name.
+    /// The host name of the server.
     public let host: String
-    /// The server's port.
+    /// The port of the server.
     public let port: Int
-    /// What the server calls the place that it guards; `nil` if it has no name.
+    /// The realm, as the server names it; `nil` if it has no name.
     public let realm: String?
     /// How often a credential was refused: 1 if the request has sent one.
     public let previousFailureCount: Int
 
-    /// The certificate of a server.
+    /// The challenge for the certificate of a server.
     init(serverTrustOf request: TransportRequest) {
         let origin = request.url.origin
         (method, host, port, realm, previousFailureCount) = (.serverTrust, origin.host, Int(origin.port), nil, 0)
     }
 
-    /// What a response asks for (RFC 9110, section 11.6.1), in the first of its challenges that is known; `nil` if there is none.
+    /// The first known challenge of a response (RFC 9110, section 11.6.1); `nil` if there is none.
     init?(_ head: ResponseHead, to request: TransportRequest) {
         guard head.status == 401 else { return nil }
         let challenges = head.fields.all("www-authenticate").flatMap(ChallengeList.parse)
@@ -52,7 +52,7 @@ public struct AuthenticationChallenge: Equatable, Sendable {
 }
 
 extension AuthenticationChallenge.Method {
-    /// The method of an authentication scheme, whose name has no case.
+    /// The method of an authentication scheme, whatever the case of its name.
     fileprivate init?(scheme: String) {
         switch scheme {
         case "basic": self = .basic

@@ -1,10 +1,10 @@
 public import CarpoolHTTP
 internal import CarpoolSystem
 
-/// Authenticates requests, and gets a new credential when the old one has run out or is refused (AI-01 to AI-14): once, however many requests
+/// Authenticates requests, and refreshes the credential when it has expired or is rejected (AI-01 to AI-14): once, however many requests
 /// wait for it.
 ///
-/// There is one for each session, shared by everybody who sends in it.
+/// Each session has one, shared by all clients of the session.
 public final class AuthenticationInterceptor: RequestInterceptor {
     private enum Answer {
         case adaptation(TransportRequest, (Result<TransportRequest, SessionError>) -> Void)
@@ -16,12 +16,12 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         let answer: Answer
     }
 
-    /// After so many retries a request that carries another credential than the present one is not sent again: something behind this interceptor
-    /// replaces what it sets, and the request would go round for ever.
+    /// The most retries of a request that carries another credential than the current one: something behind this interceptor
+    /// replaces the credential, and the request would be retried without end.
     static let maximumStaleRetries = 16
 
     private let authenticator: any Authenticator
-    /// `nil` for that of each request's session.
+    /// The scheduler; `nil` for that of each request's session.
     private let scheduler: (any Scheduler)?
     private let refreshTimeoutMilliseconds: Int
     private var state: AuthenticationState
@@ -30,11 +30,11 @@ public final class AuthenticationInterceptor: RequestInterceptor {
 
     /// Makes an interceptor.
     /// - Parameters:
-    ///   - authenticator: Knows how the credential is used.
-    ///   - credential: What is sent first; without one every request fails until there is one.
-    ///   - window: How often it may be refreshed; `nil` for as often as the origin likes.
-    ///   - refreshTimeoutMilliseconds: How long a refresh may take; then everybody who waits for it fails.
-    ///   - scheduler: Keeps the time; `nil` for the session that a refresh is for.
+    ///   - authenticator: applies the credential to requests.
+    ///   - credential: the first credential; without one every request fails until one is set.
+    ///   - window: limits the refreshes; `nil` for no limit.
+    ///   - refreshTimeoutMilliseconds: the longest time for a refresh; then every request that waits for it fails.
+    ///   - scheduler: runs the timers; `nil` for the session that a refresh is for.
     public init(
         authenticator: any Authenticator, credential: OAuth2Credential? = nil,
         window: RefreshWindow? = RefreshWindow(),
@@ -46,22 +46,22 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         state = AuthenticationState(credential: credential, window: window)
     }
 
-    /// Whether the present credential may be sent though it should be replaced.
+    /// Whether the current credential may be sent although it should be refreshed.
     private var isGood: Bool { credential.map { !authenticator.isExpired($0) } ?? false }
 
     private var now: MonotonicTime { scheduler?.now ?? .read() }
 
-    /// The present credential.
+    /// The current credential.
     public var credential: OAuth2Credential? { state.credential }
 
-    /// Replaces the credential, or takes it away (AI-13): from now on everything goes by it, those who wait too, and what a refresh that is under
-    /// way brings is dropped.
+    /// Replaces or removes the credential (AI-13): all requests use the new one, waiting ones too, and the result of a refresh in
+    /// progress is dropped.
     public func setCredential(_ credential: OAuth2Credential?) {
         let requiresRefresh = credential.map(authenticator.requiresRefresh) ?? false
         perform(state.set(credential, at: now, requiresRefresh: requiresRefresh))
     }
 
-    /// Puts the credential into the request, once there is a good one.
+    /// Applies the credential to the request, once there is a valid one.
     public func adapt(
         _ urlRequest: TransportRequest, for request: Request,
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
@@ -75,7 +75,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         perform(state.adapt(ticket, at: now, requiresRefresh: requiresRefresh, isGood: isGood))
     }
 
-    /// Sends a request that was refused again with a new credential (AI-07 to AI-09).
+    /// Retries a rejected request with a new credential (AI-07 to AI-09).
     public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
         guard let urlRequest = request.urlRequest, let response = request.response,
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
@@ -94,9 +94,9 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         return lastTicket
     }
 
-    // MARK: Acting
+    // MARK: Actions
 
-    /// Whoever is answered may ask again from inside: the state has made up its mind before the first action.
+    /// Performs actions. A completion may call back into the interceptor: the state is already updated before the first action.
     private func perform(_ actions: [AuthenticationState.Action]) {
         guard let scheduler = scheduler ?? waiters.first?.value.session.scheduler else {
             for action in actions { perform(action) }
@@ -104,7 +104,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         }
         let version = state.version
         scheduler.forEach(of: actions) { [self] action in
-            // Many actions are carried out over several turns, in which another credential may be set.
+            // Many actions are performed over several turns of the loop, in which another credential may be set.
             guard case .apply(let ticket, _) = action, state.version != version else { return perform(action) }
             adapt(ticket)
         }

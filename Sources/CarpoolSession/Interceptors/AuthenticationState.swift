@@ -1,22 +1,22 @@
 internal import CarpoolSystem
 
-/// Who may go, who waits, and when a credential is refreshed (AI-02 to AI-13): decides; ``AuthenticationInterceptor`` acts.
+/// Decides which requests proceed or wait, and when a credential is refreshed (AI-02 to AI-13); ``AuthenticationInterceptor`` acts.
 ///
-/// There is never more than one refresh under way, and every ticket that is handed in comes back in exactly one action.
+/// At most one refresh is in progress, and every ticket that is handed in is returned in exactly one action.
 struct AuthenticationState {
-    /// One adaptation or one retry that asks.
+    /// One adaptation or retry that waits for an answer.
     typealias Ticket = Int
 
     enum Action {
-        /// The adaptation goes on with this credential.
+        /// The adaptation proceeds with this credential.
         case apply(Ticket, OAuth2Credential)
         /// The adaptation fails.
         case refuse(Ticket, SessionError)
-        /// The request is sent again.
+        /// The request is retried.
         case retry(Ticket)
         /// The request fails with this error and its own.
         case giveUp(Ticket, SessionError)
-        /// A new credential is to be got for this one; the ticket is one of those that wait for it.
+        /// This credential is to be refreshed; the ticket is one of those that wait for it.
         case refresh(number: Int, OAuth2Credential, for: Ticket)
     }
 
@@ -27,13 +27,13 @@ struct AuthenticationState {
 
     private enum Phase {
         case idle
-        /// Superseded: somebody has set a credential meanwhile, so that the answer counts for nothing; but until it comes no other refresh begins.
+        /// Superseded: a new credential was set meanwhile, so that the answer is ignored; but no other refresh begins before it arrives.
         case refreshing(number: Int, Trigger, isSuperseded: Bool)
-        /// Since then neither has the credential changed nor has a request been adapted.
+        /// The refresh failed. Since then neither has the credential changed nor has a request been adapted.
         case failed(SessionError)
     }
 
-    /// The most that wait for one refresh: as many as one client may have under way. Each costs some hundred bytes.
+    /// The most adaptations and retries that wait for one refresh: as many as one client may have active. Each costs some hundred bytes.
     static let maximumWaiting = 10_000
 
     private(set) var credential: OAuth2Credential?
@@ -41,9 +41,9 @@ struct AuthenticationState {
     private var phase = Phase.idle
     private var adaptations: [Ticket] = []
     private var retries: [Ticket] = []
-    /// Goes up with every new credential.
+    /// The version of the credential, which grows with every new one.
     private(set) var version = 0
-    /// The last refresh, and for which version it was begun.
+    /// The last refresh, and the credential version that it was started for.
     private var last = (number: 0, version: 0)
 
     init(credential: OAuth2Credential?, window: RefreshWindow?) {
@@ -51,15 +51,15 @@ struct AuthenticationState {
         self.window = window
     }
 
-    /// How many wait.
+    /// The number of adaptations and retries that wait.
     var waiting: Int { adaptations.count + retries.count }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// A request is adapted (AI-02 to AI-06).
     /// - Parameters:
-    ///   - requiresRefresh: Whether the present credential should be replaced before it is used.
-    ///   - isGood: Whether it can still be used, if it cannot be replaced.
+    ///   - requiresRefresh: whether the current credential should be refreshed before it is used.
+    ///   - isGood: whether it can still be used if the refresh fails.
     mutating func adapt(
         _ ticket: Ticket, at now: MonotonicTime, requiresRefresh: Bool, isGood: Bool = false
     ) -> [Action] {
@@ -76,8 +76,8 @@ struct AuthenticationState {
         return beginRefreshIfIdle(at: now, isGood: isGood)
     }
 
-    /// A request was refused for its credential (AI-07 to AI-09).
-    /// - Parameter hasUsed: Whether it was sent with the present credential.
+    /// A request was rejected because of its credential (AI-07 to AI-09).
+    /// - Parameter hasUsed: whether it was sent with the current credential.
     mutating func retry(_ ticket: Ticket, at now: MonotonicTime, hasUsed: Bool) -> [Action] {
         guard credential != nil else { return [.giveUp(ticket, .missingCredential)] }
         guard hasUsed else { return [.retry(ticket)] }
@@ -87,8 +87,8 @@ struct AuthenticationState {
         return beginRefreshIfIdle(at: now, isGood: false)
     }
 
-    /// A refresh has ended: with an answer, or because its time is over (AI-10, AI-11).
-    /// - Parameter isGood: Whether the credential that was to be replaced can still be used.
+    /// A refresh has ended, with an answer or by its timeout (AI-10, AI-11).
+    /// - Parameter isGood: whether the old credential can still be used.
     mutating func refreshEnded(
         _ number: Int, _ result: Result<OAuth2Credential, SessionError>, at now: MonotonicTime, isGood: Bool = false
     ) -> [Action] {
@@ -103,13 +103,13 @@ struct AuthenticationState {
             credential = new
             version &+= 1
             return release(adaptations: { .apply($0, new) }, retries: { .retry($0) })
-        // A credential that the origin has refused is not good, whatever its end.
+        // A credential that the origin has rejected is not good, whatever its expiry.
         case .failure(let error): return fail(error, isGood: isGood && trigger == .adaptation)
         }
     }
 
-    /// Somebody has set a credential, or taken it away (AI-13). Those that wait go by it.
-    /// - Parameter requiresRefresh: Whether the new credential should be replaced before it is used.
+    /// A credential was set or removed (AI-13). The waiting requests use it.
+    /// - Parameter requiresRefresh: whether the new credential should be refreshed before it is used.
     mutating func set(
         _ credential: OAuth2Credential?, at now: MonotonicTime, requiresRefresh: Bool
     ) -> [Action] {
@@ -140,7 +140,7 @@ struct AuthenticationState {
         return [.refresh(number: last.number, credential, for: ticket)]
     }
 
-    /// There is no new credential. Requests that can do with the old one go with it: what is not needed fails none.
+    /// Handles a failed refresh. Requests that can use the old credential proceed with it: a refresh that is not needed fails no request.
     private mutating func fail(_ error: SessionError, isGood: Bool) -> [Action] {
         if isGood, let credential {
             return release(adaptations: { .apply($0, credential) }, retries: { .giveUp($0, error) })
@@ -149,7 +149,7 @@ struct AuthenticationState {
         return release(adaptations: { .refuse($0, error) }, retries: { .giveUp($0, error) })
     }
 
-    /// A refresh that was given up may still bring a credential: then the old one is worth nothing any more, since its refresh token is used up.
+    /// Handles the late result of an abandoned refresh: its credential replaces the old one, whose refresh token is used up.
     private mutating func keepLate(_ result: Result<OAuth2Credential, SessionError>, of number: Int) {
         guard case .success(let new) = result, last == (number, version) else { return }
         credential = new
@@ -157,7 +157,7 @@ struct AuthenticationState {
         phase = .idle
     }
 
-    /// In the order in which they came, adaptations first.
+    /// Releases all that wait in the order of their arrival, adaptations first.
     private mutating func release(adaptations one: (Ticket) -> Action, retries other: (Ticket) -> Action) -> [Action] {
         let actions = adaptations.map(one) + retries.map(other)
         adaptations = []

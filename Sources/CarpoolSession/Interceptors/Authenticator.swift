@@ -1,15 +1,15 @@
 public import CarpoolHTTP
 internal import CarpoolSystem
 
-/// How a credential is used, and how its refusal is told from other failures (AI-01).
+/// Applies a credential to requests, and recognizes its rejection among other failures (AI-01).
 public protocol Authenticator: CredentialRefresher {
-    /// Whether the credential should be replaced before anything more is sent with it.
+    /// Whether the credential should be refreshed before anything more is sent with it.
     func requiresRefresh(_ credential: OAuth2Credential) -> Bool
-    /// Whether the credential is of no use any more. One that is not is sent if a refresh before its end cannot be had.
+    /// Whether the credential has expired. One that has not is sent if an early refresh fails.
     func isExpired(_ credential: OAuth2Credential) -> Bool
-    /// Puts the credential into a request.
+    /// Applies the credential to a request.
     func apply(_ credential: OAuth2Credential, to urlRequest: inout TransportRequest) throws(SessionError)
-    /// Whether the request carries this very credential, and not an older one.
+    /// Whether the request carries this credential, and not an older one.
     func isRequest(_ urlRequest: TransportRequest, authenticatedWith credential: OAuth2Credential) -> Bool
     /// Whether the request failed because of its credential.
     func didRequest(
@@ -19,7 +19,7 @@ public protocol Authenticator: CredentialRefresher {
 }
 
 extension Authenticator {
-    /// By the machine's clock.
+    /// Compares the expiry with the wall clock.
     public func isExpired(_ credential: OAuth2Credential) -> Bool {
         credential.expires.map { $0 <= WallClock.microseconds() } ?? false
     }

@@ -1,6 +1,6 @@
 /// The challenges of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
 ///
-/// Commas separate challenges and parameters alike: what has no `=` after its first token, or a blank before it, begins a challenge.
+/// Commas separate both challenges and parameters: a token without `=`, or with a blank before it, begins a challenge.
 struct ChallengeList {
     /// One challenge.
     struct Challenge: Equatable {
@@ -19,7 +19,7 @@ struct ChallengeList {
     private var rest: ArraySlice<UInt8>
     private var challenges: [Challenge] = []
 
-    /// The challenges of a field's value. What breaks the grammar is passed over up to the next comma.
+    /// Parses the challenges of a field's value. Invalid text is skipped up to the next comma.
     static func parse(_ field: String) -> [Challenge] {
         var list = ChallengeList(rest: Array(field.utf8)[...])
         while !list.rest.isEmpty { list.parseElement() }
@@ -38,7 +38,7 @@ struct ChallengeList {
             return skipToComma()
         }
         challenges.append(Challenge(scheme: token.lowercased()))
-        // The first parameter follows its scheme without a comma; a token68 has no name and is passed over.
+        // The first parameter follows its scheme without a comma; a token68 has no name and is skipped.
         guard hasBlank else { return skipToComma() }
         let name = self.token()
         skip(ChallengeList.isBlank)
@@ -46,8 +46,8 @@ struct ChallengeList {
         skipToComma()
     }
 
-    /// Reads what follows a parameter's name, and adds it to the last challenge, if there is one. A token68 may end with `==`, and
-    /// is no parameter.
+    /// Reads what follows a parameter's name, and adds the parameter to the last challenge, if there is one. A token68 may end with `==`, and
+    /// is not a parameter.
     private mutating func addParameter(_ name: String) {
         rest = rest.dropFirst()
         skip(ChallengeList.isBlank)
@@ -57,7 +57,7 @@ struct ChallengeList {
         challenges[last].parameters.append(Parameter(name: name.lowercased(), value: value))
     }
 
-    /// A quoted string without quotes and backslashes (RFC 9110, section 5.6.4); one without an end ends with the field.
+    /// Reads a quoted string without quotes and backslashes (RFC 9110, section 5.6.4); an unterminated one ends with the field.
     private mutating func quotedString() -> String {
         rest = rest.dropFirst()
         var bytes: [UInt8] = []

@@ -1,7 +1,7 @@
-/// Gets a new credential for an old one (AI-01): asks a token endpoint, a client, or a program's closure.
+/// Refreshes a credential (AI-01): by a token endpoint, a client, or a program's closure.
 public protocol CredentialRefresher: AnyObject {
-    /// Gives the new credential. Answers once, now or later, on the session's loop. What it sends itself must not go through the interceptor that
-    /// waits for it.
+    /// Returns the new credential. Answers once, now or later, on the session's loop. The refresher's own requests must not pass through the
+    /// interceptor that waits for it.
     func refresh(
         _ credential: OAuth2Credential, for session: Session,
         completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void)
@@ -9,13 +9,13 @@ public protocol CredentialRefresher: AnyObject {
 
 /// The credential of an OAuth 2.0 client (RFC 6749, section 1.4 and 1.5; RFC 6750).
 public struct OAuth2Credential: Equatable, Sendable {
-    /// What is sent as `Authorization: Bearer`.
+    /// The access token, sent as `Authorization: Bearer`.
     public var accessToken: String
-    /// What a new access token is got with, if the server gives one.
+    /// The refresh token, if the server issued one.
     public var refreshToken: String?
-    /// When the access token ends, in microseconds since 1970; `nil` if it is not known.
+    /// When the access token expires, in microseconds since 1970; `nil` if it is not known.
     public var expires: Int64?
-    /// When a refresh brought it, in microseconds since 1970; `nil` for one that was set, whose age is not known.
+    /// When a refresh returned it, in microseconds since 1970; `nil` for one that was set, whose age is not known.
     public internal(set) var issued: Int64?
 
     /// Makes a credential.

@@ -1,21 +1,21 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// What a retry policy knows of a failure.
+/// The input of a retry policy: the facts of a failure.
 public struct FailedAttempt: Sendable {
-    /// How often the request was sent again already.
+    /// How often the request was retried already.
     public var retryCount: Int
     /// The method that was sent, as the adapters left it.
     public var method: String
-    /// The status of the last response, whatever failed afterwards (RT-10); `nil` if there was none.
+    /// The status of the last response, whatever failed afterwards (RT-10); `nil` if there was no response.
     public var status: Int?
-    /// The URL error's number of the failure, or of what it wraps (RT-08).
+    /// The URL error code of the failure, or of the failure that it wraps (RT-08).
     public var errorCode: Int?
     /// The value of the response's `Retry-After`.
     public var retryAfter: String?
     /// The wall clock, in seconds since 1970.
     public var now: Int64 = 0
-    /// A number from 0 up to 1, by chance.
+    /// A random number from 0 up to 1.
     public var chance = 0.0
 
     /// Makes one from its parts.
@@ -27,7 +27,7 @@ public struct FailedAttempt: Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// What a request tells that has just failed.
+    /// The facts of a request that has just failed.
     init(of request: Request, dueTo error: SessionError) {
         let method = request.urlRequest?.method ?? request.parameters.method
         self.init(

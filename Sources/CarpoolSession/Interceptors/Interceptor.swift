@@ -2,28 +2,28 @@ public import CarpoolHTTP
 
 /// Several adapters and retriers as one interceptor (RI-04, RI-05).
 ///
-/// Each adapter gets what the one before made; the first failure ends the chain. Retriers are asked one at a time until one of them says more
-/// than ``RetryResult/doNotRetry``.
+/// Each adapter gets the result of the one before; the first failure ends the chain. Retriers are asked one at a time until one of them decides
+/// something other than ``RetryResult/doNotRetry``.
 public final class Interceptor: RequestInterceptor {
-    /// The first element that keeps a credential, for whoever has a new one.
+    /// The first element that holds a credential, so that a new one can be set.
     public let authentication: AuthenticationInterceptor?
-    /// The statuses that are failures although nobody validates the response, because a retry policy says so.
+    /// The statuses that a retry policy treats as failures although no validator checks the response.
     public let statusesWithoutValidation: Set<Int>
-    /// The statuses that are retried once something says that they are failures.
+    /// The statuses that are retried once something treats them as failures.
     let retriedStatuses: Set<Int>
 
-    /// Whether all of its adapters do.
+    /// Whether all adapters adapt at once.
     public let adaptsAtOnce: Bool
 
     private let adapters: [any RequestAdapter]
     private let retriers: [any RequestRetrier]
 
-    /// Makes an interceptor: the adapters or retriers come first, then the interceptors, each in its order.
+    /// Makes an interceptor: the adapters or retriers run first, then the interceptors, each in the given order.
     public init(
         adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
         interceptors: [any RequestInterceptor] = []
     ) {
-        // Most are made for one request, of adapters and retriers alone: then nothing is copied.
+        // Most are made for one request, of adapters or retriers alone: then nothing is copied.
         var (adapters, retriers) = (adapters, retriers)
         for interceptor in interceptors {
             adapters.append(interceptor)
@@ -35,7 +35,7 @@ public final class Interceptor: RequestInterceptor {
         var authentication: AuthenticationInterceptor?
         var statuses: Set<Int> = []
         var retried: Set<Int> = []
-        // There is one policy, nearly always; its sets are shared, not made anew for each request.
+        // There is nearly always one policy; its sets are shared, not copied for each request.
         func join(_ set: inout Set<Int>, _ more: Set<Int>) { set = set.isEmpty ? more : set.union(more) }
         for retrier in self.retriers {
             if let policy = (retrier as? PolicyRetrier)?.policy {
@@ -54,12 +54,12 @@ public final class Interceptor: RequestInterceptor {
         retriedStatuses = retried
     }
 
-    /// Has every adapter change the request, in order.
+    /// Applies every adapter to the request, in order.
     public func adaptAtOnce(_ urlRequest: inout TransportRequest) {
         for adapter in adapters { adapter.adaptAtOnce(&urlRequest) }
     }
 
-    /// Has every adapter change the request, in order; those that ask somebody are waited for.
+    /// Applies every adapter to the request, in order, and waits for those that answer later.
     public func adapt(
         _ urlRequest: TransportRequest, for request: Request,
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
@@ -78,7 +78,7 @@ public final class Interceptor: RequestInterceptor {
                 adapter.adaptAtOnce(&urlRequest)
                 continue
             }
-            // The last one's answer is the answer.
+            // The answer of the last adapter is the result.
             guard !others.isEmpty else { return adapter.adapt(urlRequest, for: request, completion: completion) }
             let answer = PendingAnswer<Result<TransportRequest, SessionError>>()
             adapter.adapt(urlRequest, for: request) { answer.give($0) }

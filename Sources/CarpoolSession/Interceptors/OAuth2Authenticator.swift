@@ -1,7 +1,7 @@
 public import CarpoolHTTP
 public import CarpoolSystem
 
-/// OAuth 2.0 with bearer tokens (RFC 6750): the access token goes into `Authorization`, and status 401 says that it is refused.
+/// OAuth 2.0 with bearer tokens (RFC 6750): the access token is sent in `Authorization`, and status 401 means that it was rejected.
 public final class OAuth2Authenticator: Authenticator {
     private let refresher: any CredentialRefresher
     private let refreshBeforeMilliseconds: Int
@@ -9,10 +9,10 @@ public final class OAuth2Authenticator: Authenticator {
 
     /// Makes an authenticator.
     /// - Parameters:
-    ///   - refresher: Gets new credentials.
-    ///   - refreshBeforeMilliseconds: A credential with less time left than that is replaced before it is used: 5 minutes (AI-14), but at most a
+    ///   - refresher: refreshes credentials.
+    ///   - refreshBeforeMilliseconds: a credential with less time left is refreshed before it is used: 5 minutes (AI-14), but at most a
     ///     tenth of the life of a token that a refresh brought, so that short-lived tokens are used too.
-    ///   - wallClock: Gives microseconds since 1970.
+    ///   - wallClock: returns microseconds since 1970.
     public init(
         refresher: any CredentialRefresher, refreshBeforeMilliseconds: Int = 300_000,
         wallClock: @escaping () -> Int64 = { WallClock.microseconds() }
@@ -22,7 +22,7 @@ public final class OAuth2Authenticator: Authenticator {
         self.wallClock = wallClock
     }
 
-    /// Whether less time is left than wanted. A credential that does not say when it ends is good until it is refused.
+    /// Whether less than the configured time is left. A credential without an expiry is valid until it is rejected.
     public func requiresRefresh(_ credential: OAuth2Credential) -> Bool {
         guard let expires = credential.expires else { return false }
         var (margin, isEndless) = Int64(refreshBeforeMilliseconds).multipliedReportingOverflow(by: 1_000)
@@ -34,15 +34,15 @@ public final class OAuth2Authenticator: Authenticator {
         return isEndless || overflow || expires < limit
     }
 
-    /// A token is replaced in the last of so many parts of its life at the earliest.
+    /// A token is refreshed at the earliest in the last of so many parts of its lifetime.
     private static let partsOfLife: Int64 = 10
 
-    /// Whether the credential says that its end has come.
+    /// Whether the credential has an expiry, and it has passed.
     public func isExpired(_ credential: OAuth2Credential) -> Bool {
         credential.expires.map { $0 <= wallClock() } ?? false
     }
 
-    /// Replaces whatever `Authorization` there is.
+    /// Sets `Authorization`, replacing an existing one.
     public func apply(_ credential: OAuth2Credential, to urlRequest: inout TransportRequest) throws(SessionError) {
         guard let field = SetHeaderAdapter.bearerField(credential.accessToken) else { throw .unusableCredential }
         SetHeaderAdapter(field).adaptAtOnce(&urlRequest)
@@ -61,7 +61,7 @@ public final class OAuth2Authenticator: Authenticator {
         response.status == 401
     }
 
-    /// Has the refresher get a new credential.
+    /// Refreshes the credential with the refresher.
     public func refresh(
         _ credential: OAuth2Credential, for session: Session,
         completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void

@@ -1,11 +1,11 @@
-// What is printed of a credential tells nobody its tokens.
+// The description of a credential does not contain its tokens.
 extension OAuth2Credential: CustomStringConvertible, CustomReflectable {
-    /// What there is of it, and when it ends.
+    /// Which tokens exist, and when the access token expires.
     public var description: String {
         let refresh = refreshToken == nil ? "no refresh token" : "a refresh token"
         return "OAuth2Credential(an access token, \(refresh), expires: \(expires.map { "\($0)" } ?? "unknown"))"
     }
 
-    /// Nothing: a mirror would show the tokens.
+    /// Empty: a mirror would show the tokens.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

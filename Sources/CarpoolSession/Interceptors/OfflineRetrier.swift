@@ -1,35 +1,35 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// Sends requests again that have failed because the network was not there, when it is back (RT-12).
+/// Retries requests that failed because the network was unavailable, when it is available again (RT-12).
 ///
-/// A failure that says so is retried as soon as there is a way to the host again, at once if there is one, whatever the method: nothing was
-/// sent. A request that was lost under way is retried once, if sending it twice does no more than sending it once and the network was seen to
-/// go while it was under way. Each request waits its own time.
+/// A failure to connect is retried as soon as there is a path to the host again, at once if there is one, whatever the method: nothing was
+/// sent. A request that lost its connection while active is retried once, if its method is idempotent and the network was seen to
+/// fail in that time. Each request has its own waiting time.
 public final class OfflineRetrier: RequestInterceptor {
-    /// The numbers of the URL errors that mean that nothing was sent.
+    /// The URL error codes which mean that nothing was sent.
     public let codes: Set<Int>
-    /// How long a request waits, in milliseconds.
+    /// The longest time that a request waits, in milliseconds.
     public let waitMilliseconds: Int
     /// The methods that may be sent twice.
     public let methods: Set<String>
-    /// `nil` for those of each request's session.
+    /// The state of the network; `nil` for that of each request's session.
     private let connectivity: (any Connectivity)?
     private let scheduler: (any Scheduler)?
 
-    /// What may be the end of a request under way whose network goes: timed out, connection lost, and offline.
+    /// The codes of a request that the loss of the network may have ended: timed out, connection lost, and offline.
     private static let lostCodes: Set<Int> = [-1_001, -1_005, -1_009]
-    /// Requests that were lost together do not come back together: up to so many milliseconds are left to chance.
+    /// The random part of the delay, in milliseconds, so that requests that failed together are not retried together.
     private static let jitterMilliseconds = 100
 
     /// Makes a retrier.
     /// - Parameters:
-    ///   - connectivity: Knows when there is a way again; `nil` for what the request's session knows. In a session that knows nothing of the network, a
-    ///     request is sent again once, when its time to wait is over.
-    ///   - scheduler: Keeps the time; `nil` for the request's session.
-    ///   - waitMilliseconds: How long a request waits.
-    ///   - codes: The numbers of the URL errors that mean that nothing was sent.
-    ///   - methods: The methods that may be sent twice.
+    ///   - connectivity: reports when there is a path again; `nil` for that of the request's session. In a session without one, a
+    ///     request is retried once, after the waiting time.
+    ///   - scheduler: runs the timers; `nil` for that of the request's session.
+    ///   - waitMilliseconds: the longest time that a request waits.
+    ///   - codes: the URL error codes which mean that nothing was sent.
+    ///   - methods: the methods that may be sent twice.
     public init(
         connectivity: (any Connectivity)? = nil, scheduler: (any Scheduler)? = nil, waitMilliseconds: Int = 5_000,
         codes: Set<Int> = [-1_009], methods: Set<String> = RetryPolicy.idempotentMethods
@@ -41,7 +41,7 @@ public final class OfflineRetrier: RequestInterceptor {
         self.methods = methods
     }
 
-    /// Answers when there is a way, or when the time is over.
+    /// Answers when there is a path, or when the waiting time is over.
     public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
         guard let code = error.urlErrorCode ?? error.underlying?.urlErrorCode,
             let host = request.attempts.last?.hops.last?.url.origin.host
@@ -55,7 +55,7 @@ public final class OfflineRetrier: RequestInterceptor {
             guard path.isUsable else {
                 return wait(for: host, connectivity, request) { completion($0 ? .retry : .doNotRetry) }
             }
-            // The kernel has refused it a second time, and nothing has changed.
+            // The kernel has refused the request a second time, and the network has not changed.
             guard history.changesAtRetry != connectivity.changes else { return completion(.doNotRetry) }
             history.changesAtRetry = connectivity.changes
             return completion(.retry)
@@ -69,7 +69,7 @@ public final class OfflineRetrier: RequestInterceptor {
         wait(for: host, connectivity, request) { completion($0 ? again : .doNotRetry) }
     }
 
-    /// Without knowledge of the network only time can help.
+    /// Retries once after the waiting time, for lack of knowledge of the network.
     private func retryOnce(_ request: Request) -> RetryResult {
         guard !request.networkHistory.hasRetriedLoss else { return .doNotRetry }
         request.networkHistory.hasRetriedLoss = true
@@ -81,7 +81,7 @@ public final class OfflineRetrier: RequestInterceptor {
         return methods.contains(sent.method.rawValue) || sent.fields.contains { $0.hasName("idempotency-key") }
     }
 
-    /// Calls the body once: with whether there is a way, or not at all if the request ends meanwhile.
+    /// Calls the body once, with whether there is a path, or not at all if the request ends meanwhile.
     private func wait(
         for host: String, _ connectivity: any Connectivity, _ request: Request, _ body: @escaping (Bool) -> Void
     ) {

@@ -1,7 +1,7 @@
-/// The one answer to a question that may be answered at once, later, twice or never: the first answer counts, every other is dropped.
+/// A completion that accepts one answer, immediate or later; further answers are dropped.
 ///
-/// An answer that comes while the question is still being asked is handed back instead of called for, so that a chain of any length of
-/// immediate answers is a loop and not a recursion.
+/// An answer that arrives during the call is returned instead of passed to a closure, so that a chain of
+/// immediate answers is a loop and not a recursion, whatever its length.
 final class PendingAnswer<Value> {
     private enum Stage {
         case asking
@@ -12,7 +12,7 @@ final class PendingAnswer<Value> {
 
     private var stage = Stage.asking
 
-    /// Whoever was asked answers.
+    /// Delivers the answer.
     func give(_ value: Value) {
         switch stage {
         case .asking: stage = .answered(value)
@@ -23,7 +23,7 @@ final class PendingAnswer<Value> {
         }
     }
 
-    /// The answer, if it has come; else the body is called with it when it comes.
+    /// Returns the answer, if it has arrived; otherwise the body is called with it when it arrives.
     func take(orLater body: @escaping (Value) -> Void) -> Value? {
         guard case .answered(let value) = stage else {
             stage = .waiting(body)

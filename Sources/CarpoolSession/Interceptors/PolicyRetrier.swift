@@ -1,15 +1,15 @@
-/// Retries as a policy says.
+/// Retries according to a policy.
 public final class PolicyRetrier: RequestInterceptor {
-    /// Who decides.
+    /// The policy that decides.
     public let policy: RetryPolicy
 
     /// Makes a retrier.
     public init(_ policy: RetryPolicy) { self.policy = policy }
 
-    /// It leaves every request as it is.
+    /// Always `true`: requests are not changed.
     public var adaptsAtOnce: Bool { true }
 
-    /// Has the policy decide, at once.
+    /// Returns the policy's decision at once.
     public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {
         completion(policy.decide(FailedAttempt(of: request, dueTo: error)))
     }

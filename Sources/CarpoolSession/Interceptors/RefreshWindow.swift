@@ -1,10 +1,10 @@
 public import CarpoolSystem
 
-/// How often a credential may be refreshed in a stretch of time (AI-12): what stops a loop with an origin that refuses every credential.
+/// Limits the refreshes of a credential within a time window (AI-12), to stop a loop with an origin that rejects every credential.
 public struct RefreshWindow: Equatable, Sendable {
-    /// The length of the stretch, in milliseconds.
+    /// The length of the window, in milliseconds.
     public let intervalMilliseconds: Int
-    /// The most refreshes in it; 0 allows none at all.
+    /// The most refreshes within the window; 0 allows none.
     public let maximumAttempts: Int
     private var attempts: [MonotonicTime] = []
 
@@ -14,7 +14,7 @@ public struct RefreshWindow: Equatable, Sendable {
         self.maximumAttempts = maximumAttempts
     }
 
-    /// Whether one more refresh may begin; if so, it counts from now on. Forgets those that have left the window.
+    /// Returns whether one more refresh may begin, and counts it if so. Refreshes that have left the window are removed.
     public mutating func admit(at now: MonotonicTime) -> Bool {
         attempts.removeAll { $0.advanced(milliseconds: intervalMilliseconds) < now }
         guard attempts.count < maximumAttempts else { return false }

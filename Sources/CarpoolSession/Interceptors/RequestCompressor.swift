@@ -14,7 +14,7 @@ public final class RequestCompressor: RequestInterceptor {
         case gzip
     }
 
-    /// What is done with a request that has a `Content-Encoding` already.
+    /// How a request that already has a `Content-Encoding` is handled.
     public enum Duplicate: String, Sendable {
         /// The adaptation fails with `duplicate_header` (CO-04).
         case error
@@ -28,7 +28,7 @@ public final class RequestCompressor: RequestInterceptor {
     private let duplicate: Duplicate
     private let minimumBytes: Int
 
-    /// The level that the model's two bytes `78 5E` stand for (CO-07; RFC 1950, section 2.2).
+    /// The compression level of the model's two header bytes `78 5E` (CO-07; RFC 1950, section 2.2).
     private static let level: Int32 = 5
 
     /// Makes a compressor. Bodies of fewer than `minimumBytes` pass unchanged (CO-03).
@@ -38,7 +38,7 @@ public final class RequestCompressor: RequestInterceptor {
         self.minimumBytes = minimumBytes
     }
 
-    /// Gives the request with its body compressed: a large one by a thread of the worker.
+    /// Returns the request with a compressed body; a large one is compressed by a thread of the worker.
     public func adapt(
         _ urlRequest: TransportRequest, for request: Request,
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
@@ -80,7 +80,7 @@ public final class RequestCompressor: RequestInterceptor {
         }
     }
 
-    /// The body, if it is to be compressed.
+    /// Returns the body if it is to be compressed.
     private func bodyToCompress(of request: TransportRequest) throws(SessionError) -> [UInt8]? {
         guard case .bytes(let body) = request.body, body.count >= minimumBytes else { return nil }
         guard request.fields.contains(where: { $0.isNamed("content-encoding") }) else { return body }

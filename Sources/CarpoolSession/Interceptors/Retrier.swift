@@ -1,6 +1,6 @@
 /// A retrier made of a closure (RI-09); it adapts nothing.
 public final class Retrier: RequestInterceptor {
-    /// Gets the request that failed, why it did, and whom to answer, once.
+    /// Receives the failed request, its error, and the completion, to be called once.
     public typealias Body = (Request, SessionError, @escaping (RetryResult) -> Void) -> Void
 
     private let body: Body

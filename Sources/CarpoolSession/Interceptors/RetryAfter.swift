@@ -1,6 +1,6 @@
-/// The field with which an origin says when to come back (RFC 9110, section 10.2.3).
+/// The field `Retry-After` (RFC 9110, section 10.2.3).
 enum RetryAfter {
-    /// How long to wait from now, in milliseconds: the field's value is a number of seconds or a date. 0 if that has passed, `nil` if the value is
+    /// The delay from now, in milliseconds: the field's value is a number of seconds or a date. 0 if that has passed, `nil` if the value is
     /// neither.
     static func milliseconds(_ text: String, now: Int64) -> Int? {
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -1,25 +1,25 @@
-/// When a failed request is sent again, and after how long (RT-01 to RT-10): a value that decides; ``PolicyRetrier`` asks it.
+/// When a failed request is retried, and after which delay (RT-01 to RT-10): a value that decides; ``PolicyRetrier`` asks it.
 public struct RetryPolicy: Equatable, Sendable {
-    /// How often a request is sent *again* at most (RT-01).
+    /// The most retries of a request (RT-01).
     public var limit = 2
-    /// What the delay is multiplied by from retry to retry (RT-02); at least 2.
+    /// The factor of the delay from retry to retry (RT-02); at least 2.
     public let base: Int
     /// The delay before the first retry, in milliseconds (RT-03).
     public var scaleMilliseconds = 500
     /// The methods that may be sent twice (RT-05).
     public var methods: Set<String> = RetryPolicy.idempotentMethods
-    /// The statuses that are worth another try (RT-06).
+    /// The statuses that are retried (RT-06).
     public var statuses: Set<Int> = RetryPolicy.transientStatuses
-    /// The numbers of the URL errors that are worth another try (RT-07).
+    /// The URL error codes that are retried (RT-07).
     public var codes: Set<Int> = RetryPolicy.transientCodes
-    /// Whether no retry comes before the time that the response's `Retry-After` asks for (RFC 9110, section 10.2.3).
+    /// Whether the delay is at least that of the response's `Retry-After` (RFC 9110, section 10.2.3).
     public var respectsRetryAfter = false
-    /// Which part of the back-off is left to chance, from 0 to 1, so that clients that failed together do not come back together: the delay is
+    /// The random fraction of the back-off, from 0 to 1, so that clients that failed together do not retry together: the delay is
     /// drawn from `delay * (1 - jitter)` to `delay`.
     public var jitter = 0.0
-    /// The longest delay in milliseconds, also where `Retry-After` asks for more; `nil` for 30 days.
+    /// The longest delay in milliseconds, which also limits `Retry-After`; `nil` for 30 days.
     public var maximumDelayMilliseconds: Int?
-    /// Whether a response of one of the ``statuses`` is a failure although nobody validates it.
+    /// Whether a response with one of the ``statuses`` is a failure although no validator checks it.
     public var retriesWithoutValidation = false
 
     /// The standard policy.
@@ -31,7 +31,7 @@ public struct RetryPolicy: Equatable, Sendable {
         self.base = base
     }
 
-    /// The policy for connections that are lost under a request, and for nothing else (RT-11).
+    /// The policy that retries lost connections only (RT-11).
     public static func connectionLost(base: Int = 2) -> RetryPolicy? {
         var policy = RetryPolicy(base: base)
         policy?.statuses = []
@@ -39,29 +39,29 @@ public struct RetryPolicy: Equatable, Sendable {
         return policy
     }
 
-    /// Methods of which a second sending does no more than the first (RFC 9110, section 9.2.2).
+    /// The idempotent methods (RFC 9110, section 9.2.2).
     public static let idempotentMethods: Set<String> = ["DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"]
-    /// Statuses of failures that pass.
+    /// The statuses of transient failures.
     public static let transientStatuses: Set<Int> = [408, 500, 502, 503, 504]
-    /// URL errors that pass.
+    /// The URL error codes of transient failures.
     public static let transientCodes: Set<Int> = [
         -996, -997, -1_001, -1_003, -1_004, -1_005, -1_006, -1_009, -1_011, -1_018, -1_019, -1_020, -1_200, -1_201,
         -1_204, -2_000, -3_006, -3_007,
     ]
-    /// No delay is longer, in milliseconds: 30 days, the longest duration that the daemon takes from anybody.
+    /// The longest delay, in milliseconds: 30 days, the longest duration that the daemon accepts.
     public static let longestDelayMilliseconds = 2_592_000_000
 
-    /// The statuses that have to be made failures where nobody validates.
+    /// The statuses that are failures even without a validator.
     public var statusesWithoutValidation: Set<Int> { retriesWithoutValidation ? statuses : [] }
 
-    /// Decides: the limit first, then the method, then the status or else the error (RT-08).
+    /// Decides: checks the limit first, then the method, then the status or else the error (RT-08).
     public func decide(_ attempt: FailedAttempt) -> RetryResult {
         guard attempt.retryCount < limit, methods.contains(attempt.method) else { return .doNotRetry }
         let isWorthIt = attempt.status.map(statuses.contains) == true || attempt.errorCode.map(codes.contains) == true
         return isWorthIt ? .retryWithDelay(milliseconds: delay(attempt)) : .doNotRetry
     }
 
-    /// How long to wait, in milliseconds. Chance takes from the back-off alone: never comes a retry earlier than `Retry-After` says.
+    /// The delay, in milliseconds. The jitter applies to the back-off alone: a retry is never earlier than `Retry-After`.
     func delay(_ attempt: FailedAttempt) -> Int {
         let longest = min(maximumDelayMilliseconds ?? .max, RetryPolicy.longestDelayMilliseconds)
         let backOff = min(backOff(attempt.retryCount), longest)

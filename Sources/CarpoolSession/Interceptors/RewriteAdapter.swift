@@ -1,25 +1,26 @@
 public import CarpoolHTTP
 
-/// Sends every request elsewhere: parts of its URL are replaced.
+/// Rewrites the URL of every request: parts of it are replaced.
 public final class RewriteAdapter: RequestInterceptor {
-    /// What is replaced; a part that is `nil` stays.
+    /// The parts to replace; a part that is `nil` stays.
     public struct Parts: Equatable, Sendable {
-        /// `http` or `https`. Without ``port`` it brings its own port.
+        /// `http` or `https`. Without ``port`` the port becomes the default of the scheme.
         public var scheme: String?
         /// The host; an IPv6 address in brackets.
         public var host: String?
         /// The port.
         public var port: UInt16?
-        /// What the path begins with from now on, such as `/v2`; the old path follows.
+        /// A prefix for the path, such as `/v2`; the old path follows.
         public var pathPrefix: String?
-        /// Names and values of the query: each replaces all of its name, and comes last. Both are percent-encoded when they are set; names are
-        /// compared as they are written in the URL.
+        /// Names and values for the query: each replaces all parameters of its name, and is appended. Both are
+        /// percent-encoded when they are set; names
+        /// are compared as they are written in the URL.
         public var query: [(name: String, value: String)] = []
 
         /// Replaces nothing.
         public init() {}
 
-        /// Whether two replace the same.
+        /// Whether two values replace the same parts.
         public static func == (a: Parts, b: Parts) -> Bool {
             (a.scheme, a.host, a.port, a.pathPrefix) == (b.scheme, b.host, b.port, b.pathPrefix)
                 && a.query.elementsEqual(b.query, by: ==)
@@ -31,7 +32,7 @@ public final class RewriteAdapter: RequestInterceptor {
     /// Makes an adapter.
     public init(_ parts: Parts) { self.parts = parts }
 
-    /// Rewrites the URL. Fails with `invalid_url` if what comes out is none.
+    /// Rewrites the URL. Fails with `invalid_url` if the result is not valid.
     public func adapt(
         _ urlRequest: TransportRequest, for request: Request,
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
@@ -77,7 +78,7 @@ public final class RewriteAdapter: RequestInterceptor {
         return "\(start.hasPrefix("/") ? "" : "/")\(start)\(path.isEmpty ? "/" : path)"
     }
 
-    /// Path, query without its mark, and fragment with its mark.
+    /// Path, query without its `?`, and fragment with its `#`.
     private static func split(_ url: String) -> (path: Substring, query: Substring, fragment: Substring) {
         var rest = url[...]
         if let scheme = rest.firstRange(of: "://") { rest = rest[scheme.upperBound...] }

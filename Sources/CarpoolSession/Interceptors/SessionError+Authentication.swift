@@ -1,4 +1,4 @@
-// Why a request could not be authenticated. They stand inside `request_adaptation_failed` or `request_retry_failed`; none tells a secret.
+// Failures of authentication. They are causes inside `request_adaptation_failed` or `request_retry_failed`; none contains a secret.
 extension SessionError {
     /// There is no credential (AI-02, AI-07).
     static let missingCredential = SessionError(
@@ -11,14 +11,14 @@ extension SessionError {
         "the credential was refreshed too often, and the present one has ended or was refused",
         hint: "the origin refuses credentials that are new: check scope and audience, or widen oauth2.window")
 
-    /// A refresh has not answered in time.
+    /// A refresh exceeded its timeout.
     static func refreshTimedOut(milliseconds: Int) -> SessionError {
         SessionError(
             "authentication_error.refresh_timed_out", "no new credential came within \(milliseconds) ms",
             hint: "raise oauth2.refresh_timeout_ms if the token endpoint is slow", isRetryable: true)
     }
 
-    /// More requests wait for a refresh than there is room for.
+    /// Too many requests wait for a refresh.
     static let tooManyWaiting = SessionError(
         "authentication_error.too_many_waiting",
         "\(AuthenticationState.maximumWaiting) requests wait for a new credential already", isRetryable: true)
@@ -28,12 +28,12 @@ extension SessionError {
         "authentication_error.unusable_credential", "the access token cannot stand in a header field",
         hint: "a token has no blanks and no control characters")
 
-    /// The token endpoint gave no credential.
+    /// The token endpoint returned no credential.
     static func refreshFailed(_ message: String, details: [Detail] = []) -> SessionError {
         SessionError("authentication_error.refresh_failed", message, details: details)
     }
 
-    /// The token endpoint could not be asked. The transport's error is kept, so that retry policies see what it was.
+    /// The request to the token endpoint failed. The transport's error is kept for the retry policies.
     static func refreshFailed(_ cause: SessionError) -> SessionError {
         SessionError(
             "authentication_error.refresh_failed", "the token endpoint could not be asked: \(cause.message)",

@@ -1,6 +1,6 @@
 // Failures of ``RequestCompressor``; an adaptation that fails holds them as its cause.
 extension SessionError {
-    /// The request has a field already that the compressor would set (CO-04).
+    /// The request already has a field that the compressor would set (CO-04).
     static func duplicateHeader(_ name: String) -> SessionError {
         SessionError(
             "duplicate_header", "the request has a \(name) already",

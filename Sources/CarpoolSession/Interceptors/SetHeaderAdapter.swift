@@ -2,9 +2,9 @@ public import CarpoolHTTP
 
 /// Sets one field of every request.
 public final class SetHeaderAdapter: RequestInterceptor {
-    /// What becomes of fields of that name that are there already.
+    /// How existing fields of that name are handled.
     public enum Mode: String, Sendable {
-        /// The first of them gets the value, the others go.
+        /// The first of them gets the value, the others are removed.
         case replace
         /// They stay; the new one comes last.
         case append
@@ -21,7 +21,7 @@ public final class SetHeaderAdapter: RequestInterceptor {
         self.mode = mode
     }
 
-    /// Sends user and password by HTTP's Basic scheme (RFC 7617, HH-04). `nil` if the user holds a colon, which would end it, or either of them a
+    /// Sets the credentials of HTTP's Basic scheme (RFC 7617, HH-04). `nil` if the user holds a colon, which would end it, or either of them a
     /// control character.
     public static func basic(user: String, password: String) -> SetHeaderAdapter? {
         guard !user.utf8.contains(0x3A), (user + password).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
@@ -31,7 +31,7 @@ public final class SetHeaderAdapter: RequestInterceptor {
         return (try? HTTPField(name: "Authorization", value: "Basic \(token)")).map { SetHeaderAdapter($0) }
     }
 
-    /// Sends a token by the Bearer scheme (RFC 6750, section 2.1). `nil` if it is empty, or holds a blank or a control character.
+    /// Sets a token of the Bearer scheme (RFC 6750, section 2.1). `nil` if it is empty, or holds a blank or a control character.
     public static func bearer(token: String) -> SetHeaderAdapter? { bearerField(token).map { SetHeaderAdapter($0) } }
 
     static func bearerField(_ token: String) -> HTTPField? {
@@ -49,7 +49,7 @@ public final class SetHeaderAdapter: RequestInterceptor {
         completion(.success(urlRequest))
     }
 
-    /// It asks nobody.
+    /// Always `true`: the field is known.
     public var adaptsAtOnce: Bool { true }
 
     /// Sets the field.

@@ -1,10 +1,10 @@
 public import CarpoolHTTP
 public import CarpoolSystem
 
-/// Gets a new credential from a token endpoint with the refresh token of the old one (RFC 6749, section 6), by the session's own transport, past
+/// Refreshes a credential at a token endpoint with its refresh token (RFC 6749, section 6), by the session's own transport and without
 /// its interceptor.
 public final class TokenEndpointRefresher: CredentialRefresher {
-    /// The most bytes of an answer.
+    /// The most bytes of a response.
     private static let maximumAnswerBytes = 65_536
 
     private let url: String
@@ -14,13 +14,13 @@ public final class TokenEndpointRefresher: CredentialRefresher {
     private let makeRequestID: () -> String
     private let wallClock: () -> Int64
 
-    /// Who asks (RFC 6749, section 2.3.1).
+    /// The client credentials (RFC 6749, section 2.3.1).
     public struct Client: Sendable {
-        /// The client's name at the authorization server.
+        /// The client identifier at the authorization server.
         public var identifier: String?
-        /// Its password there.
+        /// The client secret.
         public var secret: String?
-        /// What the token is to be good for; `nil` for what the old one was good for.
+        /// The scope of the token; `nil` for the scope of the old one.
         public var scope: String?
 
         /// Makes a client.
@@ -33,12 +33,12 @@ public final class TokenEndpointRefresher: CredentialRefresher {
 
     /// Makes a refresher.
     /// - Parameters:
-    ///   - url: The token endpoint. Redirects are not followed: they would take the secrets elsewhere.
-    ///   - client: Who asks.
-    ///   - fields: What is sent besides, such as `Authorization` for endpoints that want the client's password there.
-    ///   - timeoutMilliseconds: The longest time for the whole request.
-    ///   - makeRequestID: Gives a name that no other request has.
-    ///   - wallClock: Gives microseconds since 1970.
+    ///   - url: the token endpoint. Redirects are not followed: they would send the secrets to another place.
+    ///   - client: the client credentials.
+    ///   - fields: further fields, such as `Authorization` for endpoints that require the client secret there.
+    ///   - timeoutMilliseconds: the longest time for the whole request.
+    ///   - makeRequestID: returns an unused request id.
+    ///   - wallClock: returns microseconds since 1970.
     public init(
         url: String, client: Client, fields: [HTTPField] = [], timeoutMilliseconds: Int = 30_000,
         makeRequestID: @escaping () -> String, wallClock: @escaping () -> Int64 = { WallClock.microseconds() }
@@ -51,7 +51,7 @@ public final class TokenEndpointRefresher: CredentialRefresher {
         self.wallClock = wallClock
     }
 
-    /// Asks the endpoint.
+    /// Sends the refresh request.
     public func refresh(
         _ credential: OAuth2Credential, for session: Session,
         completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void
@@ -95,7 +95,7 @@ public final class TokenEndpointRefresher: CredentialRefresher {
     }
 
     private func judge(_ request: Request, after old: OAuth2Credential) throws(SessionError) -> OAuth2Credential {
-        // What a validator of the session says of the status does not matter: the answer says why.
+        // The session's validators do not matter: the response itself gives the error.
         if let error = request.error, !error.name.hasPrefix("response_validation_failed") {
             throw .refreshFailed(error)
         }

@@ -1,18 +1,18 @@
 internal import CarpoolJSON
 
-/// What a token endpoint answers (RFC 6749, sections 5.1 and 5.2).
+/// The response of a token endpoint (RFC 6749, sections 5.1 and 5.2).
 struct TokenResponse {
-    /// The most text that is taken over from an answer, in scalars.
+    /// The most scalars of a text that are copied from a response.
     private static let textLength = 256
 
     let status: Int
     let body: [UInt8]
 
-    /// The new credential.
+    /// Returns the new credential.
     /// - Parameters:
-    ///   - old: Gives the refresh token where the answer has none.
-    ///   - now: Microseconds since 1970.
-    ///   - secrets: What must not stand in an error, even if the endpoint says it.
+    ///   - old: its refresh token is kept where the response has none.
+    ///   - now: microseconds since 1970.
+    ///   - secrets: texts that must not appear in an error, even if the endpoint returns them.
     func credential(after old: OAuth2Credential, now: Int64, secrets: [String]) throws(SessionError) -> OAuth2Credential
     {
         let json = try? JSON.parse(body)
@@ -44,7 +44,7 @@ struct TokenResponse {
         .refreshFailed(message, details: [SessionError.Detail("code", .integer(status))])
     }
 
-    /// A text of the endpoint, if it is fit to be shown: of bounded length, of the characters that the standard allows, and no secret.
+    /// Returns a text of the endpoint if it may be shown: of bounded length, in the characters that the standard allows, and without secrets.
     private func shown(_ text: String?, _ secrets: [String]) -> String? {
         guard let text, !text.isEmpty else { return nil }
         guard !secrets.contains(where: { !$0.isEmpty && text.contains($0) }) else {
@@ -55,14 +55,14 @@ struct TokenResponse {
         return String(String.UnicodeScalarView(plain))
     }
 
-    /// A number, or one in quotation marks, as some endpoints write it.
+    /// Reads a number, or one in quotation marks, as some endpoints write it.
     private static func seconds(_ json: JSON?) -> Double? {
         let seconds = json?.double ?? json?.string.flatMap { Double($0) }
         return seconds?.isFinite == true ? seconds : nil
     }
 
     private static func point(_ now: Int64, after seconds: Double) -> Int64 {
-        // A hundred years are as good as for ever, and do not overflow.
+        // Limited to a hundred years, so that nothing overflows.
         let bounded = min(max(seconds, 0), 3_155_760_000)
         return now &+ Int64(bounded * 1_000_000)
     }

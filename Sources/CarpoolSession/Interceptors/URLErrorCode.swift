@@ -1,14 +1,14 @@
 internal import CarpoolHTTP
 
-/// The numbers of URL errors (NSURLErrorDomain), and the names that they have here: those of ``TransportError/Code`` and of
+/// The codes of URL errors (NSURLErrorDomain), and their names here: those of ``TransportError/Code`` and of
 /// `session_task_failed.NAME`.
 public enum URLErrorCode {
-    /// The name of a number; `nil` for one that is not known.
+    /// The name of a code; `nil` for an unknown one.
     public static func name(_ number: Int) -> String? {
         table.first { $0.number == number }.map { "\($0.name)" }
     }
 
-    /// The number of a name; `nil` for one that is not known.
+    /// The code of a name; `nil` for an unknown one.
     public static func number(_ name: String) -> Int? {
         table.first { $0.name.description == name }?.number
     }
@@ -41,14 +41,14 @@ public enum URLErrorCode {
 }
 
 extension SessionError {
-    /// The URL error's number of a failure of the network; `nil` for others. What another failure wraps does not count.
+    /// The URL error code of a network failure; `nil` for others. The code of a wrapped failure does not count.
     public var urlErrorCode: Int? {
         if let transport { return URLErrorCode.number(transport.code.rawValue) }
-        // Failures of the network that the session finds itself, such as too many redirects.
+        // Network failures that the session itself detects, such as too many redirects.
         let network = "session_task_failed."
         return name.hasPrefix(network) ? URLErrorCode.number(String(name.dropFirst(network.count))) : nil
     }
 
-    /// The failure that this one wraps. That of a failed retry is the retrier's, not the one before.
+    /// The failure that this one wraps. For a failed retry it is the retrier's error, not the original one.
     var underlying: SessionError? { cause("underlying") ?? cause("retry_error") }
 }

@@ -4,7 +4,7 @@ internal import CarpoolHTTP
 ///
 /// Weights are ignored, as every other parameter is: `text/html;q=0` accepts HTML. A request without the field accepts anything.
 public struct AcceptHeaderValidator: ResponseValidator {
-    /// Makes the validator; there is nothing to choose.
+    /// Makes the validator; it has no options.
     public init() {}
 
     /// `content_type`

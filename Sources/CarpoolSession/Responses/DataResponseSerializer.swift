@@ -1,4 +1,4 @@
-/// Makes the bytes of a body the value (RS-03).
+/// Returns the bytes of a body (RS-03).
 public struct DataResponseSerializer: ResponseSerializer {
     private let input: SerializerInput
 
@@ -7,10 +7,11 @@ public struct DataResponseSerializer: ResponseSerializer {
 
     /// `data`
     public var name: String { "data" }
-    /// A failure asks the retriers.
+    /// A failure is passed to the retriers.
     public var isTyped: Bool { true }
 
-    /// Gives the bytes; none for an empty body that is allowed, else `response_serialization_failed.input_data_nil_or_zero_length`.
+    /// Returns the bytes; none for an empty body that is allowed, otherwise fails with
+    /// `response_serialization_failed.input_data_nil_or_zero_length`.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         input.serialize(request, completion: completion) { (bytes) throws(SessionError) in .data(bytes ?? []) }
     }

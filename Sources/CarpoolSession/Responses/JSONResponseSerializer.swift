@@ -1,11 +1,11 @@
 internal import CarpoolJSON
 
-/// Makes the JSON value of a body the value (RS-05). Any value may stand at the top, and a text that names a member of an object twice is refused.
+/// Parses a body as JSON (RS-05). Any value may be at the top level; an object with a duplicate name is rejected.
 public struct JSONResponseSerializer: ResponseSerializer {
     private let input: SerializerInput
     private let keepsText: Bool
 
-    /// Makes the serializer. With `keepsText` the value is ``SerializedValue/jsonText(_:)``: numbers keep their spelling, and it costs a tenth.
+    /// Makes the serializer. With `keepsText` the value is ``SerializedValue/jsonText(_:)``: numbers keep their spelling, at a tenth of the cost.
     public init(input: SerializerInput = SerializerInput(), keepsText: Bool = false) {
         self.input = input
         self.keepsText = keepsText
@@ -13,11 +13,11 @@ public struct JSONResponseSerializer: ResponseSerializer {
 
     /// `json`
     public var name: String { "json" }
-    /// A failure asks the retriers.
+    /// A failure is passed to the retriers.
     public var isTyped: Bool { true }
 
-    /// Gives the value; `null` for an empty body that is allowed. Fails with `response_serialization_failed.json_serialization_failed`, whose
-    /// cause tells line and column.
+    /// Returns the value; `null` for an empty body that is allowed. Fails with `response_serialization_failed.json_serialization_failed`, whose
+    /// cause contains line and column.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         input.serialize(request, completion: completion) { [keepsText] (bytes) throws(SessionError) in
             let text = try bytes.map { (bytes) throws(SessionError) in try Self.utf8(bytes) } ?? Array("null".utf8)
@@ -29,7 +29,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
         }
     }
 
-    /// The text as the parser reads it, without a byte order mark.
+    /// The text as UTF-8 for the parser, without a byte order mark.
     private static func utf8(_ bytes: [UInt8]) throws(SessionError) -> [UInt8] {
         switch encoding(of: bytes) {
         case .utf8: return TextEncoding.byteOrderMark(of: bytes) == nil ? bytes : Array(bytes.dropFirst(3))
@@ -39,8 +39,8 @@ public struct JSONResponseSerializer: ResponseSerializer {
         }
     }
 
-    /// A mark, or else the zeros among the first bytes tell (RFC 4627, section 3): a JSON text begins with an ASCII character. The response's
-    /// `charset` has no say, since JSON defines none (RFC 8259, section 11).
+    /// Detects the encoding by a byte order mark, or else by the zeros among the first bytes (RFC 4627, section 3): a JSON text begins with an ASCII
+    /// character. The response's `charset` is ignored, since JSON defines none (RFC 8259, section 11).
     private static func encoding(of bytes: [UInt8]) -> TextEncoding {
         if let marked = TextEncoding.byteOrderMark(of: bytes) { return marked }
         func isZero(_ place: Int) -> Bool { place < bytes.count && bytes[place] == 0 }

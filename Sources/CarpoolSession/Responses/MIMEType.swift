@@ -2,10 +2,10 @@
 public struct MIMEType: Hashable, Sendable, CustomStringConvertible {
     /// The part before the slash, in lower case.
     public let type: String
-    /// The part behind the slash, in lower case.
+    /// The part after the slash, in lower case.
     public let subtype: String
 
-    /// Reads `type/subtype`; what follows a `;` is ignored, and so are blanks around it. `nil` for anything else: a lone `text` is no type
+    /// Reads `type/subtype`; parameters after `;` and surrounding blanks are ignored. `nil` for anything else: `text` alone is not a type
     /// (VA-10).
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
@@ -22,8 +22,8 @@ public struct MIMEType: Hashable, Sendable, CustomStringConvertible {
     /// Whether this is `*/*`.
     public var isWildcard: Bool { type == "*" && subtype == "*" }
 
-    /// Whether a response of that type is wanted where this one is acceptable (VA-04). Only wildcards on this side count: an origin that
-    /// sends `text/*` has not said what it sends.
+    /// Whether this type accepts a response of that type (VA-04). Only wildcards on this side count: an origin that
+    /// sends `text/*` has not named a type.
     public func matches(_ response: MIMEType) -> Bool {
         (type == "*" || type == response.type) && (subtype == "*" || subtype == response.subtype)
     }
@@ -33,7 +33,7 @@ public struct MIMEType: Hashable, Sendable, CustomStringConvertible {
 
     /// The parameter `charset` of a `Content-Type`, without its quotes (RFC 9110, section 5.6.6).
     static func charset(of contentType: String) -> String? {
-        // An array: to step through the bytes of a text that long takes a hundred times as long.
+        // An array: iterating over the bytes of a text that long takes a hundred times as long.
         var rest = Array(contentType.utf8)[...]
         while let semicolon = endOfParameter(in: rest) {
             rest = rest[(semicolon + 1)...]

@@ -1,4 +1,4 @@
-/// Makes the property list in a body, XML or binary, the value (RS-06).
+/// Parses a body as a property list, XML or binary (RS-06).
 public struct PropertyListResponseSerializer: ResponseSerializer {
     private let input: SerializerInput
 
@@ -7,10 +7,11 @@ public struct PropertyListResponseSerializer: ResponseSerializer {
 
     /// `plist`
     public var name: String { "plist" }
-    /// A failure asks the retriers.
+    /// A failure is passed to the retriers.
     public var isTyped: Bool { true }
 
-    /// Returns the value, which a thread makes; nothing for an empty body that is allowed. Fails with `response_serialization_failed.decoding_failed`.
+    /// Returns the value, which a thread parses; nothing for an empty body that is allowed. Fails with
+    /// `response_serialization_failed.decoding_failed`.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         input.serialize(request, isCostly: true, completion: completion) { (bytes) throws(SessionError) in
             guard let bytes else { return .structured(.null) }

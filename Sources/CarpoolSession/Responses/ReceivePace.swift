@@ -1,14 +1,14 @@
 internal import CarpoolSystem
 
-/// Decides when to report how much of a body has come: ten times a second, and once more at its end (RL-23).
+/// Decides when to report the progress of a body: ten times a second, and once more at its end (RL-23).
 struct ReceivePace {
-    /// How many bytes have come.
+    /// How many bytes have arrived.
     private(set) var count: Int64 = 0
     private var last: MonotonicTime?
 
     private static let intervalMicroseconds = 100_000
 
-    /// A piece has come; gives whether to tell of it.
+    /// Counts a piece. Returns whether to report the progress.
     mutating func step(_ bytes: Int, at now: MonotonicTime) -> Bool {
         count &+= Int64(bytes)
         guard let last else {

@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 
-/// The body of a response as it arrives: in memory while it is small, in a file of the spool from then on.
+/// The body of a response as it arrives: in memory while it is small, then in a spool file.
 public struct ResponseBody {
-    /// Where the bytes are.
+    /// Where the bytes are stored.
     public enum Storage {
         /// In memory.
         case memory([UInt8])
@@ -10,21 +10,21 @@ public struct ResponseBody {
         case file(any SpoolFile)
     }
 
-    /// Where the bytes are now.
+    /// The current storage.
     public private(set) var storage: Storage = .memory([])
-    /// How many there are.
+    /// The number of bytes.
     public private(set) var count: Int64 = 0
 
-    /// The SHA-256 of its bytes, 32 bytes, once it is whole; `nil` if nobody has asked for it.
+    /// The SHA-256 of its bytes, 32 bytes, once it is complete; `nil` if it was not requested.
     public private(set) var hash: [UInt8]?
-    /// Whether the SHA-256 of its bytes is wanted.
+    /// Whether the SHA-256 of its bytes is computed.
     private let isHashed: Bool
 
     /// An empty body.
-    /// - Parameter isHashed: whether the SHA-256 of what it will hold is wanted.
+    /// - Parameter isHashed: whether the SHA-256 of the bytes is computed.
     public init(isHashed: Bool = false) { self.isHashed = isHashed }
 
-    /// A body that is whole.
+    /// A complete body.
     init(_ file: any SpoolFile, count: Int64, hash: [UInt8]?) {
         storage = .file(file)
         self.count = count
@@ -39,23 +39,23 @@ public struct ResponseBody {
         isHashed = false
     }
 
-    /// Where its file lies, if it is in one that is whole.
+    /// The path of its file, if it is in a complete one.
     public var path: String? {
         if case .file(let file) = storage { return file.path }
         return nil
     }
 
-    /// Counts bytes that somebody else takes; nothing of them is kept.
+    /// Counts bytes that a receiver takes; they are not kept here.
     mutating func pass(_ bytes: Int) { count &+= Int64(bytes) }
 
-    /// Whether what comes has to wait until some of what is there is written.
+    /// Whether the transfer has to wait until more bytes are written.
     var isFull: Bool {
         if case .file(let file) = storage { return file.isFull }
         return false
     }
 
-    /// Adds a piece; moves everything to a file when memory would hold more than the limit. A body that cannot be kept is dropped as a whole,
-    /// so that it takes no room from others.
+    /// Appends a piece; moves everything to a file when memory would hold more than the limit. A body that cannot be kept is dropped
+    /// completely, so that it takes no room.
     mutating func append(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: Request)
         throws(SessionError)
     {
@@ -89,13 +89,13 @@ public struct ResponseBody {
         }
     }
 
-    /// Drops the bytes, where they cannot be kept; the count stays.
+    /// Drops the bytes if they cannot be kept; the count stays.
     public mutating func discard() {
         if case .file(let file) = storage { file.discard() }
         storage = .memory([])
     }
 
-    /// All of its bytes, wherever they are, now. Blocks while a file is read: for programs that embed the session.
+    /// Returns all bytes, from memory or file. Blocks while a file is read: for programs that embed the session.
     /// - Throws: `response_serialization_failed.input_too_large` if there are more than the limit, `.input_file_nil` if they were not kept, and
     ///   `.input_file_read_failed` if their file cannot be read.
     public func bytes(atMost limit: Int) throws(SessionError) -> [UInt8] {
@@ -106,7 +106,7 @@ public struct ResponseBody {
         return try keptBytes(atMost: limit)
     }
 
-    /// The same, when they are there: at once if they are in memory.
+    /// Passes all bytes to the completion: at once if they are in memory.
     func bytes(atMost limit: Int, completion: @escaping (Result<[UInt8], SessionError>) -> Void) {
         if case .file(let file) = storage, count <= Int64(limit) { return file.contents(completion) }
         do throws(SessionError) { completion(.success(try keptBytes(atMost: limit))) } catch {
@@ -125,7 +125,7 @@ public struct ResponseBody {
     }
 }
 
-// MARK: The end
+// MARK: Completion
 extension ResponseBody {
     /// Whether all of its bytes are in memory.
     public var isKeptInMemory: Bool {
@@ -133,21 +133,21 @@ extension ResponseBody {
         return false
     }
 
-    /// Whether something is left to do when all of it has come.
+    /// Whether work is left when all bytes have arrived.
     var mustBeCompleted: Bool {
         if case .memory = storage { return isHashed && hash == nil }
         return true
     }
 
-    /// What completing a body came to.
+    /// The result of completing a body.
     struct Completion {
-        /// The hash, if it is wanted.
+        /// The hash, if it was requested.
         let hash: [UInt8]?
         /// Why its file cannot be kept.
         let error: SessionError?
     }
 
-    /// Has everything written and hashed, and gives a file its final name; until then no one else can see it. ``adopt(_:)`` takes the outcome.
+    /// Writes and hashes everything, and gives a file its final name; until then it is not visible to others. ``adopt(_:)`` takes the result.
     func complete(_ store: FileStore, share: WorkerShare, completion: @escaping (Completion) -> Void) {
         switch storage {
         case .file(let file):
@@ -165,7 +165,7 @@ extension ResponseBody {
         }
     }
 
-    /// Takes over what ``complete(_:share:completion:)`` came to. A body whose file cannot be kept is dropped.
+    /// Takes the result of ``complete(_:share:completion:)``. A body whose file cannot be kept is dropped.
     mutating func adopt(_ completion: Completion) throws(SessionError) {
         hash = completion.hash
         guard let error = completion.error else { return }
@@ -173,7 +173,7 @@ extension ResponseBody {
         throw error
     }
 
-    /// Makes a file of what is in memory, whatever its size; `nil` if it is in a file.
+    /// Writes the bytes in memory to a file, whatever their size; `nil` if the body is in a file.
     func spilled(to spool: any BodySpool, owner: Request) throws(SessionError) -> (any SpoolFile)? {
         guard case .memory(let kept) = storage else { return nil }
         let file = try spool.makeFile(for: owner, isHashed: false)
@@ -186,32 +186,32 @@ extension ResponseBody {
         return file
     }
 
-    /// Takes over a whole file of the same bytes.
+    /// Replaces the bytes with a complete file of the same bytes.
     mutating func adopt(_ file: any SpoolFile) { storage = .file(file) }
 }
 
-/// Where large bodies are kept. The daemon has its spool; a program that embeds the session brings its own.
+/// Stores large bodies. The daemon has its spool; a program that embeds the session has its own.
 public protocol BodySpool: AnyObject {
     /// Makes a new, empty, unnamed file for the body of a request.
-    /// - Parameter isHashed: whether the SHA-256 of what is written is wanted.
+    /// - Parameter isHashed: whether the SHA-256 of the bytes is computed.
     func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile
 }
 
-/// One body in the spool. Nothing here waits for a disk but ``contents()``: what is written is gathered, and a file that cannot be written fails
+/// One body in the spool. Only ``contents()`` blocks on a disk: writes are buffered, and a file that cannot be written fails
 /// its request later (``Request/failToKeepBody(_:)``).
 public protocol SpoolFile: AnyObject {
-    /// Adds bytes at the end; fails when a quota is full.
+    /// Appends bytes; fails when a quota is reached.
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError)
-    /// Whether so much waits to be written that nothing more may come; ``Request/goOnKeepingBody()`` follows if so.
+    /// Whether the write buffer is full, so that the transfer has to wait; ``Request/goOnKeepingBody()`` follows if so.
     var isFull: Bool { get }
-    /// Has everything written, and gives the file its name: from then on it is whole and stays so. Returns the hash, if it is wanted.
+    /// Writes everything, and gives the file its name: from then on it is complete. Returns the hash, if it was requested.
     func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void)
-    /// All of its bytes so far, whether it is complete or not; fails with ``SessionError/inputFileNil`` once it is removed, and with
-    /// ``SessionError/inputFileReadFailed(path:reason:)``. Its caller has seen to it that they are not too many.
+    /// Returns all bytes so far, whether the file is complete or not; fails with ``SessionError/inputFileNil`` once it is removed, and with
+    /// ``SessionError/inputFileReadFailed(path:reason:)``. The caller has checked that they are not too many.
     func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void)
-    /// The same for a whole file, now: blocks while it is read.
+    /// Returns the bytes of a complete file; blocks while it is read.
     func contents() throws(SessionError) -> [UInt8]
-    /// Removes it, and gives back the room that it took.
+    /// Removes the file, and frees its space in the quota.
     func discard()
     /// Its absolute path, once it is complete.
     var path: String? { get }

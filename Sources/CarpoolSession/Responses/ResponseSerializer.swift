@@ -4,16 +4,16 @@ public import CarpoolJSON
 public protocol ResponseSerializer {
     /// Its name in records and events: `none`, `data`, `string`, `json`, `plist`, `callback`.
     var name: String { get }
-    /// Whether a failure asks the retriers (RL-16); not so for the plain handler, `none`, which never fails of its own.
+    /// Whether a failure is passed to the retriers (RL-16); not so for the plain handler, `none`, which never fails.
     var isTyped: Bool { get }
-    /// Gives the value. Called only if the request has not failed before (RS-01); ``Request/response`` and ``Request/body`` hold the
+    /// Returns the value. Called only if the request has not failed before (RS-01); ``Request/response`` and ``Request/body`` hold the
     /// response. Answers once, now or later, on the session's loop.
     func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void)
 }
 
-/// What a serializer makes of a body.
+/// The result of a serializer.
 public enum SerializedValue {
-    /// Nothing was asked for: the body itself is the result.
+    /// No serializer: the body itself is the result.
     case none
     /// The bytes, after preprocessing.
     case data([UInt8])
@@ -21,7 +21,7 @@ public enum SerializedValue {
     case string(String)
     /// A JSON value.
     case json(JSON)
-    /// A JSON value that is only passed on.
+    /// A JSON text that is passed on without being parsed.
     case jsonText(JSONText)
     /// A property list, or the answer of a client's own serializer.
     case structured(StructuredValue)

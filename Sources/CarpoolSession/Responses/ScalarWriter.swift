@@ -1,10 +1,10 @@
-/// Makes a text of scalars, one after the other, without a copy on the way: a body of 16 MiB is decoded while everybody waits.
+/// Builds a text from scalars without intermediate copies: a body of 16 MiB may be decoded on the loop.
 struct ScalarWriter {
     private let output: UnsafeMutableBufferPointer<UInt8>
     private var count = 0
 
-    /// The text that the body writes, `nil` if it gives up.
-    /// - Parameter maximumBytes: how many bytes of UTF-8 the text has at most; what would go beyond is dropped.
+    /// Returns the text that the body writes, `nil` if it returns `false`.
+    /// - Parameter maximumBytes: the most bytes of UTF-8; what exceeds them is dropped.
     static func text(maximumBytes: Int, _ body: (inout ScalarWriter) -> Bool) -> String? {
         var isComplete = false
         let text = String(unsafeUninitializedCapacity: maximumBytes) { output in
@@ -17,7 +17,7 @@ struct ScalarWriter {
 
     private init(output: UnsafeMutableBufferPointer<UInt8>) { self.output = output }
 
-    /// Appends a scalar, which must be one, as UTF-8 (RFC 3629, section 3).
+    /// Appends a valid scalar as UTF-8 (RFC 3629, section 3).
     mutating func append(_ scalar: UInt32) {
         switch scalar {
         case ..<0x80: append(byte: scalar)

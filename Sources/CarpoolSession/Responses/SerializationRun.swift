@@ -1,32 +1,32 @@
 internal import CarpoolSystem
 
-/// What one serializer made of a response.
+/// The result of one serializer.
 public struct SerializedResponse {
     /// The serializer's name.
     public let serializer: String
-    /// Its value, or why there is none: the request's own failure, or the serializer's.
+    /// The value, or the failure: the request's own, or the serializer's.
     public let result: Result<SerializedValue, SessionError>
-    /// What it took, in microseconds; 0 for the plain handler (DR-05).
+    /// The duration, in microseconds; 0 for the plain handler (DR-05).
     public let durationMicroseconds: Int
 
-    /// Why there is no value.
+    /// The failure, if there is one.
     public var error: SessionError? {
         if case .failure(let error) = result { return error }
         return nil
     }
 }
 
-/// Runs the serializers of a request one after the other, in the order given, and tells the monitor of each (RL-15).
+/// Runs the serializers of a request one after the other, in the order given, and notifies the monitor of each (RL-15).
 final class SerializationRun {
     private let request: Request
     private let serializers: [any ResponseSerializer]
     private let completion: ([SerializedResponse]) -> Void
     private var results: [SerializedResponse] = []
-    /// Whether results from the first failure on are left for the caller to announce: a retrier may put its own error in their place.
+    /// Whether results from the first failure on are left for the caller to announce: a retrier may replace the error.
     private let holdsFailures: Bool
-    /// How many results, the last ones, were not announced.
+    /// The number of results, at the end, that were not announced.
     private(set) var heldCount = 0
-    /// The number of the answer that is waited for; another one comes too late.
+    /// The number of the expected answer; another one is late.
     private var expected = 0
     private var isWaiting = false
     private var isStepping = false
@@ -41,7 +41,7 @@ final class SerializationRun {
         self.completion = completion
     }
 
-    /// Begins, or goes on behind the serializer that has just answered.
+    /// Starts the next serializer.
     func step() {
         guard !isStepping else { return }
         isStepping = true
@@ -50,7 +50,7 @@ final class SerializationRun {
         if !isWaiting { completion(results) }
     }
 
-    /// Gives up the serializer that has not answered: its request has failed in the meantime, and so do all that follow.
+    /// Aborts the serializer that has not answered: its request has failed in the meantime, and so do all that follow.
     func abort() {
         guard isWaiting else { return }
         isWaiting = false

@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 
 extension SerializedValue {
-    /// The value as its JSON text, as ``CarpoolJSON/JSONWriter/structured(_:)`` writes it; ``omitted`` if the text is longer than that.
+    /// The value as its JSON text, as ``CarpoolJSON/JSONWriter/structured(_:)`` writes it; ``omitted`` if the text is longer than the limit.
     func written(atMost limit: Int) -> SerializedValue {
         var writer = JSONWriter()
         switch self {

@@ -1,16 +1,16 @@
 internal import CarpoolSystem
 
-/// What the serializers have in common: whether a body may be empty, and what is done to its bytes before they are read.
+/// The common input of the serializers: whether a body may be empty, and how its bytes are preprocessed.
 public struct SerializerInput {
-    /// The largest body that becomes a value, 16 MiB: it is held in memory as a whole. Larger ones are for files.
+    /// The largest body that is serialized, 16 MiB: it is held in memory as a whole. Download larger ones to files.
     public static let maximumBytes = 16_777_216
 
     /// When a body may be empty.
     public var emptyResponse: EmptyResponseRule
-    /// What changes the bytes first.
+    /// Preprocesses the bytes.
     public var preprocessor: any ResponsePreprocessor
-    /// If set, a thread that makes a value also writes it as JSON, and one whose text is longer is ``SerializedValue/omitted``: for a program
-    /// that passes values on in lines.
+    /// If set, the thread that parses a value also writes it as JSON, and one whose text is longer is ``SerializedValue/omitted``: for a program
+    /// that sends values on in lines.
     public var maximumTextBytes: Int?
 
     /// Makes an input with the defaults of the session model.
@@ -23,9 +23,9 @@ public struct SerializerInput {
         self.maximumTextBytes = maximumTextBytes
     }
 
-    /// Hands the bytes of a body on, preprocessed, and gives what is made of them; `nil` stands for an empty body that is allowed. A
-    /// preprocessor that leaves nothing does not make the body an empty one (RS-11). A thread makes the value of a large body, and of any body
-    /// with `isCostly`; the request waits for it in its state, and may be cancelled meanwhile.
+    /// Passes the preprocessed bytes of a body to the decoder and returns its value; `nil` stands for an empty body that is allowed. A
+    /// preprocessor that removes all bytes does not make the body an empty one (RS-11). A thread decodes a large body, and any body
+    /// with `isCostly`; the request keeps its state meanwhile, and may be cancelled.
     func serialize(
         _ request: Request, isCostly: Bool = false,
         completion: @escaping (Result<SerializedValue, SessionError>) -> Void, by decode: @escaping Decoder
@@ -53,7 +53,7 @@ public struct SerializerInput {
         }
     }
 
-    /// What makes a value of the bytes of a body, on any thread.
+    /// Makes a value of the bytes of a body; may run on any thread.
     typealias Decoder = @Sendable ([UInt8]?) throws(SessionError) -> SerializedValue
 
     private static func value(of bytes: [UInt8]?, _ decode: Decoder) -> Result<SerializedValue, SessionError> {
@@ -67,7 +67,7 @@ public struct SerializerInput {
         let (files, maximumTextBytes) = (request.session.files, maximumTextBytes)
         let work = { @Sendable in
             let value = SerializerInput.value(of: transform?(bytes) ?? bytes, decode)
-            // A tree of many values would be written, and let go of, on the loop.
+            // A tree of many values would be written, and freed, on the loop.
             return Handover(maximumTextBytes.map { limit in value.map { $0.written(atMost: limit) } } ?? value)
         }
         files.runAlways(for: files.shareOfRequest(request).computation, work) { completion($0.value) }

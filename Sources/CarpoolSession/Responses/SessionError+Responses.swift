@@ -1,10 +1,10 @@
 internal import CarpoolJSON
 
-// Why a response is not accepted, and why its body has no value (session model §1.14, rows 1600 and 1700).
+// Failures of validation and of serialization (session model §1.14, rows 1600 and 1700).
 extension SessionError {
-    /// How much of a text that an origin or a caller chose is told: what is more fits no line.
+    /// The most scalars of a text from an origin or a caller that a message contains.
     private static let shownScalars = 200
-    /// How many acceptable types are told.
+    /// The most acceptable types that a message contains.
     private static let shownTypes = 32
 
     // MARK: Validation
@@ -16,7 +16,7 @@ extension SessionError {
             details: [Detail("code", .integer(code))])
     }
 
-    /// The response names no type, or what it names is none.
+    /// The response has no type, or an invalid one.
     static func missingContentType(acceptable: [String]) -> SessionError {
         SessionError(
             "response_validation_failed.missing_content_type",
@@ -37,7 +37,7 @@ extension SessionError {
         Detail("acceptable_content_types", .strings(types.sorted().prefix(shownTypes).map(shortened)))
     }
 
-    /// A validator of a client's or a program's own does not accept the response (VA-07).
+    /// A validator of a client or a program rejected the response (VA-07).
     public static func customValidationFailed(_ underlying: SessionError) -> SessionError {
         SessionError(
             "response_validation_failed.custom_validation_failed",
@@ -47,7 +47,7 @@ extension SessionError {
 
     // MARK: Serialization
 
-    /// There is no body, where one is called for (RS-02).
+    /// The body is missing where one is required (RS-02).
     static let inputDataNilOrZeroLength = SessionError(
         "response_serialization_failed.input_data_nil_or_zero_length",
         "the response has no body, and neither its status nor the method allows that",
@@ -61,14 +61,14 @@ extension SessionError {
     /// The file that holds the body cannot be read.
     /// - Parameters:
     ///   - path: the file's, if it has one.
-    ///   - reason: what the system says.
+    ///   - reason: the text of the system error.
     public static func inputFileReadFailed(path: String?, reason: String) -> SessionError {
         SessionError(
             "response_serialization_failed.input_file_read_failed", "cannot read the body's file: \(reason)",
             details: path.map { [Detail("path", .string($0))] } ?? [])
     }
 
-    /// The body is larger than what becomes a value.
+    /// The body is larger than the limit for serialization.
     static func inputTooLarge(_ count: Int64, limit: Int) -> SessionError {
         SessionError(
             "response_serialization_failed.input_too_large",
@@ -79,7 +79,7 @@ extension SessionError {
             ])
     }
 
-    /// The bytes are no text of that encoding.
+    /// The bytes are not valid text of that encoding.
     static func stringSerializationFailed(_ encoding: TextEncoding) -> SessionError {
         SessionError(
             "response_serialization_failed.string_serialization_failed", "the body is not valid \(encoding.rawValue)",
@@ -96,7 +96,7 @@ extension SessionError {
             because: SessionError("invalid_json", shortened(error.description), details: details))
     }
 
-    /// The text is not even text of the encoding that its first bytes promise.
+    /// The text is not valid in the encoding that its first bytes indicate.
     static func jsonSerializationFailed(_ encoding: TextEncoding) -> SessionError {
         jsonSerializationFailed(because: .stringSerializationFailed(encoding))
     }
@@ -107,14 +107,14 @@ extension SessionError {
             details: [Detail("underlying", .error(underlying))])
     }
 
-    /// The bytes are not what the decoder reads.
+    /// The decoder cannot read the bytes.
     static func decodingFailed(_ underlying: SessionError) -> SessionError {
         SessionError(
             "response_serialization_failed.decoding_failed", "the body cannot be decoded: \(underlying.message)",
             details: [Detail("underlying", .error(underlying))])
     }
 
-    /// A serializer or a preprocessor of a client's or a program's own has failed (RS-10).
+    /// A serializer or a preprocessor of a client or a program failed (RS-10).
     public static func customSerializationFailed(_ underlying: SessionError) -> SessionError {
         SessionError(
             "response_serialization_failed.custom_serialization_failed",
@@ -122,10 +122,10 @@ extension SessionError {
             details: [Detail("underlying", .error(underlying))])
     }
 
-    /// What a program's closure has thrown.
+    /// An error that a program's closure has thrown.
     init(thrown error: any Error) { self.init("thrown", SessionError.shortened("\(error)")) }
 
-    /// By scalars: one character may be as long as the text.
+    /// Truncates a text by scalars: one character may be as long as the text.
     private static func shortened(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(shownScalars)))
     }

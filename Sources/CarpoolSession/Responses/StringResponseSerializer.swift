@@ -1,15 +1,15 @@
 internal import CarpoolHTTP
 
-/// Makes the text of a body the value (RS-04).
+/// Decodes a body as text (RS-04).
 public struct StringResponseSerializer: ResponseSerializer {
-    /// How the bytes of a text are read.
+    /// How the encoding of a text is chosen.
     public enum Encoding: Sendable {
-        /// As the model does: the `charset` of the response if it is a Unicode form or ISO-8859-1, else ISO-8859-1. UTF-8 that does not say so
-        /// is misread.
+        /// As in the model: the `charset` of the response if it is a Unicode form or ISO-8859-1, else ISO-8859-1. UTF-8 without a `charset`
+        /// is decoded wrongly.
         case charset
         /// A byte order mark decides, then the `charset` if it is known here; without either the text is UTF-8 if it is valid UTF-8, else ISO-8859-1.
         case automatic
-        /// This one, whatever the response says.
+        /// This encoding, whatever the response says.
         case explicit(TextEncoding)
     }
 
@@ -24,11 +24,11 @@ public struct StringResponseSerializer: ResponseSerializer {
 
     /// `string`
     public var name: String { "string" }
-    /// A failure asks the retriers.
+    /// A failure is passed to the retriers.
     public var isTyped: Bool { true }
 
-    /// Gives the text; an empty one for an empty body that is allowed. Fails with
-    /// `response_serialization_failed.string_serialization_failed` where bytes stand for no character.
+    /// Returns the text; an empty one for an empty body that is allowed. Fails with
+    /// `response_serialization_failed.string_serialization_failed` for invalid bytes.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         let charset = request.response?.fields.first("content-type").flatMap(MIMEType.charset)
         input.serialize(request, completion: completion) { [encoding] (bytes) throws(SessionError) in

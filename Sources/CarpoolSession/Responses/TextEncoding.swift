@@ -1,20 +1,20 @@
-/// The ways of writing text as bytes that a body may use. Decoding is strict: bytes that stand for no character make no text.
+/// The encodings of text that a body may use. Decoding is strict: invalid bytes fail.
 public enum TextEncoding: String, CaseIterable, Sendable {
     /// RFC 3629.
     case utf8 = "utf-8"
     /// Seven bits.
     case ascii = "us-ascii"
-    /// Every byte is the character of its number. Not taken for `windows-1252`, as browsers do.
+    /// Every byte is the character of its number. Not treated as `windows-1252`, unlike in browsers.
     case latin1 = "iso-8859-1"
-    /// ISO-8859-1 with printable characters at 0x80 to 0x9F, of which five stand for nothing.
+    /// ISO-8859-1 with printable characters at 0x80 to 0x9F, of which five are undefined.
     case windows1252 = "windows-1252"
-    /// A byte order mark tells the order; without one the order is big-endian (RFC 2781, section 4.3).
+    /// A byte order mark selects the order; without one it is big-endian (RFC 2781, section 4.3).
     case utf16 = "utf-16"
     /// Low byte first.
     case utf16LittleEndian = "utf-16le"
     /// High byte first.
     case utf16BigEndian = "utf-16be"
-    /// A byte order mark tells the order; without one the order is big-endian (Unicode, section 3.10).
+    /// A byte order mark selects the order; without one it is big-endian (Unicode, section 3.10).
     case utf32 = "utf-32"
     /// Low byte first.
     case utf32LittleEndian = "utf-32le"
@@ -30,7 +30,7 @@ public enum TextEncoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// The names of charsets that are known here, whatever their case: those of the model, and the usual other names.
+    /// The names of all known charsets, whatever their case: those of the model, and the usual aliases.
     init?(charset name: String) {
         switch name.lowercased() {
         case "unicode-1-1", "iso-10646-ucs-2": self = .utf16
@@ -42,7 +42,7 @@ public enum TextEncoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a byte order mark at the beginning says. The mark of UTF-32 begins like that of UTF-16, so it is looked for first.
+    /// The encoding of a byte order mark at the beginning. The mark of UTF-32 begins like that of UTF-16, so it is checked first.
     static func byteOrderMark(of bytes: [UInt8]) -> TextEncoding? {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
         if bytes.starts(with: [0xFF, 0xFE, 0, 0]) { return .utf32LittleEndian }
@@ -51,7 +51,7 @@ public enum TextEncoding: String, CaseIterable, Sendable {
         return bytes.starts(with: [0xFE, 0xFF]) ? .utf16BigEndian : nil
     }
 
-    /// The text that the bytes stand for, without a byte order mark; `nil` if some of them stand for no character.
+    /// Decodes the bytes, without a byte order mark; `nil` if some of them are invalid.
     public func decode(_ bytes: [UInt8]) -> String? {
         switch self {
         case .utf8:
@@ -94,7 +94,7 @@ public enum TextEncoding: String, CaseIterable, Sendable {
         return true
     }
 
-    /// `high` is the place of the high byte in a unit: 0 or 1.
+    /// `high` is the index of the high byte in a unit: 0 or 1.
     private static func decode(utf16 bytes: [UInt8], high: Int) -> String? {
         guard bytes.count % 2 == 0 else { return nil }
         return ScalarWriter.text(maximumBytes: bytes.count / 2 &* 3) { text in
@@ -116,7 +116,7 @@ public enum TextEncoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// `highest` is the place of the highest byte in a unit: 0 or 3.
+    /// `highest` is the index of the highest byte in a unit: 0 or 3.
     private static func decode(utf32 bytes: [UInt8], highest: Int) -> String? {
         guard bytes.count % 4 == 0 else { return nil }
         return ScalarWriter.text(maximumBytes: bytes.count) { text in

@@ -1,4 +1,4 @@
-/// The plain handler: makes no value, so the body itself is the result.
+/// The plain handler: returns no value, so the body itself is the result.
 public struct UnserializedResponse: ResponseSerializer {
     /// Makes the handler.
     public init() {}
@@ -8,7 +8,7 @@ public struct UnserializedResponse: ResponseSerializer {
     /// It never fails, so no retrier is asked.
     public var isTyped: Bool { false }
 
-    /// Gives no value.
+    /// Returns no value.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         completion(.success(.none))
     }
