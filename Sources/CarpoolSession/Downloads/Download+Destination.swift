@@ -2,7 +2,7 @@ internal import CarpoolHTTP
 internal import CarpoolSystem
 internal import Glibc
 
-// Where the file goes, and how it gets there.
+// The destination of a download: choosing the path, opening the file, moving it.
 extension Download {
     func decideDestination(_ head: ResponseHead, _ request: Request) {
         if let target { return open(target, options, request) }
@@ -31,7 +31,7 @@ extension Download {
     private func decided(_ destination: DecidedDestination, _ request: Request) {
         switch destination {
         case .spool:
-            // What is there already lies elsewhere, and the rest alone is of no use.
+            // The partial file is in another directory, and the rest alone is of no use.
             if let partial {
                 let error = SystemError(code: EXDEV, operation: "rename", subject: partial.place)
                 return refuse(
@@ -45,7 +45,7 @@ extension Download {
         }
     }
 
-    /// Opens the partial file beside the destination, if there is none yet. What arrives meanwhile is gathered.
+    /// Opens the partial file beside the destination, if there is none yet. What arrives meanwhile is buffered.
     private func open(_ path: String, _ options: DownloadOptions, _ request: Request) {
         target = path
         let files = request.session.files
@@ -75,7 +75,7 @@ extension Download {
         request.session.notify(.didFinishDownloading(.failure(failure)), of: request)
     }
 
-    /// Gives the file its name, and tells so.
+    /// Moves the file to its final name, and notifies the monitors.
     func move(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         guard case .partial(let partial) = sink, let target else {
             guard case .spool = sink, let path = request.body.path else { return completion(nil) }
@@ -85,7 +85,7 @@ extension Download {
             return completion(nil)
         }
         request.session.notify(.didCreateDestination(target), of: request)
-        // A monitor may have cancelled it.
+        // A monitor may have cancelled the request.
         guard !request.isOver else { return completion(nil) }
         let source = partial.place
         partial.move(to: target, options) { [self] error in

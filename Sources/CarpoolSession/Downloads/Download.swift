@@ -1,49 +1,49 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// Takes the body of a response to a file, from wherever an earlier attempt has left it (DL-01 to DL-17).
+/// Writes the body of a response to a file, resuming where an earlier attempt stopped (DL-01 to DL-17).
 ///
-/// The bytes go to a ``PartialFile`` beside the destination, so that nobody ever finds half a file under the name that was asked for, and what has
-/// arrived outlives the request, the daemon and the token's holder.
+/// The bytes are written to a ``PartialFile`` beside the destination, so that no incomplete file ever has the requested name, and what has
+/// arrived outlives the request, the daemon and the client that has the resume token.
 public final class Download {
-    /// Where the bytes of the present response go.
+    /// Where the bytes of the current response are written.
     enum Sink {
         case none
         case partial(PartialFile)
-        /// The session's spool keeps them with the request.
+        /// To the session's spool, kept with the request.
         case spool
-        /// The origin's words on why the rest does not come; they are kept with the request, apart from the bytes that are there.
+        /// Error body of a refused range request; kept with the request, out of the partial file.
         case page
     }
 
-    /// The byte from which on the last response brought the rest; `nil` if it brought the whole.
+    /// The byte offset at which the last response resumed; `nil` if it was the whole body.
     public private(set) var resumedAt: Int64?
-    /// Why it began anew, if it was to go on and did not.
+    /// Why the download restarted instead of resuming; `nil` if it did not.
     public internal(set) var restarted: DownloadRestart?
-    /// How many bytes the whole has, as far as the origin says so.
+    /// The size of the whole body, if the origin reported it.
     public private(set) var total: Int64?
 
     let parameters: DownloadParameters
     var sink = Sink.none
     var partial: PartialFile?
     private var validator: EntityValidator?
-    /// Where the file goes, once that is known.
+    /// The destination path, once it is known.
     var target: String?
     var options: DownloadOptions
-    /// The first byte that was asked for, if it was not the first of all.
+    /// The requested first byte, if it was not 0.
     private var askedOffset: Int64?
-    /// Whether something has to be known or done before the body can come.
+    /// Whether the body has to wait for an operation, such as the choice of the destination.
     var isWaiting = false
-    /// Whether all of the body has come, so that there is nothing to go on with after a refusal.
+    /// Whether all of the body has arrived, so that there is nothing to resume after a failed validation.
     private var isWhole = false
     var isMoved = false
     private var nextProgress: MonotonicTime?
-    /// All of the body if it is small, until no validator can refuse it any more.
+    /// All of the body if it is small, until the validators have accepted it.
     private var smallBody: [UInt8]?
-    /// Whether what has arrived is left for another request to go on with, if this one fails.
+    /// Whether the partial file is kept for another request to resume, if this one fails.
     var leavesPartialFile = true
 
-    /// Progress is told no more often than this, in milliseconds: ten times a second is as much as anybody sees.
+    /// The shortest interval between progress events, in milliseconds: ten events a second are enough for a display.
     private static let progressMilliseconds = 100
 
     init(_ parameters: DownloadParameters) {
@@ -60,10 +60,10 @@ public final class Download {
         total = point.total
     }
 
-    /// How many bytes of the file are there.
+    /// How many bytes of the file are written.
     public var count: Int64 { partial?.count ?? 0 }
 
-    /// What another request can go on with; `nil` if nothing can: without a strong validator nobody could tell whether the rest is of the same
+    /// The resume token for another request; `nil` if the download cannot be resumed: without a strong validator the rest might be of another
     /// version (RFC 9110, section 13.1.5).
     func resumeData(for request: Request) -> String? {
         guard let partial, partial.isKept, let validator, !isMoved else { return nil }
@@ -74,9 +74,9 @@ public final class Download {
     }
 }
 
-// MARK: Asking
+// MARK: Requesting
 extension Download {
-    /// Asks for the rest of what is there, as it is: in an encoding of its own, no byte would have its place.
+    /// Requests the rest of a partial file, without a content coding: encoded bytes would have other offsets.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {
         askedOffset = nil
         if request.parameters.decodesContent != true {
@@ -86,7 +86,7 @@ extension Download {
             }
         }
         guard let partial, let validator, partial.count > 0, Download.mayResume(urlRequest) else { return }
-        // Of a file that is whole the last byte: an origin has no answer but an error for what comes behind it.
+        // For a complete file, the last byte: an origin can only answer with an error to a range behind the end.
         ask(for: total.map { min(partial.count, max(0, $0 - 1)) } ?? partial.count, validator, &urlRequest)
     }
 
@@ -102,7 +102,7 @@ extension Download {
         if let field = try? HTTPField(name: name, value: value) { urlRequest.fields.append(field) }
     }
 
-    /// Whether a response's bytes have places that can be asked for: those of a GET whose caller asks for no range, as they are sent.
+    /// Whether ranges of a response can be requested: for a GET without a range of the caller's, and without decoding.
     private static func mayResume(_ urlRequest: TransportRequest) -> Bool {
         urlRequest.method == .get && !urlRequest.isDecoded
             && !urlRequest.fields.contains { $0.isNamed("range") || $0.isNamed("if-range") }
@@ -138,14 +138,14 @@ extension Download: ResponseReceiver {
         }
     }
 
-    /// Sends the same request once more for other bytes, over the same connection, as after a redirect.
+    /// Sends the same request again with another range, over the same connection, as after a redirect.
     private func askAgain(_ request: Request, from offset: Int64, _ validator: EntityValidator) {
         guard var next = request.transfer?.request else { return }
         ask(for: offset, validator, &next)
         request.redirection = .follow(next)
     }
 
-    /// Takes a response as the whole.
+    /// Starts a download of the whole body.
     private func begin(_ head: ResponseHead, _ request: Request) throws(SessionError) {
         resumedAt = nil
         if let partial {
@@ -178,7 +178,7 @@ extension Download: ResponseReceiver {
         return .accept
     }
 
-    /// Connects the request to its file.
+    /// Attaches the partial file to the request.
     func attach(_ partial: PartialFile, _ request: Request) {
         partial.request = request
         partial.writer.onRoom = { [weak request] in request?.goOnKeepingBody() }
@@ -188,13 +188,13 @@ extension Download: ResponseReceiver {
             didWrite(count, to: end, request)
         }
         partial.writer.onFailure = { [weak partial, weak request] error in
-            // If it could not be opened, the completion of that says so.
+            // If the file could not be opened, the completion of the opening reports that.
             guard let partial, partial.isOpen else { return }
             request?.failToKeepBody(.cannotWriteToFile(partial.place, error))
         }
     }
 
-    /// Publishes that bytes are in the file.
+    /// Publishes the progress of the file.
     private func didWrite(_ count: Int, to completed: Int64, _ request: Request) {
         request.session.notify(.taskDidWriteData(count, completed: completed, total: total), of: request)
         if let next = nextProgress, request.session.scheduler.now < next { return }
@@ -233,7 +233,7 @@ extension Download: ResponseReceiver {
         case .partial(let partial):
             guard isWhole else { return partial.writer.perform({ _ in }, then: { _ in completion() }) }
             partial.finish(bytesAtMost: request.parameters.memoryLimitBytes) { [self] whole in
-                // Its failure is the request's by now.
+                // Its failure has become the request's.
                 guard let whole, whole.error == nil, request.error == nil, !request.isOver else { return completion() }
                 smallBody = whole.bytes
                 request.body = ResponseBody(partial, count: partial.count, hash: whole.hash)
@@ -261,7 +261,7 @@ extension Download: ResponseReceiver {
         move(request, completion: completion)
     }
 
-    /// What the next attempt can go on with stays.
+    /// Keeps what the next attempt can resume.
     func reset() {
         sink = .none
         isWaiting = false
@@ -296,18 +296,18 @@ extension Download: ResponseReceiver {
         partial.writer.whenIdle(completion)
     }
 
-    /// What a validator has refused is most often a page that says why: it stays with the request if it is small, and not as a file.
+    /// Keeps a small body that a validator has rejected with the request, and not as a file: it is usually an error page.
     private func keepRefusedBody(_ request: Request, _ partial: PartialFile) {
         request.body = ResponseBody(smallBody ?? [], count: partial.count)
     }
 
-    /// Removes what was left for another request, unless that has gone on with it.
+    /// Removes the partial file of a failed download, unless another request has resumed it.
     func discard(of request: Request, completion: @escaping () -> Void) {
         guard let partial, !isMoved else { return completion() }
         self.partial = nil
         let (place, index, files) = (partial.place, parameters.index, request.session.files)
         let share = files.shareOfRequest(request)
-        // While it is open it is locked, and counts as used.
+        // An open file is locked, and counts as used.
         partial.whenLeft {
             files.runAlways(for: share, { _ = OpenedPartial.removeUnused(place, index: index) }, then: completion)
         }

@@ -1,27 +1,27 @@
 public import CarpoolHTTP
 
-/// What a download asks for besides what every request does.
+/// The parameters of a download, in addition to those of every request.
 public struct DownloadParameters {
-    /// Where the file goes.
+    /// The destination of the file.
     public var destination = DownloadDestination.spool
-    /// Whether the path of the destination has no symbolic links, because they were resolved when it was given. One that is found then was put
-    /// there since, and is not followed.
+    /// Whether the path of the destination has no symbolic links, because they were resolved when it was given. A link that is found later was
+    /// created since, and is not followed.
     public var isResolved = false
-    /// How it gets there (DL-05).
+    /// How the file is moved to the destination (DL-05).
     public var options = DownloadOptions()
-    /// Whether the validators judge the response before the file gets its name, so that no page of error replaces a good file. The session model
-    /// has them judge afterwards (DL-01, DL-07).
+    /// Whether the validators run before the file gets its name, so that no error page replaces a good file. In the session model
+    /// they run afterwards (DL-01, DL-07).
     public var validatesBeforeMove = true
-    /// Where an earlier download broke off.
+    /// The point at which an earlier download stopped.
     public var resumePoint: ResumePoint?
-    /// Who remembers partial files, so that they go some day.
+    /// The index of partial files, which removes old ones.
     public var index: PartialFileIndex?
 
-    /// Makes parameters with every default.
+    /// Makes parameters with all defaults.
     public init() {}
 }
 
-/// Where a download goes.
+/// The destination of a download.
 public enum DownloadDestination {
     /// A file of the session's spool (DL-02).
     case spool
@@ -29,33 +29,33 @@ public enum DownloadDestination {
     case file(String)
     /// A directory by its absolute path; the response names the file (DL-03).
     case directory(String)
-    /// Wherever somebody says who has seen the head of the response (DL-04).
+    /// The decider returns the destination after it has seen the head of the response (DL-04).
     case ask(any DestinationDecider)
 }
 
 /// How the file of a download gets its name.
 public struct DownloadOptions: Sendable {
-    /// Whether a file that is there already is replaced, in one step; else the download fails.
+    /// Whether an existing file is replaced, in one step; otherwise the download fails.
     public var removesPreviousFile = false
-    /// Whether missing directories are made, with mode 0777 less the umask.
+    /// Whether missing directories are created, with mode 0777 less the umask.
     public var createsIntermediateDirectories = false
-    /// What the file's mode, 0666, is less.
+    /// The umask for the file's mode, 0666.
     public var umask: UInt32 = 0o022
 
-    /// Makes options with every default.
+    /// Makes options with all defaults.
     public init() {}
 }
 
-/// Says where a download goes.
+/// Chooses the destination of a download.
 public protocol DestinationDecider: AnyObject {
-    /// Gives the destination. Called once the head of a response is there; the body waits. Answers once, now or later, on the session's
+    /// Returns the destination. Called once the head of a response has arrived; the body waits. Answers once, now or later, on the session's
     /// loop.
     func destination(
         of request: Request, for response: ResponseHead, suggestedName: String,
         completion: @escaping (Result<DecidedDestination, SessionError>) -> Void)
 }
 
-/// What ``DestinationDecider`` decides.
+/// The answer of a ``DestinationDecider``.
 public enum DecidedDestination {
     /// A file by its absolute path.
     case file(String, DownloadOptions)

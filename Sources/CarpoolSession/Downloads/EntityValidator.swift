@@ -1,15 +1,15 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// What tells one version of a resource from another, byte for byte (RFC 9110, section 8.8): only with one can the rest of a body be asked for.
+/// A strong validator of a resource's version (RFC 9110, section 8.8): only with one can the rest of a body be requested.
 enum EntityValidator: Equatable, Sendable {
     /// A strong entity tag with its quotes.
     case entityTag(String)
-    /// The time of the last change, as the origin wrote it.
+    /// The time of the last change, as the origin sent it.
     case lastModified(String)
 
-    /// The one that `If-Range` may hold (RFC 9110, section 13.1.5): the entity tag, if it is strong; without any, the time of the last change, if
-    /// the response was made a second later at least, so that no second change can have the same time.
+    /// The validator for `If-Range` (RFC 9110, section 13.1.5): the entity tag, if it is strong; without any, the time of the last change, if
+    /// the response was generated at least a second later, so that no second change can have the same time.
     init?(_ head: ResponseHead) {
         if let tag = head.fields.first("etag") {
             guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }
@@ -24,7 +24,7 @@ enum EntityValidator: Equatable, Sendable {
         self = .lastModified(modified)
     }
 
-    /// As it stands in `If-Range`.
+    /// The value for `If-Range`.
     var text: String {
         switch self {
         case .entityTag(let tag): tag
@@ -32,7 +32,7 @@ enum EntityValidator: Equatable, Sendable {
         }
     }
 
-    /// Whether a response is of another version. One that names none is taken at its word that the condition held.
+    /// Whether a response is of another version. A response without a validator is assumed to be of the same version.
     func isContradicted(by head: ResponseHead) -> Bool {
         switch self {
         case .entityTag(let tag): head.fields.first("etag").map { $0 != tag } ?? false

@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// A partial file of an earlier download, opened and locked, that no request has yet.
+/// A partial file of an earlier download, opened and locked, and not attached to a request yet.
 struct OpenedPartial: ~Copyable {
     let place: String
     let count: Int64
@@ -10,7 +10,7 @@ struct OpenedPartial: ~Copyable {
     let descriptor: FileDescriptor
 
     /// Opens one. May block.
-    /// - Throws: EPERM if it is no partial file of this user's, EWOULDBLOCK if another request has it, or the reason why it cannot be opened.
+    /// - Throws: EPERM if it is not a partial file of this user, EWOULDBLOCK if another request uses it, or the reason why it cannot be opened.
     init(at path: String) throws(SystemError) {
         guard path.hasPrefix("/"), PartialName.request(ofPath: path) != nil else {
             throw SystemError(code: EPERM, operation: "open", subject: path)
@@ -30,7 +30,7 @@ struct OpenedPartial: ~Copyable {
         descriptor = opened
     }
 
-    /// Removes the partial file at a path, unless a request has it. Returns whether it is gone. May block.
+    /// Removes the partial file at a path, unless a request uses it. Returns whether it is gone. May block.
     @discardableResult static func removeUnused(_ path: String, index: PartialFileIndex?) -> Bool {
         do throws(SystemError) {
             try OpenedPartial(at: path).remove(index)

@@ -1,20 +1,20 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// The file that a download is written to until it is whole: it lies beside its destination, so that a rename is all that is left to do, with mode
-/// 0600 and locked, so that no other request continues it meanwhile. Everything that may block is done by the jobs of its ``FileWriter``.
+/// The file that a download is written to until it is complete. It is in the directory of its destination, so that a rename completes it, with mode
+/// 0600 and locked, so that no other request continues it meanwhile. Everything that may block runs as a job of its ``FileWriter``.
 public final class PartialFile {
-    /// Where it lies now; its final place once it was moved.
+    /// The current path; the final path once it was moved.
     public private(set) var place: String
-    /// How many bytes it has: those that are written.
+    /// How many bytes are written.
     public private(set) var count: Int64 = 0
-    /// Whether it is open, and may be left for a later request.
+    /// Whether it is open, and may be kept for a later request.
     private(set) var isKept = false
     /// Whether it could be opened.
     private(set) var isOpen = false
-    /// Which file it is, once it is whole: another one of the same name is not read.
+    /// The identity of the complete file: another one of the same name is not read.
     private(set) var identity: FileStatus.Identity?
-    /// Who writes it; a request that is over lets go of it soon.
+    /// The request that writes it; a request that is over releases it soon.
     weak var request: Request?
     let writer: FileWriter
     private var leaveFollowers: [() -> Void] = []
@@ -22,7 +22,7 @@ public final class PartialFile {
     private let store: FileStore
     private let share: WorkerShare
 
-    /// A new, empty file for a destination. ``begin(for:_:isResolved:then:)`` makes it.
+    /// A new, empty file for a destination. ``begin(for:_:isResolved:then:)`` creates it.
     init(
         beside destination: String, request: String, index: PartialFileIndex?, _ store: FileStore, _ share: WorkerShare
     ) {
@@ -44,7 +44,7 @@ public final class PartialFile {
         store.partials.add(self, at: place)
     }
 
-    /// One that an earlier download has left.
+    /// A file that an earlier download has left.
     init(_ opened: consuming OpenedPartial, index: PartialFileIndex?, _ store: FileStore, _ share: WorkerShare) {
         self.store = store
         self.share = share
@@ -63,13 +63,13 @@ public final class PartialFile {
     }
 
     deinit {
-        // Descriptors are closed by a job, whatever has let go of the file.
+        // Descriptors are closed by a job, wherever the file was released.
         writer.close { [location] _ in location.close() }
         store.partials.removeGone(at: location.place)
         for follower in leaveFollowers { follower() }
     }
 
-    /// Opens the folder of the destination, and makes the file if it is new.
+    /// Opens the directory of the destination, and creates the file if it is new.
     /// - Parameter then: gets the reason if the destination cannot be used.
     func begin(
         for path: String, _ options: DownloadOptions, isResolved: Bool, isHashed: Bool,
@@ -90,26 +90,26 @@ public final class PartialFile {
         }
     }
 
-    /// Notes that so many bytes are written.
+    /// Records the written size.
     func didWrite(to end: Int64) { count = end }
 
-    /// Cuts it to so many bytes; what is written next follows them.
+    /// Truncates the file to so many bytes; later writes follow them.
     func truncate(to count: Int64) {
         self.count = count
         writer.perform({ $0.truncate(to: count) }, then: { [weak self] _ in self?.count = count })
     }
 
-    /// What is known of a file when all of it is written.
+    /// The facts of a completely written file.
     struct Whole: Sendable {
         let hash: [UInt8]?
         let identity: FileStatus.Identity?
-        /// Its bytes, if they are few.
+        /// Its bytes, if it is small.
         let bytes: [UInt8]?
         let error: SystemError?
     }
 
-    /// Has everything written and hashed.
-    /// - Parameter limit: how many bytes are few.
+    /// Writes and hashes everything.
+    /// - Parameter limit: the most bytes of a small file.
     func finish(bytesAtMost limit: Int, then: @escaping (Whole?) -> Void) {
         let location = location
         writer.perform { file -> Whole? in
@@ -120,14 +120,14 @@ public final class PartialFile {
                 hash: file.finishHash(), identity: location.identity, bytes: bytes, error: file.failure)
         } then: { [weak self] whole in
             guard let self, let whole else { return then(nil) }
-            // There is more to be hashed.
+            // More bytes are to be hashed.
             guard let whole else { return finish(bytesAtMost: limit, then: then) }
             identity = whole.identity
             then(whole)
         }
     }
 
-    /// Hashes what an earlier download has left, piece by piece, while the rest arrives.
+    /// Hashes the bytes of an earlier download in pieces, while the rest arrives.
     func catchUpHash() {
         writer.perform({ $0.catchUpHash() }, then: { [weak self] isDone in if isDone == false { self?.catchUpHash() } })
     }
@@ -164,10 +164,10 @@ public final class PartialFile {
         }
     }
 
-    /// Whether its request has no more use for it.
+    /// Whether its request is done with it.
     var isLeft: Bool { request.map { $0.isOver || $0.state == .cancelled } ?? true }
 
-    /// Calls the body when it is closed.
+    /// Calls the body when the file is closed.
     func whenLeft(_ body: @escaping () -> Void) {
         if writer.isClosed, writer.isIdle { body() } else { leaveFollowers.append(body) }
     }
@@ -175,7 +175,7 @@ public final class PartialFile {
 
 /// The descriptor of a file that was opened before its writer was made.
 ///
-/// `@unchecked Sendable` because one thread at a time has it: who opened it, then the loop, then the first job.
+/// `@unchecked Sendable` because one thread at a time uses it: the one that opened it, then the loop, then the first job.
 private final class FoundFile: @unchecked Sendable {
     private var descriptor: FileDescriptor?
     private let count: Int64
@@ -192,25 +192,25 @@ private final class FoundFile: @unchecked Sendable {
 }
 
 extension PartialFile: SpoolFile {
-    /// Where others can open it.
+    /// The path at which others can open it.
     public var path: String? { place }
 
-    /// Whether so much waits to be written that nothing more may come.
+    /// Whether the write buffer is full, so that the transfer has to wait.
     public var isFull: Bool { writer.isFull }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     public func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError) { writer.append(bytes) }
 
-    /// Its name is given by ``move(to:_:then:)``.
+    /// Does not rename the file: ``move(to:_:then:)`` does.
     public func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) { completion(.success(nil)) }
 
-    /// All of its bytes, wherever it lies now.
+    /// All of its bytes, wherever it is now.
     public func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void) {
         let (place, count, identity) = (place, count, identity)
         store.run(for: share, { PartialFile.read(place, count, identity) }, then: { completion($0.flatMap(\.self)) })
     }
 
-    /// The same, now.
+    /// The same, synchronously.
     public func contents() throws(SessionError) -> [UInt8] { try PartialFile.read(place, count, identity).get() }
 
     private static func read(
@@ -227,6 +227,6 @@ extension PartialFile: SpoolFile {
         }
     }
 
-    /// What a download has written is its caller's.
+    /// Does nothing: the file of a download belongs to the caller.
     public func discard() {}
 }

@@ -2,7 +2,7 @@ internal import CarpoolSystem
 internal import Glibc
 internal import Synchronization
 
-/// Remembers partial files over the daemon's end: a directory with a symbolic link to each of them, named after its request. A link is made and
+/// A persistent index of partial files: a directory with a symbolic link to each of them, named after its request. A link is created and
 /// removed in one step each, so that there is nothing to repair after a crash.
 ///
 /// Its methods may block, and run on any thread.
@@ -10,15 +10,15 @@ public final class PartialFileIndex: Sendable {
     private let directory: String
     private let count = Mutex(0)
 
-    /// How many files are remembered at a time: more would make looking through them hold the loop for long.
+    /// The most files in the index: looking through more would hold the loop for long.
     static let maximumCount = 10_000
-    /// How long a file stays that nobody goes on with, in seconds: 7 days.
+    /// How long an unused partial file is kept, in seconds: 7 days.
     static let maximumAge = 604_800
 
-    /// Opens a directory, which must be there.
+    /// Opens an existing directory.
     public init(directory: String) { self.directory = directory }
 
-    /// Notes a file. Gives false if there is no room, or the note cannot be made.
+    /// Adds a file. Returns `false` if the index is full, or the link cannot be created.
     func add(_ path: String, request: String) -> Bool {
         guard count.withLock({ $0 < PartialFileIndex.maximumCount }),
             symlink(path, "\(directory)/\(request)") == 0
@@ -27,13 +27,13 @@ public final class PartialFileIndex: Sendable {
         return true
     }
 
-    /// Forgets a file.
+    /// Removes a file from the index.
     func remove(_ path: String) {
         guard let request = PartialName.request(ofPath: path) else { return }
         if unlink("\(directory)/\(request)") == 0 { count.withLock { $0 -= 1 } }
     }
 
-    /// Removes files that nobody has gone on with for 7 days, and forgets those that are not there any more.
+    /// Removes files that were not resumed for 7 days, and the links of those that no longer exist.
     public func removeOld() {
         let oldest = Int(WallClock.microseconds() / 1_000_000) - PartialFileIndex.maximumAge
         let links = names()

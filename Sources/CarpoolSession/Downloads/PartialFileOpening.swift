@@ -1,31 +1,31 @@
 public import CarpoolSystem
 internal import Glibc
 
-/// What was found at the place of a partial file: the file, opened and locked, or why it cannot be had.
+/// The result of opening a partial file: the file, opened and locked, or the error.
 ///
-/// `@unchecked Sendable` because one thread at a time has it: the one that opens the file, then the loop, then the one that closes it.
+/// `@unchecked Sendable` because one thread at a time uses it: the one that opens the file, then the loop, then the one that closes it.
 public final class PartialFileOpening: @unchecked Sendable {
     private var opened: OpenedPartial?
     private let error: SystemError
 
-    /// Opens and locks the file. May block. What is not taken must be released.
+    /// Opens and locks the file. May block. A file that is not taken must be released.
     public init(_ place: String) {
         do throws(SystemError) {
             opened = try OpenedPartial(at: place)
-            // For a second request to take it: the first one has it.
+            // For a second request that takes it: the first one has it.
             error = SystemError(code: EWOULDBLOCK, operation: "open", subject: place)
         } catch let failure {
             error = failure
         }
     }
 
-    /// Has the file closed in the background, unless it was taken.
+    /// Closes the file in the background, unless it was taken.
     public func release(to store: FileStore, for share: WorkerShare) {
         guard opened != nil else { return }
         store.runAlways(for: share, { [self] in opened = nil }, then: {})
     }
 
-    /// Hands the file over, once.
+    /// Hands over the file, once.
     func take() throws(SystemError) -> OpenedPartial {
         guard let taken = opened.take() else { throw error }
         return taken
@@ -33,6 +33,6 @@ public final class PartialFileOpening: @unchecked Sendable {
 }
 
 extension FileStore {
-    /// Calls the body when the request that is over has closed the partial file at a place: now, if none has one there.
+    /// Calls the body when the request that is over has closed the partial file at a path: now, if none is open there.
     public func whenPartialFileIsLeft(_ place: String, _ body: @escaping () -> Void) { partials.whenLeft(place, body) }
 }

@@ -1,4 +1,4 @@
-/// The partial files that requests have, by their places: a request that goes on with one waits until the one before has closed it.
+/// The open partial files by path: a request that resumes one waits until the previous request has closed it.
 final class PartialFileTable {
     private struct Weak {
         weak var file: PartialFile?
@@ -6,15 +6,15 @@ final class PartialFileTable {
 
     private var files: [String: Weak] = [:]
 
-    /// Notes a file.
+    /// Adds a file.
     func add(_ file: PartialFile, at place: String) { files[place] = Weak(file: file) }
 
-    /// Forgets a file that is gone.
+    /// Removes the entry of a file that was freed.
     func removeGone(at place: String) {
         if files[place]?.file == nil { files[place] = nil }
     }
 
-    /// Calls the body when a file at a place that its request has no more use for is closed: now, if there is none.
+    /// Calls the body when the file at a path, which its request is done with, is closed: now, if there is none.
     func whenLeft(_ place: String, _ body: @escaping () -> Void) {
         guard let file = files[place]?.file, file.isLeft else { return body() }
         file.whenLeft(body)

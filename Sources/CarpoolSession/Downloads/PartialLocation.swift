@@ -1,19 +1,19 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Where the file of a download lies and where it goes, as the jobs of its ``FileWriter`` see it. Both folders are opened once; files are
-/// found in them by name and compared with what was opened.
+/// The path of a download's partial file and its destination, as the jobs of its ``FileWriter`` use them. Both directories are opened once; files
+/// are found in them by name and compared with what was opened.
 ///
 /// `@unchecked Sendable` because only the jobs of one queue touch it, one at a time and in order.
 final class PartialLocation: @unchecked Sendable {
-    /// Where the partial file lies.
+    /// The path of the partial file.
     let place: String
     private let index: PartialFileIndex?
     private var folder: Folder?
     private(set) var identity: FileStatus.Identity?
     private var target: Folder?
     private var isMoved = false
-    /// Whether the file may be left for a later request; not so if the index does not remember it.
+    /// Whether the file may be kept for a later request; not so if the index has no entry for it.
     private(set) var isKept = true
 
     init(place: String, index: PartialFileIndex?) {
@@ -21,7 +21,7 @@ final class PartialLocation: @unchecked Sendable {
         self.index = index
     }
 
-    /// One that was opened before.
+    /// The location of a file that was opened before.
     init(place: String, folder: Folder, identity: FileStatus.Identity, index: PartialFileIndex?) {
         self.place = place
         self.folder = folder
@@ -31,7 +31,7 @@ final class PartialLocation: @unchecked Sendable {
 
     private var name: String { PartialLocation.split(place).name }
 
-    /// The folder and the name in a path.
+    /// Splits a path into directory and name.
     static func split(_ path: String) -> (folder: String, name: String) {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[slash...].dropFirst()))
@@ -39,8 +39,8 @@ final class PartialLocation: @unchecked Sendable {
 
     // MARK: Beginning
 
-    /// Opens the folder of the destination, and makes it if that is asked for.
-    /// - Parameter isResolved: whether the path has no symbolic links, so that one which is found now was put there since.
+    /// Opens the directory of the destination, and creates it if requested.
+    /// - Parameter isResolved: whether the path has no symbolic links, so that one that is found now was created since.
     func openTarget(_ path: String, _ options: DownloadOptions, isResolved: Bool) -> SystemError? {
         let folder = PartialLocation.split(path).folder
         let mode = options.createsIntermediateDirectories ? 0o777 & ~options.umask : nil
@@ -54,7 +54,7 @@ final class PartialLocation: @unchecked Sendable {
         }
     }
 
-    /// Makes an empty file of mode 0600 in the folder of the destination, locked, so that no other request continues it meanwhile.
+    /// Creates an empty file of mode 0600 in the directory of the destination, locked, so that no other request continues it meanwhile.
     func create(for request: String) throws(SystemError) -> FileDescriptor {
         guard let target else { throw SystemError(code: ENOENT, operation: "open", subject: place) }
         folder = target
@@ -67,8 +67,8 @@ final class PartialLocation: @unchecked Sendable {
 
     // MARK: Ending
 
-    /// Renames the file to its final name, in one step. EEXIST if there is a file already that is not to be replaced, and for whatever is no
-    /// regular file; ENOENT if it does not lie where it was made.
+    /// Renames the file to its final name, in one step. EEXIST if a file exists that may not be replaced, or anything but a
+    /// regular file; ENOENT if the partial file is no longer at its path.
     func move(_ file: BackgroundFile, to destination: String, _ options: DownloadOptions) throws(SystemError) {
         if let error = file.failure { throw error }
         guard let folder, let target, let fd = file.descriptor?.raw else {
@@ -91,7 +91,7 @@ final class PartialLocation: @unchecked Sendable {
         self.target = nil
     }
 
-    /// Removes the file, unless it has its final name or another file lies in its place.
+    /// Removes the file, unless it has its final name or another file is at its path.
     func remove() {
         guard !isMoved, let folder else { return }
         if let there = try? folder.status(of: name), there.identity == identity { try? folder.unlink(name) }
@@ -99,7 +99,7 @@ final class PartialLocation: @unchecked Sendable {
         close()
     }
 
-    /// Closes the folders.
+    /// Closes the directories.
     func close() {
         folder = nil
         target = nil

@@ -1,8 +1,8 @@
-/// The name of a partial file: hidden, beside the file that it will be, and telling whose it is.
+/// The name of a partial file: hidden, in the directory of the final file, with the id of its request.
 struct PartialName {
     private static let suffix = ".carpool-part"
 
-    /// The name for a file of a request, in the same directory: `.NAME.REQUEST.carpool-part`, where a long NAME is cut.
+    /// The name for a request's file, in the same directory: `.NAME.REQUEST.carpool-part`, where a long NAME is truncated.
     static func make(for file: String, request: String) -> String {
         var name = file
         let room = SuggestedName.maximumBytes - request.utf8.count - suffix.utf8.count - 2

@@ -2,25 +2,25 @@ internal import CarpoolJSON
 public import CarpoolSystem
 internal import Glibc
 
-/// Where a download broke off: what its token says, and the partial file, if it is still there.
+/// The point at which a download stopped: the content of its token, and the partial file, if it still exists.
 public struct ResumePoint {
-    /// Where the file was to go.
+    /// The destination of the file.
     public let destination: String?
-    /// The bytes that are there; `nil` if they are not, so that the download begins anew.
+    /// The partial file; `nil` if it is gone, so that the download restarts.
     let partial: PartialFile?
     let validator: EntityValidator
     let total: Int64?
 
-    /// Why a token is of no use.
+    /// Why a token cannot be used.
     public enum Refusal: Error {
-        /// It is none of Carpool's, or of another version.
+        /// It is not a token of Carpool, or of another version.
         case notAToken
-        /// Its partial file is not to be had: EPERM if it is no file of this user's, EWOULDBLOCK if another request goes on with it.
+        /// Its partial file cannot be opened: EPERM if it is not a file of this user, EWOULDBLOCK if another request is resuming it.
         case cannotOpen(path: String, SystemError)
     }
 
-    /// Reads a token whose partial file was looked for before.
-    /// - Parameter found: what ``PartialFileOpening`` has found at the place that the token names.
+    /// Reads a token whose partial file was opened before.
+    /// - Parameter found: the result of ``PartialFileOpening`` for the path in the token.
     public init(
         token text: String, _ found: PartialFileOpening, index: PartialFileIndex?, _ store: FileStore,
         for share: WorkerShare
@@ -31,7 +31,7 @@ public struct ResumePoint {
         total = token.total
         do throws(SystemError) {
             let file = PartialFile(try found.take(), index: index, store, share)
-            // What was written after the token was made is as good; fewer bytes than that are another file's.
+            // Bytes that were written after the token was made are valid; with fewer bytes it is another file.
             let isPlausible = file.count >= token.bytes && file.count <= token.total ?? .max
             partial = isPlausible ? file : nil
             if !isPlausible { file.remove() }
@@ -41,31 +41,31 @@ public struct ResumePoint {
         }
     }
 
-    /// The place of the partial file that a token names, and that of the file; `nil` if it is no token.
+    /// The path of the partial file in a token, and that of the destination; `nil` if it is not a valid token.
     public static func places(token text: String) -> (partial: String, destination: String?)? {
         ResumeToken(text).map { ($0.partial, $0.destination) }
     }
 }
 
-/// All that is needed to go on with a download, in a form that a client can keep: JSON in base64url without padding (RFC 4648, section 5).
+/// The resume token of a download, in a form that a client can store: JSON in base64url without padding (RFC 4648, section 5).
 struct ResumeToken: Equatable {
-    /// What was asked for, without a password: for people, as another URL of the same resource will do.
+    /// The requested URL, without a password: for information only, since another URL of the same resource works too.
     var url: String
     var validator: EntityValidator
-    /// How many bytes were there when the token was made; the file may have more by now.
+    /// How many bytes were written when the token was made; the file may have more by now.
     var bytes: Int64
-    /// How many the whole has, if that is known.
+    /// The size of the whole body, if it is known.
     var total: Int64?
-    /// Where the bytes are.
+    /// The path of the partial file.
     var partial: String
-    /// Where they were to go.
+    /// The path of the destination.
     var destination: String?
 
     private static let version = 1
-    /// The longest token that is read: two paths and a URL.
+    /// The longest token that is accepted: two paths and a URL.
     private static let maximumBytes = 98_304
 
-    /// The token as text.
+    /// The token in its encoded form.
     var text: String {
         var writer = JSONWriter()
         writer.beginObject()
@@ -90,7 +90,7 @@ struct ResumeToken: Equatable {
 }
 
 extension ResumeToken {
-    /// Reads a token; `nil` for anything else.
+    /// Decodes a token; `nil` for anything else.
     init?(_ text: String) {
         guard text.utf8.count <= ResumeToken.maximumBytes, let json = ResumeToken.json(text),
             json["v"]?.int == ResumeToken.version, let url = json["url"]?.string,

@@ -1,23 +1,23 @@
 internal import CarpoolHTTP
 
-/// What the response to a request for the rest of a body means (RFC 9110, section 14.2). A value: the head in, the step out.
+/// The meaning of a response to a range request (RFC 9110, section 14.2). A value: the head in, the step out.
 enum ResumedResponse: Equatable {
-    /// The rest comes; the whole has so many bytes, if that is known.
+    /// The rest follows; the whole has so many bytes, if that is known.
     case goOn(total: Int64?)
-    /// The whole comes, in another version or because the origin serves no ranges.
+    /// The whole body follows, of another version or because the origin does not support ranges.
     case startAnew(DownloadRestart)
-    /// What comes is of no use: the whole is to be asked for.
+    /// The response is of no use: request the whole body.
     case askForWhole(DownloadRestart)
-    /// The origin has nothing behind these bytes: its last byte is to be asked for, to learn whether they are still the same.
+    /// The origin has no bytes behind these: request the last byte, to learn whether the version is still the same.
     case askForLastByte(of: Int64)
-    /// It is no answer to the question; the bytes that are there stay.
+    /// The response is invalid; the existing bytes are kept.
     case refuse
 
-    /// Reads a head.
+    /// Reads a response head.
     /// - Parameters:
-    ///   - offset: the first byte that was asked for.
-    ///   - validator: of the bytes that are there.
-    ///   - total: of the whole, as far as it is known from before.
+    ///   - offset: the first byte that was requested.
+    ///   - validator: the validator of the existing bytes.
+    ///   - total: the size of the whole, if it was known before.
     init(_ head: ResponseHead, offset: Int64, validator: EntityValidator, total: Int64?) {
         let range = head.fields.first("content-range").flatMap { ContentRange($0) }
         switch head.status {
@@ -46,14 +46,14 @@ enum ResumedResponse: Equatable {
     }
 }
 
-/// Why a download that was to go on began anew.
+/// Why a download restarted instead of resuming.
 public enum DownloadRestart: String, Sendable {
     /// The origin has another version of the resource.
     case resourceChanged = "resource_changed"
-    /// The origin sends the whole although the rest was asked for.
+    /// The origin sent the whole body although a range was requested.
     case rangeIgnored = "range_ignored"
-    /// The origin sends another part than the one that was asked for.
+    /// The origin sent another range than the requested one.
     case rangeMismatch = "range_mismatch"
-    /// The partial file is gone, or has fewer bytes than the token says.
+    /// The partial file is gone, or has fewer bytes than the token states.
     case partialFileLost = "partial_file_lost"
 }

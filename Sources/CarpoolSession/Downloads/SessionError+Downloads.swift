@@ -1,9 +1,9 @@
 internal import CarpoolSystem
 internal import Glibc
 
-// Why a download has no file (session model §1.14, row 1020).
+// Failures of downloads (session model §1.14, row 1020).
 extension SessionError {
-    /// The file could not be given its name, or not even be begun beside it.
+    /// The file could not be moved to its destination, or the partial file could not be created.
     static func downloadedFileMoveFailed(source: String?, destination: String, _ error: SystemError) -> SessionError {
         var details = [
             Detail("destination", .string(beginning(of: destination, atMost: shownPathScalars))),
@@ -17,7 +17,7 @@ extension SessionError {
             hint: hint(for: error.code), details: details)
     }
 
-    /// The disk is full, or the file cannot be written to.
+    /// The disk is full, or the file is not writable.
     static func cannotWriteToFile(_ path: String, _ error: SystemError) -> SessionError {
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
@@ -29,7 +29,7 @@ extension SessionError {
             ])
     }
 
-    /// The file that is to be judged is not there any more, or cannot be read.
+    /// The file to validate is gone, or cannot be read.
     static func dataFileReadFailed(_ path: String, _ error: SystemError) -> SessionError {
         SessionError(
             "response_validation_failed.data_file_read_failed", "cannot read the downloaded file: \(error)",

@@ -1,14 +1,14 @@
 internal import CarpoolHTTP
 
-/// The name under which a response wants to be saved (DL-03): what `Content-Disposition` says (RFC 6266, section 4.3), else the last part of its
-/// URL. Whatever they say, it is the name of one visible file in one directory.
+/// The suggested file name of a response (DL-03): from `Content-Disposition` (RFC 6266, section 4.3), else the last part of its
+/// URL. It is always a safe name of one visible file, without directories.
 struct SuggestedName {
     /// The name; at most 255 bytes of UTF-8.
     let text: String
 
     /// The most bytes of a name on Linux (NAME_MAX).
     static let maximumBytes = 255
-    /// Where nothing else gives a name.
+    /// The default name.
     private static let standard = "download"
 
     /// Chooses the name of a response.
@@ -19,7 +19,7 @@ struct SuggestedName {
             ?? SuggestedName.safe(url.flatMap(SuggestedName.name(inURL:))) ?? SuggestedName.standard
     }
 
-    /// A name without what could lead elsewhere, hide the file or garble a terminal: directories, control characters, dots at the beginning.
+    /// Removes from a name what could lead elsewhere, hide the file or garble a terminal: directories, control characters, dots at the beginning.
     private static func safe(_ name: String?) -> String? {
         let parts = name?.unicodeScalars.split { $0 == "/" || $0 == "\\" }
         guard let last = parts?.last else { return nil }
@@ -34,9 +34,9 @@ struct SuggestedName {
         return name.isEmpty ? nil : name
     }
 
-    /// More scalars than a name may have bytes, so that the last character of a name is whole.
+    /// The most scalars of a name: more than its bytes, so that the last character is complete.
     private static let maximumScalars = 2 * maximumBytes
-    /// The most that is read of a field: Swift steps back through some texts in quadratic time.
+    /// The most bytes of a field that are read: Swift steps back through some texts in quadratic time.
     private static let maximumFieldBytes = 8_192
 
     private static func start(of field: String) -> String {
@@ -105,7 +105,7 @@ struct SuggestedName {
         return path[slash...].split(separator: "/", omittingEmptySubsequences: false).last.flatMap(percentDecoded)
     }
 
-    /// Text with its percent-encodings resolved; `nil` if what comes out is no UTF-8.
+    /// Percent-decodes a text; `nil` if the result is not valid UTF-8.
     private static func percentDecoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]

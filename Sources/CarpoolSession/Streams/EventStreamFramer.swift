@@ -1,5 +1,5 @@
-/// Gives the events of an event stream, as the WHATWG's HTML standard has them (section 9.2.6, "Interpreting an event stream"): lines end with CR,
-/// LF or CRLF, a byte order mark at the beginning is passed over, a blank line sends an event off, and one that the stream's end cuts off is none.
+/// Parses an event stream as in the WHATWG's HTML standard (section 9.2.6, "Interpreting an event stream"): lines end with CR,
+/// LF or CRLF, a byte order mark at the beginning is skipped, a blank line dispatches an event, and an event cut off by the stream's end is dropped.
 struct EventStreamFramer: StreamFramer {
     private let limit: Int
     private var line: [UInt8] = []
@@ -10,17 +10,17 @@ struct EventStreamFramer: StreamFramer {
     private var retryMilliseconds: Int?
     private var taken = 0
     private(set) var unfinishedBytes = 0
-    /// Whether a line has said something of the event; comments do not.
+    /// Whether the event has any field line; comments do not count.
     private var hasFields = false
     private var isAtBeginning = true
     /// Whether the line before ended with CR, so that an LF belongs to it.
     private var hasReturned = false
-    /// Whether an event that is too long is passed over.
+    /// Whether an event that is too long is being skipped.
     private var isSkipping = false
 
-    /// How many times the limit an event's lines may have: their names and ends are no part of it, but lines without end are an attack.
+    /// The limit for an event's lines, as a multiple of the record limit: field names and line ends do not count as data, but must be bounded too.
     private static let overhead = 8
-    /// A line's memory is used for the next one if it is no more.
+    /// The memory of a line is reused for the next one up to this size.
     private static let keptBytes = 4_096
 
     init(limit: Int) { self.limit = limit }
@@ -37,7 +37,7 @@ struct EventStreamFramer: StreamFramer {
         return (start, record)
     }
 
-    /// Takes bytes from a place up to the end of the first line in them. Returns what that makes, and whether the bytes are counted in it.
+    /// Takes bytes from an offset up to the end of the first line. Returns the result, and whether the bytes are counted in it.
     private mutating func takeLine(
         _ bytes: UnsafeRawBufferPointer, _ start: inout Int
     ) -> (record: StreamRecord?, isCounted: Bool) {
@@ -56,7 +56,7 @@ struct EventStreamFramer: StreamFramer {
         return (nil, false)
     }
 
-    /// Where the first LF or CR stands, or the end.
+    /// The index of the first LF or CR, or the end.
     private static func endOfLine(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var position = start
         while position < bytes.count, bytes[position] != UInt8(ascii: "\n"), bytes[position] != UInt8(ascii: "\r") {
@@ -70,7 +70,7 @@ struct EventStreamFramer: StreamFramer {
     // MARK: Lines
 
     private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        // Of an event that is too long only the blank line at its end is of interest.
+        // Of a skipped event only the blank line at its end matters.
         if isSkipping, !line.isEmpty { return }
         line.append(contentsOf: isSkipping ? UnsafeRawBufferPointer(rebasing: bytes.prefix(1)) : bytes)
     }
@@ -82,7 +82,7 @@ struct EventStreamFramer: StreamFramer {
             if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
         }
         if line.isEmpty { return dispatch(taken: taken) }
-        // A comment says nothing.
+        // A comment is ignored.
         if !isSkipping, line[0] != UInt8(ascii: ":") { interpret() }
         return nil
     }

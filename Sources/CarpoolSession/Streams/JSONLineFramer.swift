@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// Gives the JSON text of each line that is not blank. A line that is none is a failure, and what follows it goes on.
+/// Returns the JSON text of each line that is not blank. An invalid line is a failure, and the following lines continue.
 struct JSONLineFramer: StreamFramer {
     private var splitter: LineSplitter
 

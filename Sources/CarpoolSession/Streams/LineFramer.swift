@@ -1,4 +1,4 @@
-/// Gives lines without their ends, LF or CRLF. One that is too long is a failure, and what follows it goes on.
+/// Returns lines without their ends, LF or CRLF. A line that is too long is a failure, and the following lines continue.
 struct LineFramer: StreamFramer {
     private var splitter: LineSplitter
 

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Cuts bytes into lines that end with LF or CRLF, however the network has cut them. A line that is too long is passed over.
+/// Splits bytes into lines that end with LF or CRLF, across pieces. A line that is too long is skipped.
 struct LineSplitter {
-    /// What a line's end has made whole.
+    /// The result at a line's end.
     enum Line: Equatable {
-        /// The line, without its end.
+        /// A complete line, without its end.
         case whole([UInt8])
-        /// It has more bytes than the limit; its rest is passed over.
+        /// The line exceeds the limit; its rest is skipped.
         case tooLong
     }
 
@@ -19,13 +19,13 @@ struct LineSplitter {
 
     init(limit: Int) { self.limit = limit }
 
-    /// How many bytes of a line are there whose end has not come.
+    /// How many bytes of an unfinished line are buffered.
     var unfinishedBytes: Int { line.count }
 
-    /// The bytes of the next record are counted from here.
+    /// Starts counting the bytes of the next record.
     mutating func begin() { taken = 0 }
 
-    /// Takes bytes up to the end of the first line in them.
+    /// Takes bytes up to the end of the first line.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> (taken: Int, line: Line?) {
         let end = LineSplitter.endOfLine(in: bytes)
         let count = end.map { $0 &+ 1 } ?? bytes.count
@@ -36,7 +36,7 @@ struct LineSplitter {
         }
         line.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<(end ?? bytes.count)]))
         if end != nil, line.last == UInt8(ascii: "\r") { line.removeLast() }
-        // What has no end yet may have a CR that is of the end.
+        // A line without an end yet may have a CR that belongs to the end.
         guard line.count > (end == nil ? limit &+ 1 : limit) else { return (count, end.map { _ in .whole(flush()) }) }
         line = []
         isSkipping = end == nil
@@ -48,7 +48,7 @@ struct LineSplitter {
         return UnsafeRawPointer(end) - start
     }
 
-    /// The stream is over. Gives the line that has no end.
+    /// Ends the stream. Returns the line without an end, if there is one.
     mutating func finish() -> Line? {
         guard !line.isEmpty else { return nil }
         return line.count > limit ? .tooLong : .whole(flush())

@@ -1,10 +1,10 @@
 internal import CarpoolHTTP
 
-/// The body of a request of kind ``RequestKind/stream``: bytes that go to whoever reads, and are not kept (ST-01).
+/// The body of a request of kind ``RequestKind/stream``: bytes that are passed to readers, and are not kept (ST-01).
 ///
-/// A buffer lies between the network and the readers. It is bounded: when some reader is so far behind, nothing more is read from the origin,
-/// so that nothing is ever dropped. Without a reader it fills up and waits for the first one, which gets everything from the beginning; who
-/// comes later gets what comes from then on.
+/// A buffer lies between the network and the readers. It is bounded: when some reader is too far behind, nothing more is read from the origin,
+/// so that nothing is ever dropped. Without a reader it fills up and waits for the first one, which gets everything from the beginning; a
+/// later reader gets what arrives from then on.
 public final class ResponseStream {
     private struct Place {
         weak var reader: StreamReader?
@@ -13,25 +13,25 @@ public final class ResponseStream {
     private weak var request: Request?
     private let memory: StreamMemory
     private var buffer = StreamBuffer()
-    /// Readers belong to those that made them.
+    /// The places of the readers, which are owned by those that made them.
     private var places: [Place] = []
-    /// How many of them have gone.
+    /// How many of the readers were freed.
     private var goneReaders = 0
-    // One reader that is reason enough not to look at all others again, each time that one of them has moved on. It is the last of those that
-    // are equally slow, since readers mostly move on in order.
-    /// One that wants what the buffer begins with.
+    // Three cached readers, each reason enough not to look at all others when one reader has advanced. Each is the last of those that
+    // are equally slow, since readers mostly advance in order.
+    /// A reader that needs the beginning of the buffer.
     private weak var holder: StreamReader?
-    /// One that is too far behind for the origin to be read from.
+    /// A reader that is too far behind, so that the origin is not read from.
     private weak var brake: StreamReader?
-    /// One that the end waits for.
+    /// A reader that the end waits for.
     private weak var awaited: StreamReader?
-    /// The attempt whose response arrives, from 1, and whether it has arrived.
+    /// The attempt whose response arrives, from 1.
     private(set) var attempt = 1
     private var attemptHasEnded = false
     private var isPaused = false
-    /// Whether what is left is not kept any longer.
+    /// Whether unread bytes are no longer kept.
     public private(set) var isDiscarded = false
-    /// How it ended, once it has.
+    /// How the stream ended, once it has.
     public private(set) var completion: StreamCompletion?
 
     init(_ request: Request, memory: StreamMemory) {
@@ -42,15 +42,15 @@ public final class ResponseStream {
 
     deinit { memory.change(by: -buffer.count) }
 
-    /// Where the next byte will stand.
+    /// The offset of the next byte.
     var end: Int64 { buffer.end }
-    /// Whether there are bytes that some reader has not been given, or that wait for the first one.
+    /// Whether there are bytes that some reader has not received, or that wait for the first one.
     public var holdsBytes: Bool { buffer.count > 0 }
-    /// How many calls of ``wake()`` are under way, and whether a reader has moved on in them.
+    /// How many calls of ``wake()`` are active, and whether a reader has advanced in them.
     private var wakes = 0
     private var hasTaken = false
 
-    /// Whether what is left is of no interest: a client that cancels a request wants no more of it.
+    /// Whether unread bytes are dropped, because the client has cancelled the request.
     var isDropped: Bool {
         guard let request, !isDiscarded else { return isDiscarded }
         return request.state == .cancelled || request.isLost
@@ -60,9 +60,9 @@ public final class ResponseStream {
 
     private var readers: [StreamReader] { places.compactMap(\.reader) }
 
-    /// Adds a reader, which gets what comes from now on; the first one also gets what is there.
+    /// Adds a reader, which gets what arrives from now on; the first one also gets what is buffered.
     /// - Parameters:
-    ///   - isWaitedFor: whether the end of the request waits until the reader has been given everything.
+    ///   - isWaitedFor: whether the end of the request waits until the reader has received everything.
     ///   - messageBytes: the most bytes of the records of one message, in their JSON form; also of one record.
     public func attach(_ serializer: StreamSerializer, messageBytes: Int, isWaitedFor: Bool = true) -> StreamReader {
         let start = places.isEmpty ? buffer.start : buffer.end
@@ -72,7 +72,7 @@ public final class ResponseStream {
         return reader
     }
 
-    /// Lets go of bytes that nobody has asked for.
+    /// Drops bytes that no reader has asked for.
     public func discard() {
         isDiscarded = true
         trim()
@@ -85,7 +85,7 @@ public final class ResponseStream {
         readerHasTaken()
     }
 
-    /// Takes out the places of readers that have gone, once they are half of all: a crowd that leaves costs no look at all of it for each.
+    /// Removes the places of freed readers, once they are half of all, so that many leaving readers do not each cost a scan.
     private func forgetGone() {
         guard goneReaders * 2 > places.count else { return }
         places.removeAll { $0.reader == nil }
@@ -100,7 +100,7 @@ public final class ResponseStream {
         buffer.withPiece(at: position, body)
     }
 
-    /// Whether nothing more will come of an attempt's body.
+    /// Whether nothing more follows of an attempt's body.
     func hasEnded(_ number: Int) -> Bool {
         completion != nil || number < attempt || number == attempt && attemptHasEnded
     }
@@ -110,15 +110,15 @@ public final class ResponseStream {
         request.session.notify(.didParseStream(parsed), of: request)
     }
 
-    /// A reader has a message: a failure may be all that the request's maker wants to know (ST-02).
+    /// A reader has received a message: a failure may cancel the request (ST-02).
     func readerHasGot(_ message: StreamMessage) {
         if case .failure = message.content, let request, request.parameters.cancelsOnStreamError { request.cancel() }
         readerHasTaken()
     }
 
-    /// A reader has moved on: what all of them have had can go, the origin may be read from again, and the end may be told.
+    /// A reader has advanced: drops what all of them have received, and resumes the origin or announces the end if possible.
     func readerHasTaken() {
-        // Once for all readers that are woken together: what it costs grows with their number.
+        // Once for all readers that are woken together: the cost grows with their number.
         guard wakes == 0 else {
             hasTaken = true
             return
@@ -135,10 +135,10 @@ public final class ResponseStream {
 
     // MARK: The buffer
 
-    /// Bytes that the slowest reader has not taken.
+    /// Bytes that the slowest reader has not received.
     private var backlog: Int { Int(clamping: buffer.end &- (readers.lazy.map(\.position).min() ?? buffer.start)) }
 
-    /// Whether the readers have caught up far enough for the origin to be read from again.
+    /// Whether the readers have caught up far enough to resume the origin.
     private func mayGoOn() -> Bool {
         let most = memory.limit / 2
         if let brake, buffer.end &- brake.position >= Int64(most) { return false }

@@ -1,8 +1,8 @@
 internal import CarpoolJSON
 
-// Why a reader of a stream gets a failure in the place of a record.
+// Failures that a reader of a stream receives in place of a record.
 extension SessionError {
-    /// A line or an event is longer than its reader takes.
+    /// A line or an event is longer than the reader's limit.
     static func streamRecordTooLong(limit: Int) -> SessionError {
         SessionError(
             "response_serialization_failed.input_too_large",

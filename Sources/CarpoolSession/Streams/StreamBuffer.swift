@@ -1,4 +1,4 @@
-/// The bytes of a stream that some reader has still to take, in the pieces in which they came. A value that knows nothing of readers.
+/// The bytes of a stream that some reader has not received, in the pieces in which they arrived. A value that knows nothing of readers.
 struct StreamBuffer {
     private struct Piece {
         let start: Int64
@@ -9,14 +9,14 @@ struct StreamBuffer {
     }
 
     private var pieces: [Piece] = []
-    /// How many of the first pieces are gone.
+    /// How many of the first pieces were dropped.
     private var gone = 0
-    /// Where the first byte stands that is wanted.
+    /// The offset of the first byte that is kept.
     private(set) var start: Int64 = 0
-    /// Where the next byte will stand, counted over all attempts.
+    /// The offset of the next byte, counted over all attempts.
     private(set) var end: Int64 = 0
 
-    /// Small pieces are joined up to here, so that a reader that is behind gets few large ones.
+    /// Small pieces are joined up to this size, so that a slow reader gets few large ones.
     private static let joinedBytes = 32_768
 
     /// How many bytes are kept.
@@ -34,25 +34,25 @@ struct StreamBuffer {
         pieces.append(Piece(start: end, attempt: attempt, bytes: Array(bytes)))
     }
 
-    /// Lets go of what stands before a place.
+    /// Drops the bytes before an offset.
     mutating func drop(before offset: Int64) {
         start = max(start, offset)
         while gone < pieces.count, pieces[gone].end <= offset {
             pieces[gone].bytes = []
             gone &+= 1
         }
-        // Moved up now and then only: each time costs as much as there are pieces.
+        // Compacted rarely: each time costs as much as there are pieces.
         guard gone == pieces.count || gone > 64 else { return }
         pieces.removeFirst(gone)
         gone = 0
     }
 
-    /// Gives the bytes from a place to the end of their piece, and which attempt they are of; `nil` if there are none.
+    /// Passes the bytes from an offset to the end of their piece, and the attempt they belong to, to the body; `nil` if there are none.
     func withPiece<Result>(
         at offset: Int64, _ body: (_ bytes: UnsafeRawBufferPointer, _ attempt: Int) -> Result
     ) -> Result? {
         guard offset < end, gone < pieces.count else { return nil }
-        // Most often it is the first; a reader ahead of others finds its own in a few steps.
+        // Usually it is the first; a reader ahead of others finds its own in a few steps.
         var (low, high) = (gone, pieces.count &- 1)
         while low < high, pieces[low].end <= offset {
             let middle = (low &+ high) / 2

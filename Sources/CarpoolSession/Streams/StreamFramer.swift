@@ -1,21 +1,21 @@
-/// Finds records in a stream of bytes, however the network has cut it: bytes in, records out.
+/// Splits a stream of bytes into records, whatever the pieces: bytes in, records out.
 protocol StreamFramer {
-    /// Takes bytes up to the end of the first record in them, or of the first line that ends none, so that one call is short; no bytes only
+    /// Takes bytes up to the end of the first record, or of the first line that ends none, so that one call is short; takes no bytes only
     /// where there is no room.
     /// - Parameters:
-    ///   - bytes: what comes next in the stream, at least one.
-    ///   - room: the most bytes that a piece is to have, where pieces may be cut anywhere.
+    ///   - bytes: the next bytes of the stream, at least one.
+    ///   - room: the most bytes of a piece, where pieces may be cut anywhere.
     mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?)
-    /// How many of the last bytes that it took are of a record that is not whole: whoever reads in its place would need them again. What is passed
-    /// over is of no use to anybody, however much that is.
+    /// How many of the last bytes that it took belong to an unfinished record: a reader in its place would need them again. Skipped bytes
+    /// do not count.
     var unfinishedBytes: Int { get }
-    /// The stream is over. Gives what its end makes a record.
+    /// Ends the stream. Returns the record that its end completes.
     mutating func finish() -> StreamRecord?
 }
 
-/// Gives bytes as they come.
+/// Returns bytes as they arrive.
 struct BytesFramer: StreamFramer {
-    /// The most bytes of a piece: its base64 is to fit the limit.
+    /// The most bytes of a piece, so that its base64 fits the limit.
     private let pieceBytes: Int
 
     init(limit: Int) { pieceBytes = max(3, limit / 4 &* 3) }

@@ -1,24 +1,24 @@
-/// What the buffers of all streams have in common: how much they hold together, and how much they may.
+/// The shared memory limit of the buffers of all streams.
 public final class StreamMemory {
-    /// The most bytes that one stream holds for its readers before its origin waits.
+    /// The most bytes that one stream buffers for its readers before its origin waits.
     public var streamBytes: Int
-    /// The most bytes that all of them hold; beyond that each new piece of a stream waits until those before it are taken.
+    /// The most bytes that all streams buffer; beyond that each new piece of a stream waits until those before it are taken.
     public var totalBytes: Int
-    /// How many bytes they hold.
+    /// How many bytes are buffered.
     public private(set) var heldBytes = 0
 
-    /// What a stream may hold even if all of them hold too much: with less it would not move.
+    /// The bytes that one stream may always buffer, even over the common limit: with less it would not advance.
     private static let leastBytes = 16_384
 
-    /// Makes room for so much.
+    /// Makes an account with these limits.
     public init(streamBytes: Int = 1_048_576, totalBytes: Int = 67_108_864) {
         self.streamBytes = streamBytes
         self.totalBytes = totalBytes
     }
 
-    /// The bytes at which a stream is not read from.
+    /// The buffered bytes at which a stream stops reading.
     var limit: Int { heldBytes < totalBytes ? streamBytes : min(streamBytes, StreamMemory.leastBytes) }
 
-    /// Notes that a stream holds so many bytes more, or fewer.
+    /// Adds the change of a stream's buffered bytes.
     func change(by bytes: Int) { heldBytes &+= bytes }
 }

@@ -1,30 +1,30 @@
-/// What a reader of a stream gets at a time.
+/// One message to a reader of a stream.
 public struct StreamMessage: Sendable {
     /// What it holds.
     public enum Content: Sendable {
-        /// Records, in order; one, where the serializer has no records but pieces.
+        /// Records, in order; a single one for `bytes` and `text`.
         case records([StreamRecord.Content])
-        /// Why there is no record at this place; the next message goes on behind it.
+        /// A failure in place of a record; the next message continues behind it.
         case failure(SessionError)
         /// The last message: the request is over.
         case complete(StreamCompletion)
     }
 
-    /// Its number, from 1: of one reader's messages none is left out.
+    /// Its number, from 1, without gaps for one reader.
     public let sequence: Int
-    /// The attempt whose body it is of, from 1 (ST-12).
+    /// The attempt whose body it belongs to, from 1 (ST-12).
     public let attempt: Int
-    /// The bytes of the stream that it took, which its reader's credit pays for.
+    /// The bytes of the stream that it consumed, which are charged to its reader's credit.
     public let sizeBytes: Int
-    /// What it holds.
+    /// Its content.
     public let content: Content
 }
 
 /// How a stream ended (ST-03).
 public struct StreamCompletion: Sendable {
-    /// Why it failed, which validators may say after all of the data (ST-09); `nil` if it came whole (ST-13).
+    /// The failure, which validators may report after all of the data (ST-09); `nil` if the body is complete (ST-13).
     public let error: SessionError?
-    /// Where its request has ended.
+    /// The final state of its request.
     public let state: RequestState
     /// The status of the last response.
     public let status: Int?
@@ -34,8 +34,8 @@ public struct StreamCompletion: Sendable {
 
 /// One step of a reader, for monitors (EM-36).
 public struct ParsedStream {
-    /// What the reader gets the bytes as.
+    /// The serializer of the reader.
     public let serializer: StreamSerializer
-    /// What came of them.
+    /// The message that was parsed.
     public let message: StreamMessage
 }

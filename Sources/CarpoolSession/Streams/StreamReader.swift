@@ -1,25 +1,25 @@
-/// One reader of a stream: its place in the bytes, what it makes of them, and how much it may still be given.
+/// One reader of a stream: its position, its framer, and its credit.
 ///
-/// Lives as long as its owner keeps it. It is asked with ``give(to:)`` until it returns ``Step/nothing``, and again whenever ``onReady`` is called.
+/// Lives as long as its owner keeps it. Call ``give(to:)`` until it returns ``Step/nothing``, and again whenever ``onReady`` is called.
 public final class StreamReader {
-    /// What one call of ``give(to:)`` has done.
+    /// The result of one call of ``give(to:)``.
     public enum Step: Equatable, Sendable {
-        /// A message was given.
+        /// A message was delivered.
         case message
-        /// Only what makes no record was read, and there is more to read: the call is to be repeated, best in another turn of the loop.
+        /// No record was completed, and there is more to read: repeat the call, preferably in another turn of the loop.
         case unfinished
-        /// There is nothing to give before ``onReady`` is called or credit is granted.
+        /// There is nothing to deliver before ``onReady`` is called or credit is granted.
         case nothing
     }
 
-    /// What it gets the bytes as.
+    /// How the reader gets the bytes.
     public let serializer: StreamSerializer
     /// The most bytes of the records of one message, in their JSON form.
     public let messageBytes: Int
-    /// Called when there may be something to give.
+    /// Called when there may be something to deliver.
     public var onReady: () -> Void = {}
 
-    /// Whether the end of the request waits for it.
+    /// Whether the end of the request waits for this reader.
     let isWaitedFor: Bool
     private let stream: ResponseStream
     private var framer: any StreamFramer
@@ -27,15 +27,15 @@ public final class StreamReader {
     private var credit = 0
     private var sequence = 0
     private var hasCompleted = false
-    /// A record that did not fit the message before.
+    /// A record that did not fit the previous message.
     private var kept: StreamRecord?
-    /// Where the piece ends that was read last.
+    /// The end offset of the piece that was read last.
     private var pieceEnd: Int64
-    /// Where the bytes stand that the framer has not seen.
+    /// The offset of the bytes that the framer has not seen.
     public private(set) var position: Int64
-    /// Where the next byte of the stream will stand.
+    /// The offset of the next byte of the stream.
     public var streamEnd: Int64 { stream.end }
-    /// Where the bytes stand that are in no message yet, and can still be in one.
+    /// The offset of the bytes that are in no message yet, and can still be in one.
     var given: Int64 { position &- Int64(framer.unfinishedBytes &+ (kept?.sizeBytes ?? 0)) }
 
     init(
@@ -53,31 +53,31 @@ public final class StreamReader {
 
     deinit { stream.readerIsGone() }
 
-    /// Whether it has been told how the stream ended.
+    /// Whether the last message was delivered.
     public var isOver: Bool { hasCompleted }
 
-    /// Whether nothing is left to tell it but how the stream ended.
+    /// Whether only the last message is left to deliver.
     public var isAtEnd: Bool { !hasCompleted && stream.completion != nil && (stream.isDropped || !isBehind) }
 
-    /// The number of the message that it was given last; 0 before the first.
+    /// The number of the last delivered message; 0 before the first.
     public var lastSequence: Int { sequence }
 
-    /// Whether there is something that it has not been given, for want of credit or because it has not asked.
+    /// Whether there is something to deliver that waits for credit or a call.
     var isBehind: Bool {
         !hasCompleted && (kept != nil || position < stream.end || stream.hasEnded(attempt) && given < position)
     }
 
-    /// Lets it be given so many bytes of the stream more. What is given last may be a record that is larger than what is left: then the
-    /// reader owes.
+    /// Grants credit for so many bytes of the stream. The last record may exceed the remaining credit: then the
+    /// credit is negative.
     public func grant(_ bytes: Int) {
         let (sum, overflows) = credit.addingReportingOverflow(max(0, bytes))
         credit = overflows ? .max : sum
     }
 
-    /// Takes back the credit that is left, and grants so much.
+    /// Replaces the remaining credit.
     public func allow(_ bytes: Int) { credit = max(0, bytes) }
 
-    /// Passes on the next message, if there is one and there is credit for it; the last one needs none. However short the records are, a call takes
+    /// Delivers the next message, if there is one and credit for it; the last one needs none. However short the records are, a call takes
     /// about a millisecond.
     @discardableResult public func give(to receiver: (StreamMessage) -> Void) -> Step {
         guard !hasCompleted else { return .nothing }
@@ -102,7 +102,7 @@ public final class StreamReader {
     private func nextRecords(_ budget: inout FramingBudget) -> StreamMessage? {
         var records: [StreamRecord.Content] = []
         var (size, encoded) = (0, 0)
-        // What the end makes no record of is no reason to wait for credit.
+        // The end of an attempt that completes no record does not wait for credit.
         if credit <= 0, kept == nil, stream.attempt(at: position) == nil, stream.hasEnded(attempt) {
             kept = endAttempt()
         }
@@ -118,9 +118,9 @@ public final class StreamReader {
             }
             records.append(content)
             size &+= record.sizeBytes
-            // For the comma besides.
+            // Includes the comma.
             encoded &+= bytes &+ 1
-            // Pieces have no sense in numbers; and what comes next may be of another attempt.
+            // Pieces are not grouped; and what follows may belong to another attempt.
             if serializer == .bytes || serializer == .text || isAtBoundary { break }
         }
         return records.isEmpty ? nil : give(.records(records), sizeBytes: size)
@@ -136,12 +136,12 @@ public final class StreamReader {
         return StreamMessage(sequence: sequence, attempt: attempt, sizeBytes: sizeBytes, content: content)
     }
 
-    /// Whether all bytes of its attempt are with the framer, so that the next record is the attempt's last or another's first.
+    /// Whether all bytes of its attempt were framed, so that the next record is the attempt's last or another's first.
     private var isAtBoundary: Bool {
         kept == nil && position == pieceEnd && (stream.attempt(at: position) ?? attempt) != attempt
     }
 
-    /// The record that comes next in a message; `nil` too where that is one of another attempt than those before it.
+    /// The next record for a message; `nil` too if it belongs to another attempt than those before it.
     private func nextRecord(
         behind others: [StreamRecord.Content], room: Int, _ budget: inout FramingBudget
     ) -> StreamRecord? {
@@ -164,20 +164,20 @@ public final class StreamReader {
         return nil
     }
 
-    /// What a piece of the stream has given.
+    /// The result of reading a piece.
     private enum Taken {
         case record(StreamRecord)
-        /// There is no room for what comes next.
+        /// There is no room for the next record.
         case full
-        /// All of it, or the rest of the budget, and no record.
+        /// All of it, or the rest of the budget, was used without a record.
         case used
-        /// It is of another attempt.
+        /// It belongs to another attempt.
         case attempt(Int)
-        /// There is none.
+        /// There is no piece.
         case empty
     }
 
-    /// Reads the piece at its place up to the end of the first record.
+    /// Reads the current piece up to the end of the first record.
     private func takePiece(room: Int, _ budget: inout FramingBudget) -> Taken {
         stream.withPiece(at: position) { bytes, number in
             guard number == attempt else { return .attempt(number) }
@@ -195,7 +195,7 @@ public final class StreamReader {
         } ?? .empty
     }
 
-    /// Gives what the end of an attempt makes a record; what it makes none of is passed over.
+    /// Returns the record that the end of an attempt completes; an incomplete one is dropped.
     private func endAttempt() -> StreamRecord? {
         defer { framer = serializer.makeFramer(recordBytes: messageBytes) }
         return framer.finish()

@@ -1,8 +1,8 @@
 public import CarpoolJSON
 
-/// One thing that a framer has found in a stream, or why it is none.
+/// One record of a stream, or the failure in its place.
 public struct StreamRecord: Sendable {
-    /// What it is.
+    /// The content of a record.
     public enum Content: Equatable, Sendable {
         /// Bytes as they came.
         case bytes([UInt8])
@@ -14,9 +14,9 @@ public struct StreamRecord: Sendable {
         case event(ServerSentEvent)
     }
 
-    /// What it is, or why the bytes are none.
+    /// The content, or the failure.
     public let result: Result<Content, SessionError>
-    /// How many bytes of the stream it took, with all that was passed over before it.
+    /// How many bytes of the stream it consumed, including what was skipped before it.
     public let sizeBytes: Int
 
     init(_ content: Content, sizeBytes: Int) {
@@ -29,7 +29,7 @@ public struct StreamRecord: Sendable {
         self.sizeBytes = sizeBytes
     }
 
-    /// The bytes of its JSON form, at most; a failure's is short.
+    /// An upper bound for the bytes of its JSON form; a failure's is short.
     var encodedBytes: Int {
         switch result {
         case .failure: 0

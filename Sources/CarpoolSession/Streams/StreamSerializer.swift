@@ -1,20 +1,20 @@
-/// What a reader of a stream gets its bytes as.
+/// The form in which a reader gets the bytes of a stream.
 public enum StreamSerializer: String, CaseIterable, Sendable {
-    /// As they come.
+    /// Bytes, as they arrive.
     case bytes
-    /// UTF-8, never cut inside of a character; what is none becomes U+FFFD (ST-07).
+    /// UTF-8, never cut inside a character; invalid bytes become U+FFFD (ST-07).
     case text
-    /// Lines of UTF-8 without their ends, LF or CRLF. What stands behind the last end is a line too.
+    /// Lines of UTF-8 without their ends, LF or CRLF. Text behind the last line end is a line too.
     case lines
-    /// One JSON text a line; blank lines are passed over.
+    /// One JSON text a line; blank lines are skipped.
     case jsonLines = "json_lines"
-    /// Server-sent events, as the WHATWG's HTML standard has them (section 9.2, "Server-sent events").
+    /// Server-sent events, as in the WHATWG's HTML standard (section 9.2, "Server-sent events").
     case events = "sse"
 
-    /// Whether ``EventMonitor/request(_:didParseStream:)`` is told of what it makes: not of bytes, of which it makes nothing (ST-08).
+    /// Whether ``EventMonitor/request(_:didParseStream:)`` is called for its messages: not for bytes, which are not parsed (ST-08).
     var isParsed: Bool { self != .bytes }
 
-    /// Makes what finds the records, none of which has more bytes than the limit in its JSON form.
+    /// Makes the framer, whose records do not exceed the limit in their JSON form.
     func makeFramer(recordBytes: Int) -> any StreamFramer {
         switch self {
         case .bytes: BytesFramer(limit: recordBytes)

@@ -1,7 +1,7 @@
-/// Gives text as it comes: UTF-8 that is never cut inside of a character. Bytes that are none become U+FFFD, the same ones whatever the cuts.
+/// Returns text as it arrives: UTF-8 that is never cut inside a character. Invalid bytes become U+FFFD, the same ones wherever the pieces are cut.
 struct TextFramer: StreamFramer {
     private let limit: Int
-    /// The beginning of a character whose end has not come.
+    /// The bytes of an incomplete character.
     private var pending: [UInt8] = []
 
     init(limit: Int) { self.limit = limit }
@@ -9,14 +9,14 @@ struct TextFramer: StreamFramer {
     var unfinishedBytes: Int { pending.count }
 
     mutating func take(_ bytes: UnsafeRawBufferPointer, room: Int) -> (taken: Int, record: StreamRecord?) {
-        // What is pending counts too; but a character that is larger than the room would never be given.
+        // Pending bytes count too; but a character that is larger than the room would never be delivered.
         var count = min(bytes.count, max(1, room &- pending.count), limit)
         while count > 0 {
             var joined = pending
             joined.append(contentsOf: bytes[..<count])
             let end = TextFramer.boundary(in: joined)
             let text = String(decoding: joined[..<end], as: UTF8.self)
-            // Characters that need an escape take up to six times their room; a shorter piece surely fits.
+            // Escaped characters take up to six times their size; a shorter piece surely fits.
             if text.encodedBytes > limit, count > 1 {
                 count /= 2
                 continue
@@ -33,8 +33,8 @@ struct TextFramer: StreamFramer {
         return StreamRecord(.text(String(decoding: pending, as: UTF8.self)), sizeBytes: pending.count)
     }
 
-    /// Where a character begins that is not whole, or the end. To cut before a leading byte changes nothing in what is no character: each of
-    /// them begins anew (RFC 3629, section 3).
+    /// The index of an incomplete character, or the end. Cutting before a leading byte changes nothing for invalid bytes: each of
+    /// them starts a new sequence (RFC 3629, section 3).
     private static func boundary(in bytes: [UInt8]) -> Int {
         for back in 1..<4 where back <= bytes.count {
             let byte = bytes[bytes.count &- back]

@@ -1,31 +1,31 @@
 public import CarpoolHTTP
 
-/// A body that somebody gives piece by piece while it is sent (UP-05). It keeps what the network has not taken, and nobody may give more than
+/// A body that a client sends in pieces during the upload (UP-05). It buffers what the network has not taken, and accepts no more than
 /// it has room for; as long as all of it fits, it can be sent again.
 public final class BodyFeed: BodySource {
-    /// What became of a piece.
+    /// The result of adding a piece.
     public struct Receipt: Equatable, Sendable {
         /// How many bytes of it were new.
         public let acceptedBytes: Int
-        /// Where the next piece begins.
+        /// The offset of the next piece.
         public let offsetBytes: Int64
-        /// How many bytes it may have to be taken at once.
+        /// How many bytes may be added without waiting.
         public let roomBytes: Int
     }
 
-    /// Why a piece is not taken.
+    /// Why a piece was rejected.
     public enum Refusal: Error, Equatable, Sendable {
-        /// The last piece has been given.
+        /// The last piece was already added.
         case ended
-        /// Nobody sends the body any more.
+        /// The body is not sent any longer.
         case over
-        /// So many pieces wait already.
+        /// So many pieces are waiting already.
         case tooManyWaiting(Int)
-        /// It does not begin where the one before has ended.
+        /// The piece does not start at the end of the previous one.
         case gap(expected: Int64)
-        /// It has more bytes than are left of the body's length.
+        /// The piece exceeds the rest of the body's length.
         case tooLong(left: Int64)
-        /// The last piece leaves so many bytes of the body's length.
+        /// The last piece leaves so many bytes of the body's length missing.
         case tooShort(missing: Int64)
     }
 
@@ -40,12 +40,12 @@ public final class BodyFeed: BodySource {
         let isLast: Bool
     }
 
-    /// The length that was promised.
+    /// The announced length.
     public let lengthBytes: Int64?
-    /// Called when a reader that waits may read on.
+    /// Called when a waiting reader may continue.
     public var onReady: () -> Void = {}
     private var buffer: FeedBuffer
-    /// Where the next piece begins, those that wait included.
+    /// The offset of the next piece, behind those that wait.
     private var nextOffset: Int64 = 0
     private var hasEnded = false
     private var isOver = false
@@ -53,9 +53,9 @@ public final class BodyFeed: BodySource {
     private var waiting: [Waiting] = []
     private var lastToken = 0
 
-    /// What is kept of a body: enough to keep a fast network busy while its client prepares the next piece.
+    /// The buffer size: enough to keep a fast network busy while its client prepares the next piece.
     public static let standardCapacityBytes = 1 << 20
-    /// Pieces of one body that wait for room; a client that has learned nothing of the first ones learns nothing by giving more.
+    /// The most pieces of one body that wait for room; a client that gets no receipts gains nothing by sending more.
     private static let maximumWaiting = 4
 
     /// Makes an empty feed. A body of a known length ends with its last byte; others end with their last piece.
@@ -65,10 +65,10 @@ public final class BodyFeed: BodySource {
         hasEnded = lengthBytes == 0
     }
 
-    // MARK: Whoever gives
+    // MARK: Writing
 
-    /// Takes a piece, now or when there is room. One that has been given before, as far as the offset says so, counts as taken. The number takes
-    /// a piece that waits back with ``withdraw(_:)``.
+    /// Adds a piece, now or when there is room. Bytes that were added before, according to the offset, are skipped. The returned token removes
+    /// a waiting piece with ``withdraw(_:)``.
     @discardableResult public func put(
         _ bytes: [UInt8], at offset: Int64? = nil, isLast: Bool = false,
         completion: @escaping (Result<Receipt, Refusal>) -> Void
@@ -104,7 +104,7 @@ public final class BodyFeed: BodySource {
         return Piece(bytes: fresh, isLast: isLast || end == lengthBytes)
     }
 
-    /// Takes back a piece that waits, and with it those behind it, whose places are not known any more.
+    /// Removes a waiting piece, and those behind it, whose offsets are no longer valid.
     public func withdraw(_ token: Int) {
         guard let index = waiting.firstIndex(where: { $0.token == token }) else { return }
         let rest = waiting[index...]
@@ -116,7 +116,7 @@ public final class BodyFeed: BodySource {
         for piece in rest.dropFirst() { piece.completion(.failure(.gap(expected: nextOffset))) }
     }
 
-    /// Nobody sends the body any more: whoever waits is told so, and the bytes go.
+    /// Closes the feed: waiting pieces are rejected, and the bytes are freed.
     public func close() {
         guard !isOver else { return }
         isOver = true
@@ -127,7 +127,7 @@ public final class BodyFeed: BodySource {
         for piece in waiting { piece.completion(.failure(.over)) }
     }
 
-    /// Takes the pieces for which there is room, in order.
+    /// Accepts the pieces for which there is room, in order.
     private func admit() {
         var taken: [Waiting] = []
         while let first = waiting.first, buffer.hasRoom(for: first.piece.bytes.count) {
@@ -149,18 +149,18 @@ public final class BodyFeed: BodySource {
         if awaited { onReady() }
     }
 
-    // MARK: Whoever sends
+    // MARK: Reading
 
-    /// It may have to wait for whoever gives.
+    /// Always `true`: a read may have to wait for the client.
     public var mayWait: Bool { true }
 
-    /// Whether nothing that was read has been let go of.
+    /// Whether no byte that was read has been freed.
     public var canRestart: Bool { !isOver && buffer.isWhole }
 
-    /// Goes back to the first byte.
+    /// Restarts at the first byte.
     public func restart() { buffer.restart() }
 
-    /// Copies what is there.
+    /// Copies available bytes.
     public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
         let count = buffer.read(into: room)
         if count > 0 {

@@ -1,23 +1,23 @@
 public import CarpoolHTTP
 public import CarpoolSystem
 
-/// A body that comes out of a pipe or a socket while it is sent. The loop only polls the descriptor: jobs of the worker read it, since
-/// another process that has it may hold its lock.
+/// A body that is read from a pipe or a socket while it is sent. The loop only polls the descriptor: jobs of the worker read it, since
+/// another process may hold its lock.
 public final class DescriptorSource: BodySource, ReadinessHandler {
-    /// What happens with the descriptor.
+    /// The state of the descriptor.
     private enum Step {
         case none
-        /// A job reads.
+        /// A job is reading.
         case reading
-        /// The loop waits for bytes.
+        /// The loop polls for bytes.
         case polling
-        /// The loop was told of bytes that were not there, and does not ask for a while.
+        /// Polling is suspended for a while, because the descriptor was ready without bytes to read.
         case resting
     }
 
-    /// How many bytes it will have, if whoever gave it has said so.
+    /// The announced length of the body, if the client has given one.
     public let lengthBytes: Int64?
-    /// Called when a reader that waits may read on.
+    /// Called when a waiting reader may continue.
     public var onReady: () -> Void = {}
     /// Open until ``close()``; a job that reads keeps it open until it returns.
     private var stream: PassedStream?
@@ -25,31 +25,31 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     private let worker: WorkerAccess
     private var step = Step.none
     private var blocks = ReadAheadBlocks()
-    /// How many bytes were read; of these some may be in the blocks.
+    /// How many bytes were read, including those still in the blocks.
     private var readBytes: Int64 = 0
-    /// What follows the last byte that was read, if nothing more is read.
+    /// The result that follows the last byte, if nothing more is read.
     private var end: BodyReading?
     private var isAwaited = false
     private var hasHandedOut = false
-    /// Whether nothing was read since the loop was last told of bytes.
+    /// Whether no bytes were read since the last readiness event.
     private var isFruitless = false
-    /// Ends a rest; made when first needed.
+    /// The timer that resumes polling; made when first needed.
     private var rest: Timer?
-    /// Frees the buffer of a source that stays silent; made when first needed.
+    /// The timer that frees the buffer of a silent source; made when first needed.
     private var silence: Timer?
 
-    /// A buffer's size: as for files.
+    /// The size of a buffer: as for files.
     private static let blockBytes: Int64 = 262_144
-    /// A read of so many bytes, which is what a pipe holds unless its owner has asked for more, leaves more behind as a rule.
+    /// The size of a large read: the default capacity of a pipe. After such a read more bytes usually follow.
     private static let largeReadBytes = 65_536
 
-    /// How long a descriptor rests that is ready and has nothing to read, in milliseconds: a socket with an error report that no process fetches
-    /// (MSG_ERRQUEUE), or one for datagrams that was shut down, is so for good.
+    /// How long polling is suspended after a fruitless readiness, in milliseconds: a socket with an error report that no process reads
+    /// (MSG_ERRQUEUE), or a datagram socket that was shut down, stays ready for good.
     private static let restMilliseconds = 10
-    /// After how long a silent source keeps no buffer, in milliseconds: the number of those that wait is not bounded by transfers under way.
+    /// The time after which a silent source frees its buffer, in milliseconds: the number of silent sources is not bounded by active transfers.
     private static let silenceMilliseconds = 100
 
-    /// Takes over a descriptor.
+    /// Takes ownership of a descriptor.
     public init(
         _ descriptor: WorkerFile, isSocket: Bool, lengthBytes: Int64?, loop: EventLoop, worker: WorkerAccess
     ) {
@@ -61,16 +61,16 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
 
     deinit { close() }
 
-    /// It may have to wait for whoever writes.
+    /// Always `true`: a read may have to wait for the writer.
     public var mayWait: Bool { true }
 
-    /// Only before the first byte is handed out: what was taken is gone.
+    /// Only before the first byte was returned: bytes that were read are gone.
     public var canRestart: Bool { !hasHandedOut && stream != nil }
 
-    /// Nothing was handed out, so there is nothing to go back over.
+    /// Does nothing else: no byte was returned yet.
     public func restart() { isAwaited = false }
 
-    /// Copies what jobs have read.
+    /// Copies the bytes that jobs have read.
     public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
         guard stream != nil else {
             return .failed(TransportError(.requestBodyStreamExhausted, "the body's descriptor is closed"))
@@ -87,7 +87,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         return .wait
     }
 
-    /// How many bytes more may be read: what stands behind the body is the caller's.
+    /// How many more bytes may be read: what follows the body belongs to the caller.
     private var left: Int64 { lengthBytes.map { $0 - readBytes } ?? .max }
 
     private func readAhead() {
@@ -127,7 +127,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         onReady()
     }
 
-    /// Waits for bytes. To poll a pipe or a socket takes no lock that another process can hold.
+    /// Polls for bytes. Polling a pipe or a socket takes no lock that another process can hold.
     private func poll() {
         guard let stream, left > 0 else { return }
         step = .polling
@@ -150,7 +150,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         loop.arm(timer, afterMilliseconds: DescriptorSource.restMilliseconds)
     }
 
-    /// There is something to be read, or its end.
+    /// The descriptor is readable, or at its end.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         loop.forget(fd)
         step = .none
@@ -158,7 +158,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         readAhead()
     }
 
-    /// Lets go of the descriptor, which is closed when no job reads it any more.
+    /// Releases the descriptor, which is closed when no job reads it any more.
     public func close() {
         guard let stream else { return }
         loop.forget(stream.raw)

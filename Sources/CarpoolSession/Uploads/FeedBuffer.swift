@@ -1,20 +1,21 @@
-/// Bytes on their way from whoever gives them to whoever reads them. What was read is kept while all of it fits, so that it can be read again.
+/// A buffer between the client that sends a body and the transfer. Bytes that were read are kept while all of them
+/// fit, so that they can be read again.
 struct FeedBuffer {
     private let capacity: Int
     private var bytes: [UInt8] = []
     /// How many of the bytes have been read.
     private var position = 0
-    /// Whether the first byte of all is still there.
+    /// Whether the first byte of the body is still in the buffer.
     private(set) var isWhole = true
 
     init(capacity: Int) { self.capacity = capacity }
 
     /// How many bytes have not been read.
     var unread: Int { bytes.count - position }
-    /// How many more may come.
+    /// How many more bytes fit.
     var room: Int { max(0, capacity - unread) }
 
-    /// A piece that is larger than the buffer is taken when the buffer is empty: else nobody ever could give it.
+    /// Whether a piece is accepted. One that is larger than the buffer is accepted when the buffer is empty, or it never would be.
     func hasRoom(for count: Int) -> Bool { count <= room || unread == 0 }
 
     mutating func append(_ piece: ArraySlice<UInt8>) {

@@ -1,8 +1,8 @@
 internal import CarpoolHTTP
 
-// Failures of bodies that are sent.
+// Failures of request bodies.
 extension SessionError {
-    /// The body could not be made (session model §1.14, 1000); what says by its own name that a form was not encoded stays as it is.
+    /// The body could not be created (session model §1.14, 1000); a failure of multipart encoding keeps its own name.
     static func createUploadableFailed(_ cause: SessionError) -> SessionError {
         guard !cause.name.hasPrefix("multipart_encoding_failed.") else { return cause }
         return SessionError(
@@ -10,7 +10,7 @@ extension SessionError {
             isRetryable: cause.isRetryable, transport: cause.transport, details: [Detail("underlying", .error(cause))])
     }
 
-    /// The body has been read and nobody can give it again (UP-05).
+    /// The body was read and cannot be produced again (UP-05).
     static let bodyCannotBeSentAgain = sessionTaskFailed(
         TransportError(
             .requestBodyStreamExhausted, "the body has been read and cannot be sent again from its beginning"))

@@ -1,11 +1,11 @@
-/// How much of a request's body has been taken by the network.
+/// The progress of a request's body: the bytes taken by the network.
 public struct UploadProgress: Equatable, Sendable {
-    /// So many bytes.
+    /// The bytes sent so far.
     public var sentBytes: Int64
-    /// Of so many; `nil` if nobody knows.
+    /// The length of the body; `nil` if it is unknown.
     public var totalBytes: Int64?
 
-    /// Makes one from its parts.
+    /// Makes a progress value.
     public init(sentBytes: Int64, totalBytes: Int64?) {
         self.sentBytes = sentBytes
         self.totalBytes = totalBytes

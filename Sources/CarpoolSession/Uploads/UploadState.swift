@@ -1,15 +1,15 @@
 internal import CarpoolSystem
 
-/// What a request keeps of the body that it sends, while it is an upload.
+/// The state of the body that an upload sends.
 final class UploadState {
-    /// Where the bytes come from; known when the body is made.
+    /// The source of the bytes; known when the body is created.
     var kind = CreatedUpload.Kind.data
-    /// Decides which steps of the progress are told.
+    /// Throttles the progress events.
     var pace = ProgressPace()
 }
 
-/// Tells often enough to be seen, and not more often: the first step, the last, and between them no two within a tenth of a second. What is
-/// told never goes back.
+/// Throttles progress: reports the first step, the last, and between them at most one in a tenth of a second. The reported
+/// values never decrease.
 struct ProgressPace {
     private static let intervalMicroseconds = 100_000
 
@@ -17,7 +17,7 @@ struct ProgressPace {
     private var latest: UploadProgress?
     private var toldAt = MonotonicTime(nanoseconds: 0)
 
-    /// Takes a step, and gives it if it is to be told.
+    /// Takes a step. Returns it if it is to be reported.
     mutating func step(_ progress: UploadProgress, at now: MonotonicTime) -> UploadProgress? {
         if let latest, latest.sentBytes > progress.sentBytes { return nil }
         latest = progress
@@ -31,7 +31,7 @@ struct ProgressPace {
         return progress
     }
 
-    /// Gives the last step, if it has not been told.
+    /// Returns the last step, if it was not reported.
     mutating func finish() -> UploadProgress? {
         guard let latest, told != latest.sentBytes else { return nil }
         told = latest.sentBytes

@@ -1,46 +1,46 @@
 public import CarpoolHTTP
 
-/// Makes the body of a request when it is about to be sent, once for every attempt (UP-03, UP-04): where the body is not there as it is.
+/// Creates the body of a request just before it is sent, once for every attempt (UP-03, UP-04): for bodies that do not exist in advance.
 public protocol Uploadable: AnyObject {
-    /// Whether it can make the body again, after one that was sent in part.
+    /// Whether it can create the body again, after one that was sent in part.
     var canRepeat: Bool { get }
-    /// How many bytes it keeps in memory to make the body of.
+    /// How many bytes it keeps in memory for the body.
     var memoryBytes: Int { get }
-    /// What `Content-Type` says of the body, whatever the request says itself; `nil` to leave that to the request (MP-02).
+    /// The `Content-Type` of the body, which overrides the request's own; `nil` to keep that (MP-02).
     var contentType: String? { get }
-    /// Makes the body; calls back once, now or later, on the session's loop.
+    /// Creates the body; calls back once, now or later, on the session's loop.
     func makeBody(for request: Request, completion: @escaping (Result<CreatedUpload, SessionError>) -> Void)
 }
 
 extension Uploadable {
-    /// None, as where the body is asked for or read when it is sent.
+    /// The default, 0, for bodies that are requested or read when they are sent.
     public var memoryBytes: Int { 0 }
 }
 
 /// A body that is ready to be sent.
 public struct CreatedUpload {
-    /// Where its bytes come from (UP-01).
+    /// The source of the bytes (UP-01).
     public enum Kind: String, Sendable {
         /// Memory.
         case data
-        /// Files, as they are sent.
+        /// Files, read while they are sent.
         case file
-        /// Somebody who gives them meanwhile.
+        /// A client or a program that sends pieces during the upload.
         case stream
     }
 
     /// The body.
     public let body: RequestBody
-    /// Where its bytes come from.
+    /// The source of its bytes.
     public let kind: Kind
 
-    /// Makes one from its parts.
+    /// Makes a created upload.
     public init(body: RequestBody, kind: Kind) {
         self.body = body
         self.kind = kind
     }
 
-    /// A body that was there as it is.
+    /// A body that existed in advance.
     public init(_ body: RequestBody) {
         self.body = body
         kind =
