@@ -1,0 +1,106 @@
+/// The rooms of each target, and the rooms that each of them uses. The table is the law: a line that is longer is a decision.
+let rooms: [String: [String: Set<String>]] = [
+    "CarpoolCLI": [
+        "CommandLine": ["Terminal"],
+        "Commands": ["CommandLine", "Daemon", "Events", "Network", "Requests", "Terminal"],
+        "Daemon": ["Terminal"],
+        "Events": ["Terminal"],
+        "Network": ["CommandLine", "Events", "Terminal"],
+        "Program": ["CommandLine", "Commands", "Terminal"],
+        "Requests": ["CommandLine", "Daemon", "Terminal"],
+        "Terminal": [],
+    ],
+    "CarpoolHTTP": [
+        "Bodies": ["Transport"],
+        "Curl": ["Engine", "Pool", "Transport", "Trust"],
+        "Decoding": ["Transport"],
+        "Engine": ["Bodies", "Curl", "Decoding", "Pool", "Transport", "Trust"],
+        "Pool": ["Engine", "Transport"],
+        "RawStreams": ["Curl", "Engine", "Transport", "Trust"],
+        "Transport": ["Engine", "Trust"],
+        "Trust": [],
+    ],
+    "CarpoolRPC": [
+        "Catalogue": ["Events", "Messages", "Methods"],
+        "Events": [],
+        "Framing": ["Messages"],
+        "Messages": [],
+        "Methods": ["Catalogue", "Messages", "Parameters", "Schemas"],
+        "Parameters": ["Catalogue"],
+        "Schemas": [],
+    ],
+    "CarpoolReachability": [
+        ".": ["Change", "Kernel", "Verdict"],
+        "Change": [".", "Verdict"],
+        "Kernel": ["Verdict"],
+        "Verdict": ["Kernel"],
+    ],
+    "CarpoolServer": [
+        "Bodies": ["Configuration", "Identity", "Quotas"],
+        "Callbacks": ["Configuration", "Files", "Identity", "Logging", "Parameters", "Quotas", "Records"],
+        "Configuration": ["Identity", "Logging", "Quotas"],
+        "Connections": [
+            "Bodies", "Callbacks", "Configuration", "Dispatch", "Events", "Identity", "Logging", "Messages",
+            "Parameters", "Quotas", "Reachability", "Requests", "Services", "Streams",
+        ],
+        "Daemon": [
+            "Bodies", "Callbacks", "Configuration", "Connections", "Dispatch", "Events", "Handlers", "Logging",
+            "Quotas", "Reachability", "Records", "Services", "Streams",
+        ],
+        "Dispatch": ["Events", "Identity", "Messages", "Reachability", "Requests", "Streams"],
+        "Events": ["Configuration", "Identity", "Messages", "Quotas", "Records"],
+        "Files": [],
+        "Handlers": [
+            "Bodies", "Callbacks", "Configuration", "Connections", "Dispatch", "Events", "Files", "Identity", "Logging",
+            "Parameters", "Quotas", "Reachability", "Records", "Requests", "Services", "Streams",
+        ],
+        "Identity": [],
+        "Logging": [],
+        "Messages": ["Quotas"],
+        "Parameters": ["Dispatch", "Events", "Files"],
+        "Quotas": ["Identity"],
+        "Reachability": ["Configuration", "Logging", "Messages", "Quotas"],
+        "Records": ["Bodies"],
+        "Requests": ["Configuration", "Identity", "Quotas", "Streams"],
+        "Services": [
+            "Bodies", "Callbacks", "Configuration", "Dispatch", "Events", "Files", "Identity", "Logging", "Parameters",
+            "Quotas", "Reachability", "Records", "Requests",
+        ],
+        "Streams": ["Messages", "Quotas", "Records"],
+    ],
+    "CarpoolSession": [
+        "Connectivity": ["Errors"],
+        "CurlCommand": ["Headers", "Redirects"],
+        "Downloads": ["Errors", "Headers", "Request", "Responses", "Storage"],
+        "Embedding": [
+            "CurlCommand", "Errors", "Headers", "Interceptors", "Monitors", "ParameterEncoding", "Redirects", "Request",
+            "Responses", "Session", "Storage", "Values",
+        ],
+        "Errors": ["Headers"],
+        "Headers": [],
+        "Interceptors": ["Connectivity", "Errors", "Headers", "ParameterEncoding", "Request", "Session", "Storage"],
+        "Monitors": [
+            "Connectivity", "Errors", "Interceptors", "Request", "Responses", "Session", "Streams", "Uploads",
+        ],
+        "Multipart": ["Errors", "Request", "Uploads"],
+        "ParameterEncoding": ["Errors", "PropertyLists", "Values"],
+        "PropertyLists": ["Errors", "ParameterEncoding", "Values"],
+        "Redirects": ["Errors", "Interceptors", "Request"],
+        "Request": [
+            "Connectivity", "Downloads", "Errors", "Interceptors", "Monitors", "ParameterEncoding", "Redirects",
+            "Responses", "Session", "Streams", "Uploads", "Values",
+        ],
+        "Responses": ["Downloads", "Errors", "PropertyLists", "Request", "Storage", "Values"],
+        "Session": [
+            "Connectivity", "Errors", "Headers", "Interceptors", "Monitors", "Redirects", "Request", "Responses",
+            "Storage", "Streams", "Uploads",
+        ],
+        "Storage": ["Downloads", "Errors", "Request", "Session"],
+        "Streams": ["Errors", "Request", "Responses"],
+        "Uploads": ["Errors", "Request"],
+        "Values": [],
+    ],
+]
+
+/// The targets whose rooms have no circle.
+let acyclic = ["CarpoolCLI", "CarpoolServer"]

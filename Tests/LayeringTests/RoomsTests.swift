@@ -1,0 +1,40 @@
+import Testing
+
+/// What each room of a target may use. A new edge is a decision that is written into the table; an edge that is gone leaves it.
+struct RoomsTests {
+    @Test("The rooms of a target use those that the table names, and no others", arguments: rooms.keys.sorted())
+    func edges(_ target: String) throws {
+        let graph = RoomGraph(target: target, files: try SourceTree.swiftSources())
+        let allowed = try #require(rooms[target])
+        for room in Set(graph.edges.keys).union(allowed.keys).sorted() {
+            let (found, named) = (graph.edges[room] ?? [], allowed[room] ?? [])
+            for other in found.subtracting(named).sorted() {
+                Issue.record("\(target): \(room) uses \(other): \(graph.reasons["\(room) -> \(other)"] ?? "")")
+            }
+            for other in named.subtracting(found).sorted() {
+                Issue.record("\(target): \(room) does not use \(other) any more: take it out of the table")
+            }
+        }
+    }
+
+    @Test("Rooms without circles stay so", arguments: acyclic)
+    func circles(_ target: String) throws {
+        let graph = RoomGraph(target: target, files: try SourceTree.swiftSources())
+        #expect(graph.cycles == [])
+    }
+
+    @Test("A use in a comment or a string is none, and a circle is found")
+    func graph() {
+        let files = [
+            SourceFile(
+                path: "Sources/T/A/One.swift",
+                text: "struct One {\n    var two: Two // Three\n    let text = \"Four\"\n}\n"),
+            SourceFile(path: "Sources/T/B/Two.swift", text: "public final class Two { var one: One? }\n"),
+            SourceFile(path: "Sources/T/B/Three.swift", text: "enum Three {}\nextension One {}\n"),
+            SourceFile(path: "Sources/T/C/Four.swift", text: "protocol Four {}\n"),
+        ]
+        let graph = RoomGraph(target: "T", files: files)
+        #expect(graph.edges == ["A": ["B"], "B": ["A"], "C": []])
+        #expect(graph.cycles == [["A", "B"], ["B", "A"]])
+    }
+}
