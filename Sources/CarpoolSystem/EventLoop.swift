@@ -18,7 +18,7 @@ public protocol TurnObserver: AnyObject {
 /// thread.
 ///
 /// `@unchecked Sendable` because the inbox, behind its lock, and the immutable fields are all that other threads reach;
-/// every other member checks that it is called on the loop's own thread.
+/// every other member asserts, in debug builds, that it is called on the loop's own thread.
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private struct Inbox: ~Copyable {
         var jobs: [UnownedJob] = []
@@ -80,12 +80,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Sets the interest in a descriptor; an empty interest keeps the registration until the kernel reports an
     /// unwanted event.
     public func setInterest(_ interest: Interest, for fd: Int32, handler: any ReadinessHandler) {
+        assertOnLoop()
         guard let change = table.want(interest, fd: Int(fd), handler: handler) else { return }
         tell(change, fd)
     }
 
     /// Forgets a descriptor; to be called before it is closed, since its number is used again.
     public func forget(_ fd: Int32) {
+        assertOnLoop()
         tell(table.forget(fd: Int(fd)), fd)
     }
 
@@ -115,30 +117,48 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     // MARK: Timers and turns
 
     /// Arms a timer, or moves it if it is armed already. The action runs once.
-    public func arm(_ timer: Timer, at deadline: MonotonicTime) { timers.arm(timer, at: deadline) }
+    public func arm(_ timer: Timer, at deadline: MonotonicTime) {
+        assertOnLoop()
+        timers.arm(timer, at: deadline)
+    }
 
     /// Arms a timer this many milliseconds from now; not from the beginning of the turn, which may have taken long
     /// already.
     public func arm(_ timer: Timer, afterMilliseconds milliseconds: Int) {
-        timers.arm(timer, at: MonotonicTime.read().advanced(milliseconds: milliseconds))
+        arm(timer, at: MonotonicTime.read().advanced(milliseconds: milliseconds))
     }
 
     /// Disarms a timer; nothing happens if it is not armed.
-    public func cancel(_ timer: Timer) { timers.cancel(timer) }
+    public func cancel(_ timer: Timer) {
+        assertOnLoop()
+        timers.cancel(timer)
+    }
 
     /// Calls the observer when the events of this turn are handled.
-    public func afterTurn(_ observer: any TurnObserver) { observers.append(observer) }
+    public func afterTurn(_ observer: any TurnObserver) {
+        assertOnLoop()
+        observers.append(observer)
+    }
 
     /// Calls the observer after those of ``afterTurn(_:)``. A loop has one such observer, which starts new work: what
     /// has ended is reported before.
-    public func afterOthers(_ observer: any TurnObserver) { lastObserver = observer }
+    public func afterOthers(_ observer: any TurnObserver) {
+        assertOnLoop()
+        lastObserver = observer
+    }
 
     /// Runs long work in slices, starting with the next turn at the latest, until it has finished. The loop retains
     /// it until then.
-    public func runInSlices(_ work: any SlicedWork) { slicedWork.append(work) }
+    public func runInSlices(_ work: any SlicedWork) {
+        assertOnLoop()
+        slicedWork.append(work)
+    }
 
     /// Resets the gauge of turns.
-    public func resetGauge() { gauge = TurnGauge() }
+    public func resetGauge() {
+        assertOnLoop()
+        gauge = TurnGauge()
+    }
 
     // MARK: Running
 
@@ -147,6 +167,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// A turn has five phases: events, timers, the inbox, sliced work, observers. Each makes at least one step; what
     /// does not fit its time is continued in the next turn, before anything new.
     public func run() {
+        assertOnLoop()
         var events = [epoll_event](repeating: epoll_event(), count: EventLoop.eventsPerTurn)
         var (next, count) = (0, 0)
         while !isStopping {
@@ -179,7 +200,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     }
 
     /// Ends ``run()`` when the present turn is over.
-    public func stop() { isStopping = true }
+    public func stop() {
+        assertOnLoop()
+        isStopping = true
+    }
 
     private func waitMilliseconds() -> Int32 {
         guard localJobs.isEmpty, localBlocks.isEmpty, slicedWork.isEmpty, observers.isEmpty, lastObserver == nil else {
@@ -307,6 +331,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         // of data.
         guard isOnLoop else { abort() }
     }
+
+    /// Checks, in debug builds, that the caller is on the loop's thread.
+    private func assertOnLoop() { assert(isOnLoop, "not on the thread of the event loop") }
 
     private var isOnLoop: Bool { pthread_equal(owner, pthread_self()) != 0 }
 
