@@ -28,7 +28,7 @@ struct DocumentationTests {
 
     /// The Python package is distributed without the rest of the tree, so it has its own copy.
     @Test func thePythonPackageHasTheSameLicence() throws {
-        let text = try SourceFile(path: "docs/LICENSE").lines
+        let text = try SourceFile(path: "docs/LICENSE.md").lines
         #expect(text.first == "MIT License")
         #expect(try SourceFile(path: "clients/python/LICENSE").lines == text)
         let package = try SourceFile(path: "clients/python/pyproject.toml").lines
