@@ -12,12 +12,14 @@ let rooms: [String: [String: Set<String>]] = [
     ],
     "CarpoolHTTP": [
         "Bodies": ["Transport"],
-        "Curl": ["Engine", "Pool", "Transport", "Trust"],
+        "Curl": ["Transport", "Trust"],
         "Decoding": ["Transport"],
-        "Engine": ["Bodies", "Curl", "Decoding", "Pool", "Transport", "Trust"],
-        "Pool": ["Engine", "Transport"],
+        "Engine": ["Bodies", "Curl", "Decoding", "Pacing", "Pool", "Queue", "Transport", "Trust"],
+        "Pacing": [],
+        "Pool": ["Curl", "Pacing", "Queue", "Transport"],
+        "Queue": ["Transport"],
         "RawStreams": ["Curl", "Engine", "Transport", "Trust"],
-        "Transport": ["Engine", "Trust"],
+        "Transport": ["Trust"],
         "Trust": [],
     ],
     "CarpoolRPC": [
@@ -30,21 +32,30 @@ let rooms: [String: [String: Set<String>]] = [
         "Schemas": [],
     ],
     "CarpoolReachability": [
-        ".": ["Change", "Kernel", "Verdict"],
-        "Change": [".", "Verdict"],
+        "Change": ["Verdict"],
         "Kernel": ["Verdict"],
-        "Verdict": ["Kernel"],
+        "Manager": ["Change", "Kernel", "Verdict"],
+        "Verdict": [],
     ],
     "CarpoolServer": [
         "Bodies": ["Configuration", "Identity", "Quotas"],
         "Callbacks": ["Configuration", "Files", "Identity", "Logging", "Parameters", "Quotas", "Records"],
         "Configuration": ["Identity", "Logging", "Quotas"],
-        "Connections": ["Bodies", "Callbacks", "Configuration", "Dispatch", "Events", "Identity", "Logging", "Messages", "Parameters", "Quotas", "Reachability", "Requests", "Services", "Streams"],
-        "Daemon": ["Bodies", "Callbacks", "Configuration", "Connections", "Dispatch", "Events", "Handlers", "Logging", "Quotas", "Reachability", "Records", "Services", "Streams"],
+        "Connections": [
+            "Bodies", "Callbacks", "Configuration", "Dispatch", "Events", "Identity", "Logging", "Messages",
+            "Parameters", "Quotas", "Reachability", "Requests", "Services", "Streams",
+        ],
+        "Daemon": [
+            "Bodies", "Callbacks", "Configuration", "Connections", "Dispatch", "Events", "Handlers", "Logging",
+            "Quotas", "Reachability", "Records", "Services", "Streams",
+        ],
         "Dispatch": ["Events", "Identity", "Messages", "Reachability", "Requests", "Streams"],
         "Events": ["Configuration", "Identity", "Messages", "Quotas", "Records"],
         "Files": [],
-        "Handlers": ["Bodies", "Callbacks", "Configuration", "Connections", "Dispatch", "Events", "Files", "Identity", "Logging", "Parameters", "Quotas", "Reachability", "Records", "Requests", "Services", "Streams"],
+        "Handlers": [
+            "Bodies", "Callbacks", "Configuration", "Connections", "Dispatch", "Events", "Files", "Identity", "Logging",
+            "Parameters", "Quotas", "Reachability", "Records", "Requests", "Services", "Streams",
+        ],
         "Identity": [],
         "Logging": [],
         "Messages": ["Quotas"],
@@ -53,25 +64,39 @@ let rooms: [String: [String: Set<String>]] = [
         "Reachability": ["Configuration", "Logging", "Messages", "Quotas"],
         "Records": ["Bodies"],
         "Requests": ["Configuration", "Identity", "Quotas", "Streams"],
-        "Services": ["Bodies", "Callbacks", "Configuration", "Dispatch", "Events", "Files", "Identity", "Logging", "Parameters", "Quotas", "Reachability", "Records", "Requests"],
+        "Services": [
+            "Bodies", "Callbacks", "Configuration", "Dispatch", "Events", "Files", "Identity", "Logging", "Parameters",
+            "Quotas", "Reachability", "Records", "Requests",
+        ],
         "Streams": ["Messages", "Quotas", "Records"],
     ],
     "CarpoolSession": [
         "Connectivity": ["Errors"],
         "CurlCommand": ["Headers", "Redirects"],
         "Downloads": ["Errors", "Headers", "Request", "Responses", "Storage"],
-        "Embedding": ["CurlCommand", "Errors", "Headers", "Interceptors", "Monitors", "ParameterEncoding", "Redirects", "Request", "Responses", "Session", "Storage", "Values"],
+        "Embedding": [
+            "CurlCommand", "Errors", "Headers", "Interceptors", "Monitors", "ParameterEncoding", "Redirects", "Request",
+            "Responses", "Session", "Storage", "Values",
+        ],
         "Errors": ["Headers"],
         "Headers": [],
         "Interceptors": ["Connectivity", "Errors", "Headers", "ParameterEncoding", "Request", "Session", "Storage"],
-        "Monitors": ["Connectivity", "Errors", "Interceptors", "Request", "Responses", "Session", "Streams", "Uploads"],
+        "Monitors": [
+            "Connectivity", "Errors", "Interceptors", "Request", "Responses", "Session", "Streams", "Uploads",
+        ],
         "Multipart": ["Errors", "Request", "Uploads"],
         "ParameterEncoding": ["Errors", "PropertyLists", "Values"],
         "PropertyLists": ["Errors", "ParameterEncoding", "Values"],
         "Redirects": ["Errors", "Interceptors", "Request"],
-        "Request": ["Connectivity", "Downloads", "Errors", "Interceptors", "Monitors", "ParameterEncoding", "Redirects", "Responses", "Session", "Streams", "Uploads", "Values"],
+        "Request": [
+            "Connectivity", "Downloads", "Errors", "Interceptors", "Monitors", "ParameterEncoding", "Redirects",
+            "Responses", "Session", "Streams", "Uploads", "Values",
+        ],
         "Responses": ["Downloads", "Errors", "PropertyLists", "Request", "Storage", "Values"],
-        "Session": ["Connectivity", "Errors", "Headers", "Interceptors", "Monitors", "Redirects", "Request", "Responses", "Storage", "Streams", "Uploads"],
+        "Session": [
+            "Connectivity", "Errors", "Headers", "Interceptors", "Monitors", "Redirects", "Request", "Responses",
+            "Storage", "Streams", "Uploads",
+        ],
         "Storage": ["Downloads", "Errors", "Request", "Session"],
         "Streams": ["Errors", "Request", "Responses"],
         "Uploads": ["Errors", "Request"],
@@ -80,4 +105,4 @@ let rooms: [String: [String: Set<String>]] = [
 ]
 
 /// The targets whose rooms have no circle.
-let acyclic = ["CarpoolCLI", "CarpoolRPC", "CarpoolServer"]
+let acyclic = ["CarpoolCLI", "CarpoolHTTP", "CarpoolRPC", "CarpoolReachability", "CarpoolServer"]
