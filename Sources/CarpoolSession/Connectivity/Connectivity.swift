@@ -1,25 +1,25 @@
-/// What a session wants to know of the network: whether there is a way to a host, and when that changes. All of it on the session's loop.
+/// The state of the network for a session: whether there is a path to a host, and when that changes. Everything happens on the session's loop.
 ///
-/// It explains failures, and says when it is worth trying again; it never keeps a request from being tried that does not ask for that.
+/// It explains failures, and reports when a retry is worthwhile; it never blocks a request that does not wait for connectivity.
 public protocol Connectivity: AnyObject {
-    /// The way to a host, from what the kernel knows; nothing is sent, and no name is resolved.
+    /// Returns the path to a host, as the kernel knows it; nothing is sent, and no name is resolved.
     /// - Parameters:
-    ///   - host: as a URL has it: a name, an IPv4 address, or an IPv6 address in brackets.
-    ///   - isFresh: whether devices are asked anew, for what the kernel has not told yet; else what is known is good enough.
+    ///   - host: as in a URL: a name, an IPv4 address, or an IPv6 address in brackets.
+    ///   - isFresh: whether the devices are queried for changes that the kernel has not reported yet; otherwise the known state is used.
     func path(to host: String, isFresh: Bool) -> NetworkPath
 
-    /// Whether there is no way to the world, so that there may be none to a host; asked for every request.
+    /// Whether there is no default route, so that there may be no path to a host; read for every request.
     var isOffline: Bool { get }
 
-    /// How often something was lost since the start: the way out of the machine, or one of its addresses.
+    /// How often the default route or an address was lost since the start.
     var losses: Int { get }
 
-    /// How often anything has changed since the start.
+    /// The number of changes since the start.
     var changes: Int { get }
 
-    /// Has the body called after every change, in the order in which bodies were given. The number takes it back.
+    /// Calls the body after every change; bodies are called in the order in which they were added. Returns a number for ``forget(change:)``.
     func whenChanged(_ body: @escaping () -> Void) -> Int
 
-    /// Calls a body no more. Does nothing if the number is not known.
+    /// Removes a body. Does nothing if the number is unknown.
     func forget(change number: Int)
 }

@@ -1,27 +1,27 @@
-/// Whoever wants to hear of changes, for those who make a ``Connectivity``. As many as requests wait, so bounded by their number.
+/// The observers of a ``Connectivity``, for its implementations. Their number is bounded by that of the waiting requests.
 public struct ConnectivityObservers {
     private var bodies: [Int: () -> Void] = [:]
     private var last = 0
 
-    /// Nobody.
+    /// Makes an empty list.
     public init() {}
 
-    /// How many there are.
+    /// The number of observers.
     public var count: Int { bodies.count }
 
-    /// Those there are, in order. One that another has taken back meanwhile is not to be called.
+    /// The numbers of the observers, in order. One that was removed during the calls must not be called.
     public var numbers: [Int] { bodies.keys.sorted() }
 
-    /// The body of a number.
+    /// The body of an observer.
     public subscript(number: Int) -> (() -> Void)? { bodies[number] }
 
-    /// Adds a body and gives its number.
+    /// Adds a body and returns its number.
     public mutating func add(_ body: @escaping () -> Void) -> Int {
         last &+= 1
         bodies[last] = body
         return last
     }
 
-    /// Takes a body back.
+    /// Removes a body.
     public mutating func remove(_ number: Int) { bodies[number] = nil }
 }

@@ -1,23 +1,23 @@
-/// What a request has been through with the network. Few requests have one.
+/// The history of a request with the network. Few requests have one.
 final class NetworkHistory {
-    /// The wait for a way to the host, while its task waits for one.
+    /// The wait for a path to the host, while the task waits for one.
     var wait: PathWait?
-    /// Whether the monitors know that the present task waits: they are told once (EM-08).
+    /// Whether the monitors were notified that the current task waits: once a task (EM-08).
     var hasToldWait = false
-    /// How often the present task was sent again although there was a way each time one looked.
+    /// How often the current task was sent again although there was a path each time.
     var contradictions = 0
-    /// Whether it was sent again because the network was lost under it.
+    /// Whether the request was retried after the network was lost during an attempt.
     var hasRetriedLoss = false
-    /// The number of the network's last change when it was sent again without waiting for one.
+    /// The number of the network's last change when the request was retried without waiting for one.
     var changesAtRetry: Int?
 
-    /// A new task begins.
+    /// Starts a new task.
     func beginTask() {
         hasToldWait = false
         contradictions = 0
     }
 
-    /// Its task waits no more.
+    /// Ends the wait of the task.
     func endWait() {
         wait?.end()
         wait = nil

@@ -1,47 +1,47 @@
-/// The way from this machine to a host, as far as it is known without sending anything.
+/// The path from this machine to a host, as far as it is known without sending anything.
 public struct NetworkPath: Equatable, Sendable {
-    /// Whether there is one.
+    /// Whether there is a path.
     public enum Status: String, Sendable {
         /// A packet can leave for the host.
         case satisfied
         /// None can; ``NetworkPath/reason`` says why.
         case unsatisfied
-        /// None can before somebody has connected something.
+        /// None can before a connection is established.
         case requiresConnection = "requires_connection"
-        /// Nobody knows.
+        /// The state is unknown.
         case unknown
     }
 
-    /// Whether there is a way.
+    /// Whether there is a path.
     public var status: Status
-    /// Why there is none, as a word such as `no_carrier` or `no_route`; `nil` if there is one.
+    /// Why there is no path, as a word such as `no_carrier` or `no_route`; `nil` if there is one.
     public var reason: String?
-    /// The device that packets leave by; `nil` if there is none, or it is not known.
+    /// The device of the route; `nil` if there is none, or it is not known.
     public var interface: String?
-    /// Whether anything can leave over IPv4.
+    /// Whether there is a route for IPv4.
     public var supportsIPv4 = true
-    /// Whether anything can leave over IPv6.
+    /// Whether there is a route for IPv6.
     public var supportsIPv6 = true
-    /// Whether a server that resolves names can be reached.
+    /// Whether a DNS server can be reached.
     public var supportsDNS = true
-    /// Whether a name may stand for a neighbour of this machine, which is there although there is no way to the world.
+    /// Whether a name may belong to a neighbour of this machine, which can be reached without a default route.
     public var mayBeNearby = false
 
-    /// A way with everything that is possible.
+    /// Makes a path that supports everything.
     public init(_ status: Status, reason: String? = nil) {
         self.status = status
         self.reason = reason
     }
 
-    /// Whether anything sent to the host has a chance: also if nobody knows.
+    /// Whether the host may be reachable: also if the state is unknown.
     public var isUsable: Bool { status == .satisfied || status == .unknown }
 
-    /// Whether a request that waits for the network should go.
+    /// Whether a request that waits for connectivity should be sent.
     var isWorthTrying: Bool { isUsable || mayBeNearby }
 }
 
 extension NetworkPath {
-    /// What a failure tells of the network.
+    /// The details of the network's state for a failure.
     func facts(hasLost: Bool) -> [SessionError.Detail] {
         var facts = [SessionError.Detail("status", .string(status.rawValue))]
         if let reason { facts.append(.init("reason", .string(reason))) }

@@ -1,11 +1,11 @@
-/// Waits until the network has changed so that a host is worth trying. It lives until then, or until it is ended.
+/// Waits for a network change after which a host may be reachable. It lives until then, or until it is ended.
 final class PathWait {
     private let host: String
     private let connectivity: any Connectivity
     private let body: () -> Void
     private var number: Int?
 
-    /// Calls the body once, after the next change with which there may be a way to the host; never from here.
+    /// Calls the body once, after the next change with which there may be a path to the host; never from the initializer.
     init(for host: String, _ connectivity: any Connectivity, body: @escaping () -> Void) {
         self.host = host
         self.connectivity = connectivity
@@ -19,7 +19,7 @@ final class PathWait {
         body()
     }
 
-    /// Waits no more.
+    /// Ends the wait.
     func end() {
         guard let number else { return }
         self.number = nil

@@ -1,35 +1,35 @@
 public import CarpoolHTTP
 
-/// All that is known of a request that is over, and the value that was made of its response, or why there is none (session model §1.13).
+/// The result of a request that is over: its record, and the serialized value or the failure (session model §1.13).
 public struct DataResponse<Value> {
-    /// The request that was made last; `nil` if none could be made.
+    /// The last request that was built; `nil` if none could be built.
     public let request: TransportRequest?
     /// The head of the last response; also there when the response was not acceptable.
     public let response: ResponseHead?
-    /// The body as it came, in memory or in a file, whether or not the request failed.
+    /// The body as received, in memory or in a file, whether or not the request failed.
     public let body: ResponseBody
-    /// The tries, each with its hops and what they cost.
+    /// The attempts, each with its hops and their metrics.
     public let attempts: [Attempt]
-    /// When the steps happened.
+    /// The times of the steps.
     public let timeline: Timeline
-    /// What the serializer took, in microseconds; 0 for an unserialized response (DR-05).
+    /// The duration of the serializer, in microseconds; 0 for an unserialized response (DR-05).
     public let serializationDurationMicroseconds: Int
-    /// The value, or why there is none.
+    /// The value, or the failure.
     public let result: Result<Value, SessionError>
 
     /// The value, if there is one.
     public var value: Value? { try? result.get() }
 
-    /// Why there is no value.
+    /// The failure, if there is one.
     public var error: SessionError? {
         if case .failure(let error) = result { return error }
         return nil
     }
 
-    /// The bytes of the body, wherever they are; `nil` if there are none, or more than ``SerializerInput/maximumBytes`` (DR-01).
+    /// The bytes of the body, from memory or file; `nil` if there are none, or more than ``SerializerInput/maximumBytes`` (DR-01).
     public var data: [UInt8]? { body.count > 0 ? try? body.bytes(atMost: SerializerInput.maximumBytes) : nil }
 
-    /// What the last hop cost.
+    /// The metrics of the last hop.
     public var metrics: TransferMetrics? { attempts.last?.hops.last?.metrics }
 }
 

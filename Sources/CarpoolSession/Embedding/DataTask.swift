@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 
-/// A request that is on its way to a value (AS-01). It is sent as soon as the task is made, so that several can be under way before the first is
-/// waited for.
+/// A pending value of a request (AS-01). The request is sent as soon as the task is made, so that several can be active before the first is
+/// awaited.
 public final class DataTask<Value> {
     /// The request.
     public let request: Request
@@ -11,7 +11,7 @@ public final class DataTask<Value> {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isFinished = false
 
-    /// Adds the serializer to the request, or has it work on the body that is there if the request is over (RL-17), and sends the request
+    /// Adds the serializer to the request, or runs it on the existing body if the request is over (RL-17), and sends the request
     /// unless its session waits for ``Request/resume()``.
     init(_ request: Request, _ serializer: TypedSerializer<Value>, cancelsAutomatically: Bool) {
         self.request = request
@@ -29,7 +29,8 @@ public final class DataTask<Value> {
         }
     }
 
-    /// All that is known once the request is over. Never throws; a task that is cancelled while it waits cancels the request, if the request was
+    /// The complete response, once the request is over. Never throws; a task that is cancelled while it waits cancels
+    /// the request, if the request was
     /// to be cancelled automatically (AS-02).
     public var response: DataResponse<Value> {
         get async {
@@ -41,7 +42,7 @@ public final class DataTask<Value> {
         }
     }
 
-    /// The value, or why there is none.
+    /// The value, or the failure.
     public var result: Result<Value, SessionError> {
         get async {
             await finished()
@@ -50,16 +51,16 @@ public final class DataTask<Value> {
     }
 
     /// The value.
-    /// - Throws: why there is none.
+    /// - Throws: the failure of the request.
     public var value: Value {
         get async throws(SessionError) { try await result.get() }
     }
 
-    /// Ends the request (AS-03).
+    /// Cancels the request (AS-03).
     public func cancel() { request.cancel() }
-    /// Sends the request off, or lets it go on.
+    /// Starts or resumes the request.
     public func resume() { request.resume() }
-    /// Holds the request up.
+    /// Suspends the request.
     public func suspend() { request.suspend() }
 
     // MARK: The end
@@ -67,7 +68,7 @@ public final class DataTask<Value> {
     private var outcome: Result<Value, SessionError> {
         if let value = serializer.value, case .success = answer?.result { return .success(value) }
         let own = answer?.error
-        // What became of a serializer's failure, such as a retrier's word on it, is the request's error: that of the first that failed.
+        // If a retrier replaced a serializer's error, the request has the new one: that of the first serializer that failed.
         let first = request.results.lazy.compactMap(\.error).first
         return .failure((own == nil || own?.name == first?.name ? request.error : own) ?? own ?? .inputFileNil)
     }
@@ -80,8 +81,8 @@ public final class DataTask<Value> {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// The actor is a parameter for the closures' sake: one that captures none leaves the actor while it runs. Without the loop as the
-    /// preferred executor the end would come by way of Swift's own threads, which may all be busy.
+    /// Passed so that the closures capture it; otherwise they would run off the actor. Without the loop as the
+    /// preferred executor the end would be delivered by Swift's own threads, which may all be busy.
     private func finished(on actor: isolated (any Actor)? = #isolation) async {
         guard !isFinished else { return }
         await withTaskExecutorPreference(request.session.scheduler as? EventLoop) {
@@ -94,7 +95,7 @@ public final class DataTask<Value> {
         let cancellation = cancelsAutomatically ? Cancellation(request) : nil
         await withTaskCancellationHandler {
             _ = actor
-            // The end may have come while the task was on its way here.
+            // The request may have ended before this line is reached.
             await withCheckedContinuation { isFinished ? $0.resume() : waiting.append($0) }
         } onCancel: {
             cancellation?.perform()
@@ -102,9 +103,9 @@ public final class DataTask<Value> {
     }
 }
 
-/// Takes the cancellation of a task to the request that it waits for.
+/// Passes the cancellation of a task to the request that it waits for.
 ///
-/// `@unchecked Sendable` because a task may be cancelled on any thread, and the request is touched on its loop only.
+/// `@unchecked Sendable` because a task may be cancelled on any thread, and the request is used on its loop only.
 private final class Cancellation: @unchecked Sendable {
     private let request: Request
 

@@ -2,17 +2,17 @@
 @_exported public import CarpoolJSON
 internal import CarpoolSystem
 
-/// A ``Session`` of a program's own, without the daemon: an event loop, the transport and the session over it, on one thread.
+/// A ``Session`` inside a program, without the daemon: an event loop, the transport and the session over it, on one thread.
 ///
-/// ``Session/run(_:eventMonitor:transport:temporaryDirectory:_:)`` makes one. It is the actor of all that happens inside: requests, responses and
+/// ``Session/run(_:eventMonitor:transport:temporaryDirectory:_:)`` makes one. It is the actor of everything inside: requests, responses and
 /// the session cannot leave it, and a `Task` that uses it stays on its loop.
 public actor EmbeddedSession {
     /// The loop that everything runs on.
     nonisolated let loop: EventLoop
-    /// The session itself: what it is doing, and its end.
+    /// The session itself.
     public let session: Session
 
-    /// The loop, so that nothing of the session ever runs on another thread.
+    /// The executor of the loop, so that nothing of the session ever runs on another thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// Makes a session on a loop of the calling thread.
@@ -26,9 +26,9 @@ public actor EmbeddedSession {
             eventMonitor: parts.eventMonitor)
     }
 
-    /// What a session is made of.
+    /// The parts of a session.
     ///
-    /// `@unchecked Sendable` because whoever makes the session runs its loop too, on the same thread: the compiler cannot know that.
+    /// `@unchecked Sendable` because the thread that makes the session also runs its loop, which the compiler cannot know.
     struct Parts: @unchecked Sendable {
         let configuration: SessionConfiguration
         let eventMonitor: any EventMonitor
@@ -36,16 +36,16 @@ public actor EmbeddedSession {
         let temporaryDirectory: String
     }
 
-    /// Makes a request. Nothing happens before one of its values is asked for, or ``Request/resume()``; so it can still be told how to be
-    /// validated, retried and redirected.
+    /// Makes a request. Nothing is sent before one of its values is requested, or ``Request/resume()`` is called; until then
+    /// validators, interceptors and a redirect handler can be added.
     /// - Parameters:
-    ///   - url: where to; a wrong one is the request's failure.
+    ///   - url: the URL; an invalid one fails the request.
     ///   - method: the method.
-    ///   - parameters: what ``ParameterEncoding`` puts into the URL or the body; `nil` for none.
-    ///   - encoding: how it does so: in the query of a GET, HEAD or DELETE, as a form in the body of others, if nothing is said.
-    ///   - headers: the request's own fields; they go before the session's of the same name.
-    ///   - interceptor: adapts and retries behind the session's own.
-    ///   - eventMonitors: watch this request alone, behind the session's.
+    ///   - parameters: the parameters that ``ParameterEncoding`` puts into the URL or the body; `nil` for none.
+    ///   - encoding: how they are encoded; by default in the query of a GET, HEAD or DELETE, and as a form in the body of others.
+    ///   - headers: the request's own fields; they override the session's of the same name.
+    ///   - interceptor: the request's interceptor; it runs after the session's own.
+    ///   - eventMonitors: monitors of this request alone, after the session's.
     public func request(
         _ url: String, method: HTTPMethod = .get, parameters: StructuredValue? = nil,
         encoding: ParameterEncoding = .form, headers: HTTPHeaders = HTTPHeaders(), interceptor: Interceptor? = nil,
@@ -60,7 +60,7 @@ public actor EmbeddedSession {
         return request(wanted)
     }
 
-    /// Makes a request of everything that can be said about one.
+    /// Makes a request from complete parameters.
     public func request(_ parameters: RequestParameters) -> Request {
         var parameters = parameters
         if parameters.userAgent == nil { parameters.userAgent = EmbeddedSession.userAgent }
@@ -69,7 +69,7 @@ public actor EmbeddedSession {
         return request
     }
 
-    /// Ends every request that is not over (SE-17). Gives how many were ended; new ones are welcome.
+    /// Cancels every active request (SE-17). Returns how many were cancelled; the session still takes new ones.
     @discardableResult public func cancelAllRequests() -> Int { session.cancelAllRequests() }
 
     /// Ends the session and its loop.
@@ -78,7 +78,7 @@ public actor EmbeddedSession {
         loop.stop()
     }
 
-    /// Names the program, as far as its name is known (HH-08).
+    /// The program's `User-Agent`, as far as its name is known (HH-08).
     private static let userAgent = try? HTTPField(
         name: "User-Agent",
         value: DefaultFields.userAgent(

@@ -1,52 +1,52 @@
 public import CarpoolHTTP
 
-// What a request is told before it is sent, in the model's words. Each gives the request back, so that they can be chained.
+// Settings of a request before it is sent, under the model's names. Each returns the request, so that they can be chained.
 extension Request {
-    /// Has the response judged by its status, 200 to 299, and by what the request's `Accept` asks for (VA-02).
+    /// Validates the status, 200 to 299, and the type against the request's `Accept` (VA-02).
     @discardableResult public func validate() -> Self {
         validate(by: StatusValidator.successful).validate(by: AcceptHeaderValidator())
     }
 
-    /// Has the response judged by its status (VA-03).
+    /// Validates the status (VA-03).
     @discardableResult public func validate(statusCode acceptable: ClosedRange<Int>) -> Self {
         validate(by: StatusValidator([acceptable]))
     }
 
-    /// Has the response judged by its status (VA-03).
+    /// Validates the status (VA-03).
     @discardableResult public func validate(statusCode acceptable: some Sequence<Int>) -> Self {
         validate(by: StatusValidator(acceptable.map { $0...$0 }))
     }
 
-    /// Has the response judged by the type of its body (VA-04).
+    /// Validates the type of the body (VA-04).
     @discardableResult public func validate(contentType acceptable: [String]) -> Self {
         validate(by: ContentTypeValidator(acceptable))
     }
 
-    /// Has the program judge the response: it throws what is wrong (VA-07).
+    /// Validates the response by a closure that throws the failure (VA-07).
     @discardableResult public func validate(_ body: @escaping (Request, ResponseHead) throws -> Void) -> Self {
         validate(by: ClosureValidator(body))
     }
 
-    /// Adds a validator behind those that are there; the session's own count no more for this request.
+    /// Appends a validator; the session's own validators no longer apply to this request.
     @discardableResult public func validate(by validator: any ResponseValidator) -> Self {
         parameters.validators = (parameters.validators ?? []) + [validator]
         return self
     }
 
-    /// Adds adapters and retriers behind those that are there (RI-07).
+    /// Appends adapters and retriers (RI-07).
     @discardableResult public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
         parameters.interceptor = Interceptor(
             interceptors: [parameters.interceptor].compactMap(\.self) + [interceptor])
         return self
     }
 
-    /// Says what happens on a redirect. The last word counts.
+    /// Sets how redirects are handled. The last call wins.
     @discardableResult public func redirect(using handler: RedirectHandler) -> Self {
         parameters.redirect = handler
         return self
     }
 
-    /// The request that was made last as a command line for curl; `nil` while none has been made (CU-06). Secrets are masked unless `reveal` is
+    /// The last request that was built, as a command line for curl; `nil` if none was built yet (CU-06). Secrets are masked unless `reveal` is
     /// true.
     public func cURLDescription(reveal: Bool = false) -> String? {
         urlRequest.map { made in

@@ -1,7 +1,7 @@
 public import CarpoolJSON
 
-// Values of responses, in the model's words (AS-01). Each sends the request, unless its session waits for it to be resumed, and gives a task whose
-// value can be waited for. A request may have several. With `automaticallyCancelling`, a cancelled task cancels the request it waits for.
+// Values of responses, under the model's names (AS-01). Each call sends the request, unless its session waits for `resume()`, and returns a task
+// whose value can be awaited. A request may have several. With `automaticallyCancelling`, a cancelled task cancels the request it waits for.
 extension Request {
     /// The response as it is, whatever its body.
     public func serializingResponse(automaticallyCancelling: Bool = true) -> DataTask<Void> {
@@ -39,14 +39,14 @@ extension Request {
         }
     }
 
-    /// What any serializer makes of the response.
+    /// The value of any serializer.
     public func serializingResponse(
         using serializer: any ResponseSerializer, automaticallyCancelling: Bool = true
     ) -> DataTask<SerializedValue> {
         task(serializer, automaticallyCancelling) { $0 }
     }
 
-    /// What the program makes of the bytes of the body; what it throws is the failure (RS-10).
+    /// The value that a closure makes of the bytes of the body; an error that it throws is the failure (RS-10).
     public func serializingResponse<Value>(
         automaticallyCancelling: Bool = true, _ body: @escaping (Request, [UInt8]) throws -> Value
     ) -> DataTask<Value> {

@@ -2,16 +2,16 @@ public import CarpoolHTTP
 internal import CarpoolSystem
 
 extension Session {
-    /// Runs a program that makes requests, on the calling thread, and gives what it gives. No daemon is asked, no other thread is started.
+    /// Runs a program that makes requests, on the calling thread, and returns its result. No daemon is used, and no other thread is started.
     ///
-    /// Blocks until the program is done; requests that are not over by then are cancelled, and the monitor is told that the session is invalid.
+    /// Blocks until the program returns; active requests are cancelled then, and the monitor is notified that the session is invalid.
     /// - Parameters:
-    ///   - configuration: what all requests have in common.
-    ///   - eventMonitor: watches every step of every request.
+    ///   - configuration: the common settings of all requests.
+    ///   - eventMonitor: receives the events of all requests.
     ///   - transport: the limits of the pool of connections.
-    ///   - temporaryDirectory: where large bodies lie, in files without names; `nil` for `$TMPDIR`, or else `/tmp`.
+    ///   - temporaryDirectory: the directory of large bodies, which are files without names; `nil` for `$TMPDIR`, or else `/tmp`.
     ///   - program: makes requests and waits for them.
-    /// - Throws: what the program throws; `SystemError` or `TransportError` if the system or libcurl refuses to work.
+    /// - Throws: the error of the program; `SystemError` or `TransportError` if the loop or the transport cannot be made.
     public static func run<Value>(
         _ configuration: SessionConfiguration = SessionConfiguration(), eventMonitor: (any EventMonitor)? = nil,
         transport: TransportConfiguration = TransportConfiguration(), temporaryDirectory: String? = nil,
@@ -34,7 +34,7 @@ extension Session {
 
 /// A program and its result.
 ///
-/// `@unchecked Sendable` because the program runs on the very thread that waits for it.
+/// `@unchecked Sendable` because the program runs on the thread that waits for it.
 private final class ProgramRun<Value>: @unchecked Sendable {
     private let program: (isolated EmbeddedSession) async throws -> Value
     private(set) var result: Result<Value, any Error>?
@@ -46,5 +46,5 @@ private final class ProgramRun<Value>: @unchecked Sendable {
     }
 }
 
-/// The monitor of whoever does not watch.
+/// A monitor that ignores all events.
 private final class SilentMonitor: EventMonitor {}

@@ -1,4 +1,4 @@
-// Parameters as they are written in a program: `["name": "Ada", "born": 1815, "tags": ["maths", "poetry"]]`.
+// Literals of parameters in a program: `["name": "Ada", "born": 1815, "tags": ["maths", "poetry"]]`.
 
 extension StructuredValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation {
     /// A text.
@@ -21,7 +21,7 @@ extension StructuredValue: ExpressibleByBooleanLiteral {
 }
 
 extension StructuredValue: ExpressibleByNilLiteral {
-    /// Nothing.
+    /// Null.
     public init(nilLiteral: ()) { self = .null }
 }
 
@@ -31,7 +31,7 @@ extension StructuredValue: ExpressibleByArrayLiteral {
 }
 
 extension StructuredValue: ExpressibleByDictionaryLiteral {
-    /// Named values in the order in which they are written.
+    /// Named values in the order of the literal.
     public init(dictionaryLiteral elements: (String, StructuredValue)...) {
         self = .object(elements.map { Member($0, $1) })
     }

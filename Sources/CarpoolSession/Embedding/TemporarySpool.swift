@@ -1,14 +1,14 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Keeps the large bodies of a program's own session: files of a temporary directory that never have a name, so that nothing is left of them,
+/// Stores the large bodies of an embedded session: files of a temporary directory that never have a name, so that nothing remains of them,
 /// however the program ends.
 final class TemporarySpool: BodySpool {
     private let directory: String
-    /// What all bodies take now.
+    /// The bytes of all bodies.
     fileprivate(set) var bytes: Int64 = 0
 
-    /// The most bytes of all bodies that are kept at a time: 4 GiB, as in the daemon.
+    /// The most bytes of all bodies at a time: 4 GiB, as in the daemon.
     static let limitBytes: Int64 = 4_294_967_296
 
     private let files: FileStore
@@ -39,12 +39,12 @@ final class TemporarySpool: BodySpool {
     }
 }
 
-/// One body; its file goes with it.
+/// One body; its file is removed with it.
 private final class TemporaryBody: SpoolFile {
     private let writer: FileWriter
     private let spool: TemporarySpool
     private var count: Int64 = 0
-    /// The descriptor's number once the body is whole. The writer keeps it open.
+    /// The descriptor's number once the body is complete. The writer keeps it open.
     private var descriptor: Int32?
 
     init(_ writer: FileWriter, _ request: Request, spool: TemporarySpool) {
@@ -56,7 +56,7 @@ private final class TemporaryBody: SpoolFile {
 
     deinit { spool.bytes -= count }
 
-    /// What this process can open as long as the body is kept.
+    /// A path that this process can open as long as the body is kept.
     var path: String? { descriptor.map { "/proc/self/fd/\($0)" } }
 
     var isFull: Bool { writer.isFull }
@@ -77,7 +77,7 @@ private final class TemporaryBody: SpoolFile {
             let error = file.open()
             return (file.hash?.finish(), file.descriptor?.raw ?? -1, error)
         } then: { [weak self] result in
-            // Nobody wants it any more.
+            // The file was discarded.
             guard let result else { return completion(.success(nil)) }
             if let error = result.error { return completion(.failure(TemporarySpool.failure(error))) }
             self?.descriptor = result.raw

@@ -1,13 +1,13 @@
-/// A serializer whose value keeps the type that a program asked for.
+/// A serializer whose value has the type that a program requested.
 final class TypedSerializer<Value>: ResponseSerializer {
     let name: String
     let isTyped: Bool
-    /// What was made of the body last.
+    /// The last value.
     private(set) var value: Value?
     private let serializer: any ResponseSerializer
     private let type: (SerializedValue) -> Value?
 
-    /// Takes the value out of another serializer's; a value that is none of the type makes a failure of
+    /// Wraps another serializer and extracts its value; a value of another type is the failure
     /// `response_serialization_failed.custom_serialization_failed`.
     init(_ serializer: any ResponseSerializer, _ type: @escaping (SerializedValue) -> Value?) {
         self.serializer = serializer

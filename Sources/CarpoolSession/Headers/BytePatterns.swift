@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A set of short texts, ordered by their first byte, so that a place that begins none of them costs one look.
+/// A set of short texts, indexed by their first byte, so that a position where none begins costs one lookup.
 struct BytePatterns: Sendable {
-    /// The texts one after another, each behind a byte that is its length.
+    /// The texts one after another, each after a byte with its length.
     private let texts: [UInt8]
-    /// Where in `texts` those begin that have a first byte; the next element is where they end.
+    /// The index in `texts` of the first text with a given first byte; the next element is the end.
     private let places: [Int]
 
     /// Makes a set of texts of 1 to 255 bytes.
@@ -19,7 +19,7 @@ struct BytePatterns: Sendable {
         self.places = places
     }
 
-    /// Whether one of the texts stands anywhere in the bytes.
+    /// Whether the bytes contain one of the texts.
     func haveOne(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.indices.contains { hasOne(in: bytes, at: $0) { length, rest in length <= rest } }
     }
@@ -34,7 +34,7 @@ struct BytePatterns: Sendable {
         !bytes.isEmpty && hasOne(in: bytes, at: 0) { length, rest in length == rest }
     }
 
-    /// Whether one of the texts stands at a place; `fits` compares its length with the number of bytes from there on.
+    /// Whether one of the texts is at a position; `fits` compares its length with the number of bytes from there on.
     private func hasOne(
         in bytes: UnsafeBufferPointer<UInt8>, at start: Int, where fits: (_ length: Int, _ rest: Int) -> Bool
     ) -> Bool {

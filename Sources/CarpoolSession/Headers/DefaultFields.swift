@@ -2,9 +2,9 @@ public import CarpoolHTTP
 public import CarpoolSystem
 internal import Glibc
 
-/// The three fields that a session's requests carry unless they bring their own (HH-06 to HH-10).
+/// The three fields that a session's requests carry unless they have their own (HH-06 to HH-10).
 public enum DefaultFields {
-    /// The codings that are asked for and can be undone, best first.
+    /// The content codings that are requested and can be decoded, best first.
     public static let acceptEncoding = HTTPField.qualityEncoded(["br", "gzip", "deflate"])
 
     /// The value of `Accept-Language`: the first six of the languages, best first; `en` if there are none.
@@ -33,7 +33,7 @@ public enum DefaultFields {
         return languages.isEmpty ? ["en"] : languages
     }
 
-    /// `de_DE.UTF-8@euro` is `de-DE`; `nil` for what is no tag.
+    /// `de_DE.UTF-8@euro` becomes `de-DE`; `nil` if it is not a tag.
     private static func languageTag(_ locale: Substring) -> String? {
         let name = locale.prefix { $0 != "." && $0 != "@" }
         if name == "C" || name == "POSIX" { return "en" }
@@ -41,7 +41,7 @@ public enum DefaultFields {
         return isLanguage(tag) && tag != "*" ? tag : nil
     }
 
-    /// Whether a text may stand in `Accept-Language`: a range of languages (RFC 4647, section 2.1) of at most 35 bytes, `*` among them.
+    /// Whether a text is valid in `Accept-Language`: a range of languages (RFC 4647, section 2.1) of at most 35 bytes, `*` among them.
     public static func isLanguage(_ text: String) -> Bool {
         if text == "*" { return true }
         return text.utf8.count <= 35
@@ -54,10 +54,10 @@ public enum DefaultFields {
         byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26
     }
 
-    /// The value of `User-Agent`: `<client>/<version> (<system> <release>) Carpool/<release>`; what is not known is `Unknown`.
+    /// The value of `User-Agent`: `<client>/<version> (<system> <release>) Carpool/<release>`; unknown parts are `Unknown`.
     ///
-    /// The client's name may be anything, so each character that no product may have (RFC 9110, section 10.1.5) is written `_`, and of a long
-    /// name only the first 64 characters.
+    /// The client's name is arbitrary, so each character that a product must not contain (RFC 9110, section 10.1.5) becomes `_`, and a long
+    /// name is truncated to 64 characters.
     public static func userAgent(client: String?, version: String?, system: String = system) -> String {
         let comment = system.unicodeScalars.filter {
             $0.value >= 0x20 && $0.value < 0x7F && !"()\\".unicodeScalars.contains($0)

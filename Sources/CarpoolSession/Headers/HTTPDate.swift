@@ -1,10 +1,10 @@
-/// A date in a field (RFC 9110, section 5.6.7), in the form that is written today and in the two old ones that are still to be read.
+/// A date in a field (RFC 9110, section 5.6.7), in the current format or one of the two obsolete ones.
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let secondsOfFiftyYears: Int64 = 1_577_880_000
 
-    /// Seconds since 1970; `nil` if the text is no date. The weekday is not held against the date.
-    /// - Parameter now: For years of two digits: they mean the last such year that is no more than 50 years ahead.
+    /// Seconds since 1970; `nil` if the text is not a date. The weekday is not checked.
+    /// - Parameter now: for two-digit years: they mean the last such year that is no more than 50 years ahead.
     static func seconds(_ text: String, now: Int64) -> Int64? {
         let parts = text.split { $0 == " " || $0 == "," || $0 == "-" }
         switch parts.count {

@@ -17,7 +17,7 @@ extension HTTPField {
         try HTTPField(name: "Accept-Language", value: value)
     }
 
-    /// `Accept-Encoding`. A request with its own gets the body as the origin sends it.
+    /// `Accept-Encoding`. A request with its own gets the body without decoding.
     public static func acceptEncoding(_ value: String) throws(Refusal) -> HTTPField {
         try HTTPField(name: "Accept-Encoding", value: value)
     }

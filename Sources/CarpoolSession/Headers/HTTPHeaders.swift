@@ -1,6 +1,6 @@
 public import CarpoolHTTP
 
-/// Header fields in order, one for each name, whatever the case of its letters (HH-01).
+/// Header fields in order, one for each name, compared without case (HH-01).
 ///
 /// For requests that repeat a name, and for responses, use an array of fields: a collection with one value for a name would lose the others
 /// (HH-02).
@@ -11,18 +11,18 @@ public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomSt
     /// No fields.
     public init() {}
 
-    /// The fields; of those with one name the place of the first and the spelling and value of the last.
+    /// Makes headers from fields; a repeated name keeps the position of the first and the spelling and value of the last.
     public init(_ fields: [HTTPField]) {
         for field in fields { update(field) }
     }
 
-    /// Puts a field in the place of that with its name, or at the end.
+    /// Replaces the field of the same name, or appends it.
     public mutating func update(_ field: HTTPField) {
         if let index = index(of: field.name) { fields[index] = field } else { fields.append(field) }
     }
 
-    /// The same with a name and a value.
-    /// - Throws: `HTTPField.Refusal` if they make no field.
+    /// Updates by name and value.
+    /// - Throws: `HTTPField.Refusal` if they are not valid.
     public mutating func update(name: String, value: String) throws(HTTPField.Refusal) {
         update(try HTTPField(name: name, value: value))
     }
@@ -35,7 +35,7 @@ public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomSt
         try update(name: name, value: value)
     }
 
-    /// Takes the field with that name out, if there is one.
+    /// Removes the field with that name, if there is one.
     public mutating func remove(name: String) {
         if let index = index(of: name) { fields.remove(at: index) }
     }
@@ -59,11 +59,11 @@ public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomSt
     /// One line for each field: `Name: value`.
     public var description: String { fields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
 
-    /// The place of the first field.
+    /// The index of the first field.
     public var startIndex: Int { fields.startIndex }
-    /// The place behind the last field.
+    /// The index behind the last field.
     public var endIndex: Int { fields.endIndex }
-    /// The field at a place.
+    /// The field at an index.
     public subscript(position: Int) -> HTTPField { fields[position] }
 
     private func index(of name: String) -> Int? { fields.firstIndex { $0.hasName(name) } }

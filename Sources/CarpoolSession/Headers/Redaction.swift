@@ -1,27 +1,27 @@
-/// Takes secrets out of texts that others may read: values that ``SecretNames`` names, and user information of URLs.
+/// Removes secrets from texts that others may read: values that ``SecretNames`` names, and user information of URLs.
 public enum Redaction {
-    /// What stands in the place of a secret.
+    /// The replacement for a secret.
     public static let mark = "(hidden)"
 
     /// A URL, or a text with URLs in it, without user information, and without the values of secret parameters in queries and fragments.
-    /// - Parameter count: how many bytes of it are needed at least; what follows them may be missing.
+    /// - Parameter count: the least number of bytes that are needed; what follows them may be missing.
     public static func withoutSecrets(_ text: String, atLeast count: Int = .max) -> String {
         guard mayHoldSecret(text) else { return text }
         return withoutParameters(withoutUserInformation(text, everywhere: true, atLeast: count), atLeast: count)
     }
 
-    /// The URL without `user:password@`. Works on any text, because URLs that cannot be parsed are shown too: what is written with one slash,
+    /// The URL without `user:password@`. Works on any text, because invalid URLs are shown too: a scheme followed by one slash,
     /// three or none counts as a URL.
     public static func withoutUserInformation(_ url: String) -> String {
         withoutUserInformation(url, everywhere: false)
     }
 
-    /// The value of a header field that is no secret by its name: `Location` and the like hold URLs.
+    /// The value to show of a header field that is not secret by its name: `Location` and the like contain URLs.
     public static func shown(_ value: String, of name: some StringProtocol) -> String {
         SecretNames.contains(name) ? mark : withoutSecrets(value)
     }
 
-    /// Whether a text has a character without which it cannot hold a secret.
+    /// Whether a text has a character without which it cannot contain a secret.
     public static func mayHoldSecret(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in bytes.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") } }
@@ -34,17 +34,17 @@ public enum Redaction {
         guard bytes.contains(UInt8(ascii: "@")) else { return text }
         var shown: [UInt8] = []
         var rest = bytes[...]
-        // From here on the text was not searched for user information: each part is searched once, however many colons it has.
+        // The text from here on was not searched for user information: each part is searched once, however many colons it has.
         var searched = 0
         while shown.count < count, let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             let start = rest[(colon + 1)...].firstIndex { $0 != slash && $0 != backslash } ?? rest.endIndex
-            // In the midst of a text only two slashes begin an authority: `time: 12@home` has none.
+            // Inside a text only two slashes begin an authority: `time: 12@home` has none.
             let isWholeURL = shown.isEmpty && !rest[..<colon].contains { $0 <= 0x20 }
             let isAuthority = start - colon > 2 || isWholeURL
             shown += rest[..<start]
             rest = rest[start...]
             if isAuthority, start >= searched {
-                // Blanks end a URL in a text, but not one that was given with blanks by mistake.
+                // Blanks end a URL inside a text, but not one that was given with blanks by mistake.
                 let authority = rest.prefix { !endsAuthority($0) && (isWholeURL || $0 > 0x20) }
                 searched = authority.endIndex
                 if let at = authority.lastIndex(of: UInt8(ascii: "@")) { rest = rest[(at + 1)...] }
@@ -70,7 +70,7 @@ public enum Redaction {
         return shown.map { String(decoding: $0, as: UTF8.self) } ?? text
     }
 
-    /// The bytes without values of secrets, up to where they were examined; nil if all were, and there is no secret.
+    /// The bytes without values of secrets, up to where they were examined; `nil` if all were, and there is no secret.
     private static func withoutParameters(_ bytes: UnsafeBufferPointer<UInt8>, atLeast count: Int) -> [UInt8]? {
         var shown: [UInt8] = []
         var (taken, start) = (0, 0)
@@ -104,7 +104,7 @@ public enum Redaction {
         return SecretNames.contains(percentDecoded(Array(name)))
     }
 
-    /// More of a name than this is not looked at.
+    /// The most bytes of a name that are examined.
     private static let maximumNameBytes = 128
 
     private static func beginsName(_ byte: UInt8) -> Bool {

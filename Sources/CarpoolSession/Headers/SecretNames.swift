@@ -1,9 +1,9 @@
 public import CarpoolHTTP
 
 /// The table of names whose values are secrets: of header fields, of parameters in a query, fragment or form, and of members in a
-/// configuration. Everything that keeps secrets from other origins or other clients asks this table.
+/// configuration. Everything that keeps secrets from other origins or other clients uses this table.
 public enum SecretNames {
-    /// Parts of names. Names are compared without case and without what separates words: `api_key`, `Api-Key` and `apiKey` are one.
+    /// Parts of names. Names are compared without case and without word separators: `api_key`, `Api-Key` and `apiKey` are the same.
     private static let parts = BytePatterns([
         "authorization", "cookie", "token", "secret", "passw", "passphrase", "passcode", "credential", "signature",
         "bearer", "jwt",
@@ -12,37 +12,37 @@ public enum SecretNames {
         "customerkey", "encryptionkey", "subscriptionkey", "functionskey", "servicekey", "codeverifier",
     ])
 
-    /// Whole names, too short or too common to be looked for inside others.
+    /// Whole names, too short or too common to match inside others.
     private static let names = BytePatterns([
         "auth", "xauth", "code", "authcode", "key", "sig", "pass", "pwd", "pw", "pin", "otp", "totp", "sid", "session",
         "ticket",
         "samlresponse", "samlrequest", "connectsid", "phpsessid", "jsessionid",
     ])
 
-    /// Ends of names that say something about a secret, or where one is given: `token_url`, `token_type`, `signature_algorithm`.
+    /// Endings of names that describe a secret, or where one is issued: `token_url`, `token_type`, `signature_algorithm`.
     private static let harmlessEndings = BytePatterns([
         "url", "uri", "endpoint", "type", "algorithm", "expires", "expiresin", "expiry",
     ])
 
-    /// Names, or parts of them, that hold one of ``parts`` for another reason.
+    /// Names, or parts of them, that contain one of ``parts`` for another reason.
     private static let harmlessParts = BytePatterns([
         "accesscontrol", "ratelimit", "maxtokens", "keepauthorization", "tokencount", "pagetoken", "continuationtoken",
     ])
 
-    /// Words before `key` that make it a name of a thing, and no key to anything.
+    /// Words before `key` that make it the name of a thing, and not a secret.
     private static let harmlessKeys = BytePatterns(
         [
             "idempotency", "cache", "surrogate", "partition", "sort", "primary", "foreign", "public", "routing",
             "websocket", "object",
         ].map { $0 + "key" })
 
-    /// Whether the value that has this name is a secret.
+    /// Whether the value of this name is a secret.
     public static func contains(_ name: some StringProtocol) -> Bool {
         var name = String(name)
         return name.withUTF8 { contains(utf8: $0) }
     }
 
-    /// Whether the value is a secret that has the name of these bytes.
+    /// Whether the value of the name with these bytes is a secret.
     static func contains(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         withFolded(name) { folded in
             if folded.isEmpty || harmlessParts.haveOne(in: folded) { return false }
@@ -82,6 +82,6 @@ public enum SecretNames {
 }
 
 extension HTTPField {
-    /// Whether the value is a secret, which only its owner and the origin it was made for should read.
+    /// Whether the value is a secret, which only its owner and its origin may read.
     public var carriesSecret: Bool { SecretNames.contains(name) }
 }

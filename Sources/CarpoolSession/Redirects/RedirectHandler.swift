@@ -1,74 +1,74 @@
 internal import CarpoolHTTP
 
-/// What a session does when an origin redirects (RH-01 to RH-05). A pure decision: the response and the request in, the next step out.
+/// How a session handles redirects (RH-01 to RH-05). A pure decision: the response and the request in, the next step out.
 public struct RedirectHandler {
-    /// Who decides what comes after a response that redirects.
+    /// How the next request is chosen.
     public enum Behaviour {
-        /// The rules of RFC 9110 (RH-01).
+        /// By the rules of RFC 9110 (RH-01).
         case follow
-        /// Nobody: the response that redirects is the final one (RH-02).
+        /// No redirect is followed: it is the final response (RH-02).
         case doNotFollow
-        /// The rules of RFC 9110, and then a change of our own (RH-03).
+        /// By the rules of RFC 9110, with a modification (RH-03).
         case modify(RedirectModification)
-        /// Somebody who is shown what the rules make of it (RH-03).
+        /// By a decider that gets the request by the rules (RH-03).
         case ask(any RedirectDecider)
     }
 
-    /// How far `Authorization` goes with a redirect.
+    /// Which redirected requests keep `Authorization`.
     public enum Authorization: String, Sendable {
-        /// No redirected request has it, as the model's platform does it.
+        /// None, as on the model's platform.
         case never
-        /// It stays with its origin (RFC 9110, section 15.4).
+        /// Those to the same origin (RFC 9110, section 15.4).
         case sameOrigin = "same_origin"
-        /// It goes wherever the origin points to. Only on somebody's explicit request.
+        /// All. Only on explicit request.
         case always
     }
 
-    /// Who decides.
+    /// How the next request is chosen.
     public var behaviour: Behaviour
-    /// The most hops after the first; 16, as the model has it.
+    /// The most hops after the first; 16, as in the model.
     public var maximumHops = 16
-    /// Whether 301, 302 and 303 keep method and body too, as 307 and 308 do.
+    /// Whether 301, 302 and 303 keep method and body, as 307 and 308 do.
     public var keepsMethod = false
-    /// How far `Authorization` goes.
+    /// Which redirected requests keep `Authorization`.
     public var authorization = Authorization.sameOrigin
-    /// Whether https may be left for http.
+    /// Whether a redirect from https to http is followed.
     public var allowsDowngrade = false
-    /// Further names of fields that stay with their origin, whatever their case.
+    /// Further names of fields that are removed for other origins, whatever their case.
     public var strippedFields: [String] = []
-    /// Names of fields that go to every origin, though ``SecretNames`` has them. `Authorization` is not among them: see ``authorization``.
+    /// Names of fields that are sent to every origin, although ``SecretNames`` has them. `Authorization` is not among them: see ``authorization``.
     public var keptFields: [String] = []
 
     /// Follows by the rules of RFC 9110, up to 16 hops.
     public static var follow: RedirectHandler { RedirectHandler(.follow) }
-    /// Gives the response that redirects to the caller.
+    /// Returns the redirect to the caller as the final response.
     public static var doNotFollow: RedirectHandler { RedirectHandler(.doNotFollow) }
 
-    /// Makes a handler with the usual limits.
+    /// Makes a handler with the default limits.
     public init(_ behaviour: Behaviour) { self.behaviour = behaviour }
 
-    /// What comes after a response. What few responses need lies elsewhere, or every request would carry its size.
+    /// The next step after a response. Indirect, because few responses need its payload and every request would carry its size.
     indirect enum Step {
         /// The response is the final one.
         case deliver
-        /// The response redirects to there, and is the final one all the same.
+        /// The response redirects to this URL, and is the final one all the same.
         case decline(HTTPURL)
-        /// This request comes next.
+        /// Send this request next.
         case follow(TransportRequest)
-        /// The decider says what comes next, when it has seen what would.
+        /// The decider chooses the next request, and gets the proposed one.
         case ask(any RedirectDecider, TransportRequest)
         /// The request has failed.
         case fail(SessionError)
     }
 
-    /// Decides. `hop` counts from 1, the first request.
+    /// Decides the next step. `hop` counts from 1, the first request.
     func step(after head: ResponseHead, to request: TransportRequest, hop: Int) -> Step {
         guard let location = RedirectHandler.location(in: head) else { return .deliver }
         let target: HTTPURL
         do throws(TransportError) {
             target = try RedirectHandler.target(location, from: request.url)
         } catch {
-            // Where nobody follows, a broken target matters to nobody.
+            // Without following, an invalid target does not matter.
             if case .doNotFollow = behaviour { return .deliver }
             return .fail(.sessionTaskFailed(error))
         }
@@ -87,7 +87,7 @@ public struct RedirectHandler {
         }
     }
 
-    /// Takes a decider's answer. What it left as it was proposed is under the same rules as without a decider; what it set itself is meant.
+    /// Applies a decider's answer. Fields that it left as proposed follow the same rules as without a decider; those that it set are kept.
     func step(
         answer: TransportRequest?, target: HTTPURL, from request: TransportRequest, after head: ResponseHead
     ) -> Step {
@@ -102,7 +102,7 @@ public struct RedirectHandler {
         next.fields.removeAll { field in
             field.isNamed("host") || !isOwn(field) && withholds(field, from: request.url, at: next.url)
         }
-        // User information that stood in the origin's own Location is not used.
+        // User information from the origin's own Location is not used.
         if next.url !== target { next.authorize(unless: isOwn) }
         if next.method != proposed.method, next.method == .get || next.method == .head { next.dropBody() }
         return .follow(next)
@@ -128,7 +128,8 @@ public struct RedirectHandler {
         allowsDowngrade || url.origin.scheme != "https" || target.origin.scheme == "https"
     }
 
-    /// What the rules make of it (RFC 9110, sections 15.4.2 to 15.4.9): 303 makes everything but HEAD a GET, 301 and 302 make a POST a GET,
+    /// Builds the next request by the rules (RFC 9110, sections 15.4.2 to 15.4.9): 303 makes everything but HEAD a
+    /// GET, 301 and 302 make a POST a GET,
     /// 307 and 308 keep method and body; credentials stay with their origin.
     private func proposal(after status: Int, _ request: TransportRequest, _ target: HTTPURL) -> TransportRequest {
         var next = request
@@ -142,7 +143,7 @@ public struct RedirectHandler {
         return next
     }
 
-    /// Whether a field speaks for one origin and is not shown to this one. `Proxy-Authorization` is no field of a request at all.
+    /// Whether a field is a credential for one origin and must not be sent to this one. `Proxy-Authorization` is never a field of a request.
     private func withholds(_ field: HTTPField, from origin: HTTPURL, at target: HTTPURL) -> Bool {
         let leaves = target.origin != origin.origin
         if leaves, strippedFields.contains(where: field.hasName) { return true }
@@ -158,7 +159,7 @@ public struct RedirectHandler {
 }
 
 extension RedirectHandler: Equatable {
-    /// Whether two handlers decide the same.
+    /// Whether two handlers have the same settings.
     public static func == (left: RedirectHandler, right: RedirectHandler) -> Bool {
         let same =
             switch (left.behaviour, right.behaviour) {

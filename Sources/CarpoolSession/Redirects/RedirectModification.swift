@@ -1,23 +1,23 @@
 public import CarpoolHTTP
 
-/// What is changed in a redirected request, the same for every hop (RH-03). What it sets is meant: the rules about credentials and about
-/// leaving TLS are for what the origin makes of the request.
+/// A modification of redirected requests, the same for every hop (RH-03). What it sets is kept: the rules about credentials and about
+/// leaving TLS apply to what the origin determines.
 public struct RedirectModification {
-    /// Where to, instead of where the origin points. User information in it becomes `Authorization`.
+    /// The URL in place of the redirect's target. User information in it becomes `Authorization`.
     public var url: HTTPURL?
-    /// The method. `GET` and `HEAD` leave the body behind.
+    /// The method. `GET` and `HEAD` drop the body.
     public var method: HTTPMethod?
     /// Fields that replace those of the same name.
     public var fields: [HTTPField] = []
-    /// Names of fields that are taken away, whatever their case.
+    /// Names of fields to remove, whatever their case.
     public var removedFields: [String] = []
-    /// Whether the body and the fields about it are left behind.
+    /// Whether the body and the fields about it are dropped.
     public var dropsBody = false
 
-    /// Makes one that changes nothing.
+    /// Makes a modification that changes nothing.
     public init() {}
 
-    /// Changes a request that already leads to ``url``.
+    /// Modifies a request whose target is already ``url``.
     func apply(to proposed: TransportRequest) -> TransportRequest {
         var next = proposed
         if let method { next.method = method }
@@ -32,7 +32,7 @@ public struct RedirectModification {
 }
 
 extension TransportRequest {
-    /// Leaves the body behind, and the fields that describe it (RFC 9110, section 15.4).
+    /// Drops the body, and the fields that describe it (RFC 9110, section 15.4).
     mutating func dropBody() {
         body = .none
         fields.removeAll { field in
@@ -41,7 +41,7 @@ extension TransportRequest {
         }
     }
 
-    /// Makes `Authorization` of the URL's user information (RFC 7617), unless there is one that is meant.
+    /// Sets `Authorization` from the URL's user information (RFC 7617), unless an intended one is there.
     mutating func authorize(unless isMeant: (HTTPField) -> Bool) {
         guard let user = url.userInformation, !fields.contains(where: { $0.isNamed("authorization") && isMeant($0) })
         else { return }

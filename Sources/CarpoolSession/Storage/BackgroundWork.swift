@@ -1,10 +1,10 @@
 public import CarpoolSystem
 
-/// Runs work that may block, above all on files, away from the session's loop, and hands what it returns back to the loop. The daemon's is a
+/// Runs work that may block, mainly on files, off the session's loop, and passes its result back to the loop. The daemon uses a
 /// ``Worker``.
 public protocol BackgroundWork: AnyObject {
-    /// Runs `work` elsewhere, and then `then` on the loop with what it returned.
-    /// - Throws: ``WorkerError`` if too many jobs wait; then nothing of this runs.
+    /// Runs `work` on another thread, and then `then` on the loop with its result.
+    /// - Throws: ``WorkerError`` if too many jobs wait; then neither runs.
     func run<Value: Sendable>(
         for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) throws(WorkerError)
@@ -14,8 +14,8 @@ public protocol BackgroundWork: AnyObject {
 
 /// Jobs that run in order, one at a time, such as those of one file.
 public protocol BackgroundQueue: AnyObject {
-    /// Runs `work` elsewhere after all jobs that were added before, and then `then` on the loop.
-    /// - Throws: ``WorkerError`` if too many jobs wait; then nothing of this runs.
+    /// Runs `work` on another thread after all jobs that were added before, and then `then` on the loop.
+    /// - Throws: ``WorkerError`` if too many jobs wait; then neither runs.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) throws(WorkerError)
@@ -24,7 +24,7 @@ public protocol BackgroundQueue: AnyObject {
 }
 
 extension Worker: BackgroundWork {
-    /// The most jobs of one file that wait behind the one that runs: what is written is gathered, so that there are few.
+    /// The most jobs of one file that wait behind the running one: writes are gathered, so that there are few.
     private static let jobsPerFile = 16
 
     /// Makes a ``WorkerQueue``.

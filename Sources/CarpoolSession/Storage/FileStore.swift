@@ -1,16 +1,16 @@
 public import CarpoolSystem
 
-/// What sessions need to keep bodies in files without waiting for a disk.
+/// The services with which sessions store bodies in files without blocking on a disk.
 public final class FileStore {
-    /// Runs what may block.
+    /// Runs blocking work.
     public let work: any BackgroundWork
     /// The loop's clock.
     public let scheduler: any Scheduler
-    /// What is gathered for all files.
+    /// The account of the bytes that wait to be written, for all files.
     public let memory: WriteMemory
-    /// The partial files that requests have.
+    /// The open partial files.
     let partials = PartialFileTable()
-    /// The account of a request's jobs.
+    /// The worker share of a request.
     public var shareOfRequest: (Request) -> WorkerShare = { _ in .process }
 
     /// Makes a store.
@@ -20,8 +20,8 @@ public final class FileStore {
         self.memory = memory
     }
 
-    /// Runs a computation over so many bytes: at once if they are few, else in the background.
-    /// - Parameter then: gets the value, or why the computation was refused.
+    /// Runs a computation over so many bytes: at once if they are few, otherwise in the background.
+    /// - Parameter then: gets the value, or the error if the computation was refused.
     func compute<Value: Sendable>(
         for share: WorkerShare, size: Int, _ work: @escaping @Sendable () -> Value,
         then: @escaping (Result<Value, SessionError>) -> Void
@@ -30,8 +30,8 @@ public final class FileStore {
         run(for: share.computation, work, then: then)
     }
 
-    /// Runs work in the background that must not be refused, because it gives something back or continues what has begun: again, until it is
-    /// taken.
+    /// Runs work in the background that must not be refused, because it frees something or continues what was started: retries until it is
+    /// accepted.
     public func runAlways<Value: Sendable>(
         for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) {
@@ -41,7 +41,7 @@ public final class FileStore {
         }
     }
 
-    /// When work is tried again that was refused.
+    /// The delay after which refused work is retried.
     private static let retryMilliseconds = 100
 
     /// Runs work in the background.
@@ -56,7 +56,7 @@ public final class FileStore {
         }
     }
 
-    /// Values of up to so many bytes are hashed, parsed and written as text on the loop: that takes less than handing them to a thread.
+    /// Values of up to so many bytes are hashed, parsed and written as text on the loop: that costs less than passing them to a thread.
     public static let inlineBytes = 262_144
 }
 

@@ -1,13 +1,13 @@
 public import CarpoolSystem
 
-/// A file that is written in the background: what is appended is gathered, and jobs of a queue write it in order, one at a time.
+/// A file that is written in the background: appended bytes are buffered, and jobs of a queue write them in order, one at a time.
 ///
-/// Bytes that come in small pieces cost one write(2) for many of them. What is gathered and not yet written is bounded: ``isFull`` says when
-/// its transfer has to wait, and ``onRoom`` when it may go on.
+/// Many small pieces cost one write(2). The bytes that wait to be written are bounded: ``isFull`` reports when
+/// the transfer has to wait, and ``onRoom`` when it may continue.
 public final class FileWriter {
-    /// The bytes that one job writes. The loop takes the array out again, so that it is not copied when it is filled once more.
+    /// The bytes that one job writes. The loop takes the array back, so that it is reused without a copy.
     ///
-    /// `@unchecked Sendable` because one thread at a time has it: the loop, then the job, then the loop.
+    /// `@unchecked Sendable` because one thread at a time uses it: the loop, then the job, then the loop.
     private final class Piece: @unchecked Sendable {
         var bytes: [UInt8]
 
@@ -20,7 +20,7 @@ public final class FileWriter {
         }
     }
 
-    /// What writing came to, and how far the file goes.
+    /// The result of a write, and the size of the file.
     private struct Written: Sendable {
         let piece: Piece
         let count: Int
@@ -30,13 +30,13 @@ public final class FileWriter {
 
     /// A job that waits.
     private struct Follower {
-        /// Starts it, to write these bytes first; `false` if it was refused.
+        /// Starts it with these bytes to write first; `false` if it was refused.
         let start: ([UInt8]) -> Bool
-        /// Tells that it never runs.
+        /// Reports that it will never run.
         let drop: () -> Void
     }
 
-    /// Called when bytes were written, with their number and the size of the file.
+    /// Called after bytes were written, with their number and the size of the file.
     public var onWritten: (Int, Int64) -> Void = { _, _ in }
     /// Called when there is room again after ``isFull`` was true.
     public var onRoom: () -> Void = {}
@@ -50,24 +50,24 @@ public final class FileWriter {
     private var spare: [UInt8] = []
     private var bytesInFlight = 0
     private var jobs = 0
-    /// Jobs that wait until what was gathered before them can be written.
+    /// Jobs that wait until the bytes buffered before them can be written.
     private var followers: [Follower] = []
     private var idleFollowers: [() -> Void] = []
     private var timer: Timer?
     private var awaitsRoom = false
-    /// Whether its last job has been asked for.
+    /// Whether the last job was requested.
     private(set) var isClosed = false
     private var hasFailed = false
 
-    /// So much is written at a time; a larger write gains nothing.
+    /// The size of one write; a larger write gains nothing.
     private static let pieceBytes = 262_144
-    /// How long less than that waits for more.
+    /// How long fewer bytes wait for more.
     private static let gatherMilliseconds = 10
-    /// When a job is tried again that the worker has refused.
+    /// The delay after which a job is retried that the worker has refused.
     private static let retryMilliseconds = 100
 
     /// Makes a writer. The first job opens the file.
-    /// - Parameter isHashed: whether the SHA-256 of what is written is wanted.
+    /// - Parameter isHashed: whether the SHA-256 of the bytes is computed.
     public init(
         _ store: FileStore, share: WorkerShare, isHashed: Bool = false, opening: @escaping BackgroundFile.Opening
     ) {
@@ -85,19 +85,19 @@ public final class FileWriter {
         queue.runLast({ [file] in file.close() }, then: {})
     }
 
-    /// Whether its transfer has to wait until some of it is written; ``onRoom`` follows if so.
+    /// Whether the transfer has to wait until bytes are written; ``onRoom`` follows if so.
     public var isFull: Bool {
         guard gathered.count + bytesInFlight >= store.memory.limit else { return false }
         awaitsRoom = true
         return true
     }
 
-    /// Whether nothing is gathered, and no job runs or waits.
+    /// Whether nothing is buffered, and no job runs or waits.
     public var isIdle: Bool { jobs == 0 && gathered.isEmpty && followers.isEmpty }
 
     // MARK: Writing
 
-    /// Adds bytes at the end. After a failure they are dropped.
+    /// Appends bytes. After a failure they are dropped.
     public func append(_ bytes: UnsafeRawBufferPointer) {
         guard !isClosed, !hasFailed, !bytes.isEmpty else { return }
         gathered.append(contentsOf: bytes)
@@ -111,7 +111,7 @@ public final class FileWriter {
         if !timer.isArmed { store.scheduler.arm(timer, afterMilliseconds: milliseconds) }
     }
 
-    /// Starts the jobs that wait; the first of them writes what was gathered before.
+    /// Starts the jobs that wait; the first of them writes what was buffered before.
     private func startNext() {
         guard !isClosed, bytesInFlight == 0 else { return }
         if followers.isEmpty, !gathered.isEmpty {
@@ -130,7 +130,7 @@ public final class FileWriter {
         }
     }
 
-    /// Takes what can be written now: nothing while other bytes are on their way.
+    /// Takes the bytes to write now: none while others are being written.
     private func takeGathered() -> [UInt8] {
         guard bytesInFlight == 0, !gathered.isEmpty else { return [] }
         let bytes = gathered
@@ -184,7 +184,7 @@ public final class FileWriter {
         perform({ $0.open() == nil }, then: { if $0 == true { then() } })
     }
 
-    /// Runs a job on the file after everything that was appended before it is written. It finds out by ``BackgroundFile/failure`` whether that
+    /// Runs a job on the file after everything that was appended before it is written. ``BackgroundFile/failure`` shows the job whether that
     /// has succeeded. `then` gets `nil` if ``close(_:)`` comes first.
     public func perform<Value: Sendable>(
         _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value?) -> Void
@@ -196,7 +196,7 @@ public final class FileWriter {
         startNext()
     }
 
-    /// The same for the last job of a file, which is closed behind it.
+    /// The same for the last job of a file, which is closed after it.
     public func performLast<Value: Sendable>(
         _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value?) -> Void
     ) {
@@ -210,7 +210,7 @@ public final class FileWriter {
         }
     }
 
-    /// Runs the last job, which closes the file behind it. What was gathered and not yet handed over is dropped.
+    /// Runs the last job, which closes the file. Buffered bytes that were not handed over are dropped.
     public func close(_ job: @escaping @Sendable (BackgroundFile) -> Void = { _ in }) {
         guard !isClosed else { return }
         isClosed = true

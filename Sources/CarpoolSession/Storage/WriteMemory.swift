@@ -1,4 +1,4 @@
-/// The memory of all bytes that are on their way to files: how much they take together, and how much they may.
+/// The shared memory limit of all bytes that wait to be written to files.
 public final class WriteMemory {
     /// The most bytes of one file before its transfer waits.
     public var fileBytes: Int
@@ -7,18 +7,18 @@ public final class WriteMemory {
     /// How many bytes wait or are being written.
     public private(set) var heldBytes = 0
 
-    /// What one file may hold even if all of them hold too much: with less it would not move.
+    /// The bytes that one file may always hold, even over the common limit: with less it would not advance.
     private static let leastBytes = 16_384
 
-    /// Makes room for so much.
+    /// Makes an account with these limits.
     public init(fileBytes: Int = 1_048_576, totalBytes: Int = 67_108_864) {
         self.fileBytes = fileBytes
         self.totalBytes = totalBytes
     }
 
-    /// The bytes of a file at which its transfer waits.
+    /// The buffered bytes of a file at which its transfer waits.
     var limit: Int { heldBytes < totalBytes ? fileBytes : min(fileBytes, WriteMemory.leastBytes) }
 
-    /// Notes that a file holds so many bytes more, or fewer.
+    /// Adds the change of a file's buffered bytes.
     func change(by bytes: Int) { heldBytes &+= bytes }
 }
