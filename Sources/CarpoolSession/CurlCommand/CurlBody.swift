@@ -1,8 +1,8 @@
 internal import CarpoolHTTP
 
-/// How a command line for curl gets the body of a request.
+/// The body of a request in a command line for curl.
 struct CurlBody {
-    /// The command whose output is the body, if it does not fit an argument.
+    /// The command whose output is the body, if it does not fit in an argument.
     private(set) var source: String?
     /// curl's option, if there is a body.
     private(set) var argument: String?
@@ -11,7 +11,7 @@ struct CurlBody {
     private static let argumentBytes = 65_536
 
     init(of request: TransportRequest) {
-        // A HEAD has no body, whatever was said.
+        // A HEAD has no body, whatever the parameters.
         guard request.sendsLength, request.method != .head else { return }
         switch request.body {
         case .none: argument = "--data-binary ''"
@@ -23,12 +23,12 @@ struct CurlBody {
 
     private mutating func set(_ bytes: [UInt8]) {
         guard let text = ShellText.printable(bytes), bytes.count <= CurlBody.argumentBytes else {
-            // printf is a part of the shell, so that no limit on arguments matters.
+            // printf is a shell builtin, so that the limit on arguments does not apply.
             source = "printf \(ShellText.format(bytes))"
             argument = "--data-binary @-"
             return
         }
-        // Only --data-raw takes a leading @ for itself; older versions of curl do not have it.
+        // Only --data-raw does not interpret a leading @; older versions of curl do not have it.
         argument = "\(text.hasPrefix("@") ? "--data-raw" : "--data-binary") \(ShellText.quoted(text))"
     }
 

@@ -1,25 +1,26 @@
 public import CarpoolHTTP
 
-/// A request as a command line for curl that any POSIX shell takes, and that sends the same request (CU-01 to CU-08).
+/// A request as a command line for curl that runs in any POSIX shell, and sends the same request (CU-01 to CU-08).
 ///
-/// The model's form: options on lines of their own. Better than the model's: quoted for the shell whatever the bytes are, bodies of every
-/// kind, and curl's own ideas (fields, proxies, its configuration file) switched off. It does not show what cannot be written as one command:
-/// redirects that are changed or asked about, an `Authorization` that every redirect drops, and a 303 after a method other than GET, HEAD and
+/// The model's format: options on lines of their own. Beyond the model: quoting for the shell whatever the bytes are, bodies of every
+/// kind, and curl's own defaults (fields, proxies, its configuration file) switched off. It omits what cannot be written as one command:
+/// redirects that are modified or decided by a callback, an `Authorization` that every redirect drops, and a 303
+/// after a method other than GET, HEAD and
 /// POST, to which curl answers with the same method again.
 public enum CurlDescription {
-    /// The line. Values that ``SecretNames`` names are masked unless `reveal` is true: in fields, in the URL, and in a form of `name=value` pairs;
-    /// other bodies are shown as they are.
+    /// Returns the command line. Values that ``SecretNames`` names are masked unless `reveal` is true: in fields, in the URL, and in a form of
+    /// `name=value` pairs; other bodies are shown as they are.
     ///
-    /// As long as the body: up to four bytes for one. A file is told by its path; one without a path is read from standard input.
+    /// Up to four times as long as the body. A file is given by its path; one without a path is read from standard input.
     /// - Parameters:
-    ///   - request: what is shown.
-    ///   - reveal: whether secrets are shown too.
-    ///   - redirect: what is done with redirects; `nil` shows the first hop alone.
+    ///   - request: the request to describe.
+    ///   - reveal: whether secrets are shown.
+    ///   - redirect: how redirects are handled; `nil` describes the first hop alone.
     public static func text(
         for request: TransportRequest, reveal: Bool = false, redirect: RedirectHandler? = nil
     ) -> String {
         let body = CurlBody(of: reveal ? request : masked(request))
-        // First of all: no ~/.curlrc; then what was typed is taken literally: brackets and braces of the URL stand for themselves.
+        // -q comes first, so that ~/.curlrc is not read; -g takes brackets and braces of the URL literally.
         var lines = ["\(body.source.map { "\($0) | " } ?? "")curl -q -v -g"]
         lines += connection(request)
         if let redirect { lines += redirection(redirect, request) }
@@ -27,7 +28,7 @@ public enum CurlDescription {
         lines += method(request)
         lines += fields(request, reveal: reveal)
         if let argument = body.argument { lines.append(argument) }
-        // Without --path-as-is: the daemon takes dot segments out of the path, and so does curl.
+        // Without --path-as-is: both the daemon and curl remove dot segments from the path.
         let url = request.url.description
         lines.append(ShellText.quoted(reveal ? url : Redaction.withoutSecrets(url)))
         return lines.joined(separator: " \\\n\t")
@@ -48,7 +49,7 @@ public enum CurlDescription {
     }
 
     private static func connection(_ request: TransportRequest) -> [String] {
-        // Requests go where their URL says, whatever the environment has for a proxy.
+        // Requests are sent directly to the URL's host, whatever proxy the environment sets.
         var lines = ["--noproxy '*'"]
         if request.httpVersion == .http1 { lines.append("--http1.1") }
         switch request.partition.trust {
@@ -61,7 +62,7 @@ public enum CurlDescription {
 
     private static func redirection(_ redirect: RedirectHandler, _ request: TransportRequest) -> [String] {
         guard case .follow = redirect.behaviour else { return [] }
-        // With --location-trusted curl shows its credentials to every origin.
+        // With --location-trusted curl sends its credentials to every origin.
         var lines = [
             "\(redirect.authorization == .always ? "--location-trusted" : "-L") --max-redirs \(redirect.maximumHops)"
         ]
@@ -106,7 +107,7 @@ public enum CurlDescription {
 
     private static func fields(_ request: TransportRequest, reveal: Bool) -> [String] {
         let fields = request.fields.filter { !$0.isNamed("host") }
-        // Decoded like the daemon's, and asked for in its words.
+        // Decoded as by the daemon, with the same `Accept-Encoding`.
         let decoding = ["--compressed", "-H 'Accept-Encoding: \(TransportRequest.acceptEncoding)'"]
         var lines = request.isDecoded ? decoding : []
         var own: [StaticString] = ["Accept", "User-Agent"]
@@ -114,7 +115,7 @@ public enum CurlDescription {
         for name in own where !fields.contains(where: { $0.isNamed(name) }) { lines.append("-H '\(name):'") }
         for field in fields {
             let value = reveal ? field.value : Redaction.shown(field.value, of: field.name)
-            // curl's form for a field without a value; `Name:` would take the field away.
+            // curl's syntax for a field without a value; `Name:` would remove the field.
             lines.append("-H \(ShellText.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"))")
         }
         return lines

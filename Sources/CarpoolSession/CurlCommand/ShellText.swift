@@ -1,6 +1,6 @@
-/// Text that a POSIX shell takes as it is (POSIX.1-2017, Shell Command Language, section 2.2.2).
+/// Text quoted for a POSIX shell (POSIX.1-2017, Shell Command Language, section 2.2.2).
 enum ShellText {
-    /// In single quotes, where every byte but the quote stands for itself.
+    /// In single quotes, where every byte but the quote is literal.
     static func quoted(_ text: String) -> String {
         var result = "'"
         for scalar in text.unicodeScalars {
@@ -9,7 +9,7 @@ enum ShellText {
         return result + "'"
     }
 
-    /// The bytes as text, if a terminal can show and take all of it: UTF-8 without control characters other than line feeds.
+    /// The bytes as text, if a terminal can show and accept all of it: UTF-8 without control characters other than line feeds.
     static func printable(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let isPrintable = text.unicodeScalars.allSatisfy { scalar in
@@ -22,7 +22,7 @@ enum ShellText {
         return isPrintable ? text : nil
     }
 
-    /// The format, in quotes, with which printf writes these bytes. Octal escapes have three digits, so that a digit may follow.
+    /// The quoted printf format that writes these bytes. Octal escapes have three digits, so that a digit may follow.
     static func format(_ bytes: [UInt8]) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)

@@ -1,35 +1,35 @@
 public import CarpoolHTTP
 
-/// Why a request failed: one stable name for each case and reason, a text for people, and what else is known.
+/// Why a request failed: a stable name for each case and reason, a message for people, and details.
 public struct SessionError: Error, Sendable, CustomStringConvertible {
     /// The identity: `case` or `case.reason`, in snake case.
     public let name: String
     /// What happened, for people; may change.
     public let message: String
-    /// What to do about it, if anything is known to help.
+    /// A remedy, if one is known.
     public let hint: String?
-    /// Whether sending the request again may succeed, and does no harm.
+    /// Whether a retry may succeed, and does no harm.
     public let isRetryable: Bool
     /// The transport's error, for failures of the network.
     public let transport: TransportError?
-    /// What else the case carries (session model §1.14), in order.
+    /// The details of the case (session model §1.14), in order.
     public let details: [Detail]
 
-    /// One named fact of a failure.
+    /// One named detail of a failure.
     public struct Detail: Sendable {
         /// Its name in the record, in snake case.
         public let name: String
-        /// The fact.
+        /// The value.
         public let value: Value
 
-        /// Makes a fact.
+        /// Makes a detail.
         public init(_ name: String, _ value: Value) {
             self.name = name
             self.value = value
         }
     }
 
-    /// The forms that facts have.
+    /// The types of values of details.
     public enum Value: Sendable {
         /// A text.
         case string(String)
@@ -37,9 +37,9 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         case integer(Int)
         /// Texts in order.
         case strings([String])
-        /// Whether something is so.
+        /// A boolean.
         case boolean(Bool)
-        /// Facts that belong together.
+        /// Nested details.
         case facts([Detail])
         /// Another failure: the cause, or the one before.
         case error(SessionError)
@@ -66,22 +66,22 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// The code of every failure inside an outcome; the name tells them apart.
+    /// The code of every failure inside an outcome; the name identifies the failure.
     public var code: Int { 2000 }
 
     /// The text `name: message`.
     public var description: String { "\(name): \(message)" }
 
-    /// Somebody called ``Request/cancel()``, or the client went away.
+    /// A call of ``Request/cancel()``, or a disconnected client.
     static let explicitlyCancelled = SessionError("explicitly_cancelled", "the request was cancelled")
 
     /// The session was invalidated under the request.
     static let sessionInvalidated = SessionError("session_invalidated", "the request's session was invalidated")
 
-    /// The URL is none.
+    /// The URL is invalid.
     static func invalidURL(_ url: String, _ error: TransportError) -> SessionError {
         guard error.code != .unsupportedURL else { return sessionTaskFailed(error) }
-        // Failures are told to whoever watches, and a password is for nobody who does.
+        // Monitors receive failures, and must not see a password.
         let shown = Redaction.withoutUserInformation(url)
         return SessionError(
             "invalid_url", "\(error.message): \(beginning(of: shown))",
@@ -94,14 +94,14 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
         "url_request_validation_failed.body_data_in_get_request", "a GET request must not have a body",
         hint: "leave the body out, use POST, PUT or PATCH, or make it an upload (kind \"upload\")")
 
-    /// An adapter failed, or what it made must not be sent.
+    /// An adapter failed, or returned a request that must not be sent.
     static func requestAdaptationFailed(_ cause: SessionError) -> SessionError {
         SessionError(
             "request_adaptation_failed", "an adapter failed: \(cause.message)", hint: cause.hint,
             isRetryable: cause.isRetryable, transport: cause.transport, details: [Detail("underlying", .error(cause))])
     }
 
-    /// A retrier made another failure of one.
+    /// A retrier replaced the failure.
     static func requestRetryFailed(_ reason: SessionError, original: SessionError) -> SessionError {
         SessionError(
             "request_retry_failed", "no retry: \(reason.message); the first failure was: \(original.message)",
@@ -116,7 +116,7 @@ public struct SessionError: Error, Sendable, CustomStringConvertible {
             isRetryable: error.isRetryable, transport: error, details: details)
     }
 
-    /// What fits a message. By scalars: one character may be as long as the text.
+    /// Truncates a text for a message. By scalars: one character may be as long as the text.
     static func beginning(of text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(200)))
     }

@@ -6,7 +6,7 @@ internal import CZlib
 ///
 /// A body of more than 256 KiB is compressed by a thread of the worker, at 40 to 100 MB a second; a smaller one on the session's loop.
 public final class RequestCompressor: RequestInterceptor {
-    /// The format, under the name that `Content-Encoding` gives it.
+    /// The format, by its name in `Content-Encoding`.
     public enum Format: String, Sendable {
         /// DEFLATE in zlib's wrapping (RFC 1950; RFC 9110, section 8.4.1.2).
         case deflate

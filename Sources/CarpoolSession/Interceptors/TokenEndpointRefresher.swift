@@ -95,7 +95,7 @@ public final class TokenEndpointRefresher: CredentialRefresher {
     }
 
     private func judge(_ request: Request, after old: OAuth2Credential) throws(SessionError) -> OAuth2Credential {
-        // The session's validators do not matter: the response itself gives the error.
+        // The session's validators do not matter: the error is read from the response itself.
         if let error = request.error, !error.name.hasPrefix("response_validation_failed") {
             throw .refreshFailed(error)
         }

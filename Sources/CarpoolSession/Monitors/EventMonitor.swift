@@ -7,11 +7,11 @@ public protocol EventMonitor: AnyObject {
     func receive(_ event: SessionEvent, of request: Request)
     /// The session takes no more requests, and the last one is over (EM-01).
     func sessionDidBecomeInvalid(_ session: Session)
-    /// There is no way to the host, and the task waits for one (EM-08); told once of a task.
+    /// There is no path to the host, and the task waits for one (EM-08); at most once a task.
     func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath)
-    /// A server wants to know who sends the request, or has shown its certificate (EM-02).
+    /// A server requests credentials, or has presented its certificate (EM-02).
     func request(_ request: Request, taskDidReceive challenge: AuthenticationChallenge)
-    /// The head of the final response is there (EM-09); those that redirect are told by the next one alone.
+    /// The head of the final response has arrived (EM-09); not called for redirects.
     func request(_ request: Request, taskDidReceive response: ResponseHead)
     /// So many bytes of the final response's body have arrived (EM-10).
     func request(_ request: Request, taskDidReceiveBytes count: Int)
@@ -19,40 +19,40 @@ public protocol EventMonitor: AnyObject {
     func request(_ request: Request, taskWillRedirectTo url: HTTPURL)
     /// So many bytes of the request's body were sent (EM-03).
     func request(_ request: Request, taskDidSendBodyBytes count: Int, progress: UploadProgress)
-    /// The body that an upload sends is there (EM-37).
+    /// The body of an upload was created (EM-37).
     func request(_ request: Request, didCreateUploadable upload: CreatedUpload)
-    /// The body that an upload was to send could not be made (EM-38).
+    /// The body of an upload could not be created (EM-38).
     func request(_ request: Request, didFailToCreateUploadableWith error: SessionError)
-    /// A hop begins to read a body that somebody gives meanwhile (EM-04).
+    /// A hop begins to read a streamed body (EM-04).
     func requestTaskNeedsNewBodyStream(_ request: Request)
-    /// That body is there to be read (EM-39).
+    /// A streamed body is ready to be read (EM-39).
     func requestDidProvideInputStream(_ request: Request)
-    /// How much of an upload's body was sent: at first, at last, and now and then between.
+    /// Progress of an upload: the first and the last step, throttled between.
     func request(_ request: Request, didUpload progress: UploadProgress)
-    /// The metrics of a task are known, those of each of its hops (EM-06).
+    /// The metrics of all hops of a task are known (EM-06).
     func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop])
-    /// A piece of a download was written to its file; so much of it is there now, out of the whole if that is known (EM-13).
+    /// A piece of a download was written to its file; with the written size, and the whole size if it is known (EM-13).
     func request(_ request: Request, taskDidWrite count: Int, completed: Int64, total: Int64?)
-    /// A download goes on from this byte (EM-12).
+    /// A download resumes at this byte (EM-12).
     func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?)
     /// All of a download is in its partial file (EM-14).
     func request(_ request: Request, taskDidFinishDownloadingTo path: String)
     /// A download is about to get its final name (EM-41).
     func request(_ request: Request, didCreateDestination path: String)
-    /// A download has its final name, or has not (EM-40).
+    /// A download was moved to its final name, or the move failed (EM-40).
     func request(_ request: Request, didFinishDownloading result: Result<String, SessionError>)
-    /// So much of a body has come; told now and then, and at the end. Of what is not a download only if it takes a while.
+    /// Progress of a body: throttled, and at the end. For requests that are not downloads only if it takes long.
     func request(_ request: Request, didProgressTo completed: Int64, total: Int64?)
     /// The last hop is over (EM-07).
     func request(_ request: Request, taskDidCompleteWith error: TransportError?)
     /// The first request to send is made from the parameters (EM-15).
     func requestDidCreateInitialURLRequest(_ request: Request)
-    /// The parameters make no request (EM-16).
+    /// The parameters make no valid request (EM-16).
     func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError)
-    /// All adapters have had the request (EM-17); not told where there are none.
+    /// All adapters have changed the request (EM-17); not called without adapters.
     func request(
         _ request: Request, didAdaptInitialURLRequest initial: TransportRequest, to adapted: TransportRequest)
-    /// An adapter failed, or made a request that must not be sent (EM-18).
+    /// An adapter failed, or returned a request that must not be sent (EM-18).
     func request(_ request: Request, didFailToAdaptURLRequestWith error: SessionError)
     /// The request to send is final (EM-19).
     func requestDidCreateURLRequest(_ request: Request)
@@ -60,36 +60,36 @@ public protocol EventMonitor: AnyObject {
     func requestDidCreateTask(_ request: Request)
     /// Metrics of the task are part of the record (EM-21).
     func request(_ request: Request, didGatherMetricsOf hops: [Hop])
-    /// A validator has judged the response (EM-32); the index is its place in the list, from 0.
+    /// A validator has judged the response (EM-32); the index is its position in the list, from 0.
     func request(_ request: Request, didValidateBy validator: String, index: Int, error: SessionError?)
-    /// The task cannot go on, because those whom the request or its session trusts do not vouch for the server (EM-22).
+    /// The server failed the trust evaluation of the request or the session (EM-22).
     func request(_ request: Request, didFailTaskEarlyWith error: SessionError)
-    /// The task is over; the error is the network's alone (EM-23).
+    /// The task is over; the error is that of the network (EM-23).
     func request(_ request: Request, didCompleteTaskWith error: TransportError?)
-    /// The request is about to be sent again; its retries already count this one (EM-24).
+    /// The request is about to be retried; its retry count includes this retry (EM-24).
     func requestIsRetrying(_ request: Request)
-    /// The request is over but for its serializers (EM-25); again, if one of them has it sent again.
+    /// The request is over except for its serializers (EM-25); repeated if a serializer caused a retry.
     func requestDidFinish(_ request: Request)
-    /// A serializer has made a value of the response, or has not (EM-33, EM-34).
+    /// A serializer returned a value or failed (EM-33, EM-34).
     func request(_ request: Request, didParse response: SerializedResponse)
-    /// A reader of a stream has made something of its bytes, or has not (EM-36); not told of readers that get the bytes themselves (ST-08).
+    /// A reader of a stream parsed a record or failed (EM-36); not called for readers of plain bytes (ST-08).
     func request(_ request: Request, didParseStream parsed: ParsedStream)
-    /// Somebody resumed the request (EM-26).
+    /// A call resumed the request (EM-26).
     func requestDidResume(_ request: Request)
-    /// The task goes (EM-27).
+    /// The task was resumed (EM-27).
     func requestDidResumeTask(_ request: Request)
-    /// Somebody suspended the request (EM-28).
+    /// A call suspended the request (EM-28).
     func requestDidSuspend(_ request: Request)
-    /// The task waits (EM-29).
+    /// The task was suspended (EM-29).
     func requestDidSuspendTask(_ request: Request)
-    /// Somebody cancelled the request (EM-30).
+    /// A call cancelled the request (EM-30).
     func requestDidCancel(_ request: Request)
-    /// The task was told (EM-31).
+    /// The task was cancelled (EM-31).
     func requestDidCancelTask(_ request: Request)
 }
 
 extension EventMonitor {
-    /// Does nothing, as every step that a monitor leaves out.
+    /// The default of every method: does nothing.
     public func sessionDidBecomeInvalid(_ session: Session) {}
     /// Does nothing.
     public func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath) {}

@@ -1,7 +1,7 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// A piece of a small form, as the job that puts the form together gets it.
+/// A piece of a small form, as the job that assembles the form gets it.
 enum BodyPiece: Sendable {
     case bytes([UInt8])
     case file(WorkerFile, path: String?, offset: Int64, length: Int64)

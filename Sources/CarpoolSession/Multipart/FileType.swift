@@ -1,8 +1,8 @@
-/// What the name of a file says of its content.
+/// The type of a file's content, by its name.
 struct FileType {
-    /// Whether the name has something before and behind its last dot.
+    /// Whether the name has text before and after its last dot.
     let hasExtension: Bool
-    /// The type that goes with the extension, as IANA has it; `application/octet-stream` for those that are not in the table.
+    /// The IANA media type of the extension; `application/octet-stream` for unknown extensions.
     let mimeType: String
 
     static func of(name: String) -> FileType {

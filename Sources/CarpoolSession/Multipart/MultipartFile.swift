@@ -10,7 +10,7 @@ struct MultipartFile: Sendable {
     let fileName: String?
     let givenType: String?
 
-    /// A file that was opened, and what its part says of it.
+    /// An opened file, and the fields of its part.
     struct Opened: Sendable {
         let file: NamedFile
         let name: String
@@ -19,7 +19,7 @@ struct MultipartFile: Sendable {
         let length: Int64
     }
 
-    /// Finds out what the file is called and what it holds, and opens it. A file that is called nothing in particular needs a name with an
+    /// Determines the name and type of the file, and opens it. Without an explicit name, the file's own name needs an
     /// extension. May block: for a thread of a ``Worker``.
     func open(closer: WorkerFile.Closer?) throws(SessionError) -> Opened {
         let last = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path

@@ -2,25 +2,25 @@ public import CarpoolHTTP
 
 /// One part of a form (RFC 7578, section 4).
 public struct MultipartPart {
-    /// What it holds.
+    /// The content of a part.
     public enum Content {
         /// Bytes in memory.
         case bytes([UInt8])
-        /// A file, by its path; all of it from the offset on, if there is no length.
+        /// A file, by its path; without a length, all of it from the offset on.
         case file(path: String, offset: Int64, length: Int64?)
         /// So many bytes of an open file.
         case open(BodyFile, offset: Int64, length: Int64)
-        /// So many bytes of what somebody gives.
+        /// So many bytes of a body source.
         case source(any BodySource, length: Int64)
     }
 
     /// The field's name.
     public let name: String
-    /// What it holds.
+    /// The content.
     public let content: Content
-    /// What the file is called, if it is one. For a path it follows from that.
+    /// The file name, if the part is a file. For a path it defaults to the file's own name.
     public let fileName: String?
-    /// What `Content-Type` says of it. For a path it follows from the file's name.
+    /// The `Content-Type` of the part. For a path it defaults to the type of the file's name.
     public let contentType: String?
 
     /// Makes a part. The type must have no control characters: it is sent as it is.

@@ -1,26 +1,26 @@
 internal import CarpoolHTTP
 public import CarpoolSystem
 
-/// A form as a body (RFC 7578): made when it is first sent, and sent again as it was made. A small one is made in memory; of a larger one the
-/// files are read as they are sent.
+/// A form as a body (RFC 7578): created when it is first sent, and reused for later attempts. A small one is created in memory; the files of a
+/// larger one are read as they are sent.
 public final class MultipartUpload: Uploadable {
-    /// What stands between the parts.
+    /// The boundary between the parts.
     public let boundary: String
     private let parts: [MultipartPart]
-    /// A form of fewer bytes is made in memory.
+    /// A form of fewer bytes is created in memory.
     private let threshold: Int64
     private var made: CreatedUpload?
-    /// Opens and reads the files; without one that is done where the form is made.
+    /// Opens and reads the files; without one they are opened on the calling thread.
     private let worker: WorkerAccess?
 
-    /// Bodies of fewer bytes are made in memory unless somebody says otherwise: what a thousand such requests take is still no burden.
+    /// The default limit below which bodies are created in memory: small enough for a thousand such requests.
     public static let standardMemoryBytes: Int64 = 1 << 20
-    /// The most bytes that may be made in memory: the model's own threshold.
+    /// The largest limit for bodies in memory: the model's own threshold.
     public static let maximumMemoryBytes: Int64 = 10_000_000
     /// The most parts of a form: each may be an open file while it is sent.
     public static let maximumParts = 256
 
-    /// Makes a form. A boundary of one's own must pass ``isBoundary(_:)``, and no part may hold it.
+    /// Makes a form. A given boundary must pass ``isBoundary(_:)``, and must not occur in any part.
     public init(
         _ parts: [MultipartPart], boundary: String? = nil, memoryBytes: Int64 = MultipartUpload.standardMemoryBytes,
         worker: WorkerAccess? = nil
@@ -31,7 +31,7 @@ public final class MultipartUpload: Uploadable {
         threshold = min(memoryBytes, MultipartUpload.maximumMemoryBytes)
     }
 
-    /// Whether a text can stand between parts, and in `Content-Type` without quotes (RFC 2046, section 5.1.1).
+    /// Whether a text is valid as a boundary, also in `Content-Type` without quotes (RFC 2046, section 5.1.1).
     public static func isBoundary(_ text: String) -> Bool {
         (1...70).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -51,23 +51,23 @@ public final class MultipartUpload: Uploadable {
         return "carpoold.multipart." + String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// Nothing that was read is gone.
+    /// Whether all sources can be read again.
     public var canRepeat: Bool {
         guard case .source(let source) = made?.body else { return true }
         return source.canRestart
     }
 
-    /// The parts that came with the form.
+    /// The memory of the parts that came with the form, in bytes.
     public var memoryBytes: Int {
         parts.reduce(0) { sum, part in
             if case .bytes(let bytes) = part.content { sum &+ bytes.count } else { sum }
         }
     }
 
-    /// The form's type with the boundary, whatever the request says (MP-02).
+    /// The form's type with the boundary, which overrides the request's (MP-02).
     public var contentType: String? { "multipart/form-data; boundary=\(boundary)" }
 
-    /// Gives the form, made at the first call (UP-04).
+    /// Returns the form, created at the first call (UP-04).
     public func makeBody(
         for request: Request, completion: @escaping (Result<CreatedUpload, SessionError>) -> Void
     ) {
@@ -80,7 +80,7 @@ public final class MultipartUpload: Uploadable {
         }
     }
 
-    /// Opens the files of all parts, in their order, by the places of the parts.
+    /// Opens the files of all parts, in order; the result is keyed by the index of the part.
     private func openFiles(then: @escaping (Result<[Int: MultipartFile.Opened], SessionError>) -> Void) {
         var files: [(place: Int, file: MultipartFile)] = []
         for (place, part) in parts.enumerated() {
@@ -103,7 +103,7 @@ public final class MultipartUpload: Uploadable {
             }, then: then)
     }
 
-    /// Makes the form in memory if it is small, else of pieces.
+    /// Creates the form in memory if it is small, otherwise in pieces.
     private func makeBody(
         with files: [Int: MultipartFile.Opened], completion: @escaping (Result<CreatedUpload, SessionError>) -> Void
     ) {

@@ -1,6 +1,6 @@
 internal import CarpoolHTTP
 
-/// A body of pieces: bytes, parts of files, and what others give, one after the other. No piece is read before its turn.
+/// A body of consecutive segments: bytes, parts of files, and other sources. No segment is read before its turn.
 final class SegmentedBody: BodySource {
     enum Segment {
         case bytes([UInt8])
@@ -23,15 +23,15 @@ final class SegmentedBody: BodySource {
         }
     }
     private let segments: [Segment]
-    /// The segment whose turn it is, and how much of it has been read.
+    /// The index of the current segment, and how much of it has been read.
     private var index = 0
     private var position: Int64 = 0
-    /// Read ahead the files whose turn it is or comes next.
+    /// The read-ahead of the current and the next file.
     private var readers: [Int: FileReadAhead] = [:]
 
     init(_ segments: [Segment]) {
         self.segments = segments
-        // A file in memory may claim to have 2^63 - 1 bytes; nothing that long ends.
+        // A file in memory may claim to have 2^63 - 1 bytes.
         lengthBytes = segments.reduce(0) { sum, segment in
             let (length, isTooLong) = sum.addingReportingOverflow(segment.length)
             return isTooLong ? .max : length
@@ -94,9 +94,9 @@ final class SegmentedBody: BodySource {
         }
     }
 
-    /// The reader of a segment that is a file. The file behind it begins to be read too, so that small files do not wait for each other.
+    /// The reader of a segment that is a file. The next file is read ahead too, so that small files do not wait for each other.
     private func reader(at place: Int) -> FileReadAhead? {
-        // Between two files lies the head of the second.
+        // Between two files is the head of the second.
         for place in [place, place + 2] where segments.indices.contains(place) && readers[place] == nil {
             guard case .file(let file, let offset, let length) = segments[place] else { continue }
             let reader = FileReadAhead(file, offset: offset, length: length)
@@ -106,7 +106,7 @@ final class SegmentedBody: BodySource {
         return readers[place]
     }
 
-    /// What a job needs to make all of the bytes; `nil` if others give some of them.
+    /// The pieces from which a job can assemble all of the bytes; `nil` if other sources produce some of them.
     var pieces: [BodyPiece]? {
         var pieces: [BodyPiece] = []
         for segment in segments {

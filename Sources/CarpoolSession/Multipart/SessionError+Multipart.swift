@@ -2,7 +2,7 @@ internal import CarpoolSystem
 
 // Failures of forms (session model §1.14, 1100 to 1112).
 extension SessionError {
-    /// A part's file is not as it should be.
+    /// A part's file failed a check.
     static func multipart(_ reason: String, _ what: String, _ path: String, _ code: Int32? = nil) -> SessionError {
         let shown = beginning(of: path)
         var details = [Detail("url", .string(shown))]
@@ -15,14 +15,14 @@ extension SessionError {
         return SessionError("multipart_encoding_failed.\(reason)", text, details: details)
     }
 
-    /// Too many files are to be opened already.
+    /// Too many files are waiting to be opened.
     static func multipartTooBusy(_ error: WorkerError) -> SessionError {
         SessionError(
             "multipart_encoding_failed.body_part_file_not_reachable_with_error", "the parts cannot be opened: \(error)",
             hint: "try again later, or with fewer requests at a time", isRetryable: true)
     }
 
-    /// A part does not have as many bytes as it was said to have (MP-10, MP-11).
+    /// The length of a part differs from the announced one (MP-10, MP-11).
     static func multipartLength(expected: Int64, read: Int64, _ path: String?) -> SessionError {
         var details = [
             Detail("bytes_expected", .integer(Int(clamping: expected))),

@@ -1,4 +1,4 @@
-/// The characters that percent-encoding leaves alone: printable ASCII at most, since everything else would break a URL (RFC 3986, section 2).
+/// The characters that percent-encoding does not change: printable ASCII at most, since everything else would break a URL (RFC 3986, section 2).
 public struct AllowedCharacters: Sendable, Equatable {
     /// One bit for each ASCII character.
     private var low: UInt64 = 0
@@ -7,13 +7,13 @@ public struct AllowedCharacters: Sendable, Equatable {
     /// Letters, digits and `-._~`, which need no encoding anywhere, and `?/`, which a query may hold (PE-11).
     public static let query = AllowedCharacters(besidesAlphanumerics: "-._~?/")
 
-    /// ASCII letters and digits, and the characters of the text. A blank, a `#` (which would end the query), and what is not printable
-    /// ASCII are not taken up.
+    /// ASCII letters and digits, and the characters of the text. A blank, a `#` (which would end the query), and non-printable or non-ASCII
+    /// characters are ignored.
     public init(besidesAlphanumerics text: String) {
         self.init("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + text)
     }
 
-    /// The characters of the text and no others, with the exceptions of ``init(besidesAlphanumerics:)``.
+    /// Exactly the characters of the text, with the exceptions of ``init(besidesAlphanumerics:)``.
     public init(_ text: String) {
         for scalar in text.unicodeScalars where AllowedCharacters.isPossible(scalar) {
             if scalar.value < 64 { low |= 1 << UInt64(scalar.value) } else { high |= 1 << UInt64(scalar.value &- 64) }
@@ -25,13 +25,13 @@ public struct AllowedCharacters: Sendable, Equatable {
         scalar.value > 0x20 && scalar.value < 0x7F && scalar != "#"
     }
 
-    /// Whether the set has the character.
+    /// Whether the set contains the character.
     public func contains(_ byte: UInt8) -> Bool {
         byte < 0x80 && (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte &- 64)) & 1 == 1
     }
 
-    /// The text with everything else as the percent-encoded bytes of its UTF-8, hexadecimal digits in upper case (RFC 3986, section 2.1), and
-    /// a space as `+` if that is wanted.
+    /// The text with all other characters as the percent-encoded bytes of their UTF-8, hexadecimal digits in upper case (RFC 3986, section 2.1), and
+    /// a space as `+` if requested.
     public func percentEncode(_ text: String, spaceAsPlus: Bool = false) -> String {
         if text.utf8.allSatisfy(contains) { return text }
         var output: [UInt8] = []

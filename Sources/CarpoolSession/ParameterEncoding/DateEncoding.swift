@@ -17,12 +17,12 @@ extension URLEncodedFormEncoder.DateEncoding {
     }
 }
 
-/// Points in time on other scales. A double of seconds in our time is good for a quarter of a microsecond, so that a difference or a product
-/// is taken of whole microseconds: 978307323.456 is 123.456 after the reference date, and not 123.45600008964539.
+/// Points in time on other scales. A double of seconds since 1970 is precise to a quarter of a microsecond, so a difference or a product
+/// is computed from whole microseconds: 978307323.456 is 123.456 after the reference date, and not 123.45600008964539.
 enum DateValue {
-    /// 2001-01-01T00:00:00Z in seconds since 1970, where Apple's dates begin.
+    /// 2001-01-01T00:00:00Z in seconds since 1970, the reference date of Apple's dates.
     static let referenceDate = 978_307_200.0
-    /// 2^53 microseconds, in seconds: what a double counts exactly.
+    /// 2^53 microseconds, in seconds: the exact range of a double.
     private static let exactLimit = 9_007_199_254.0
 
     static func sinceReferenceDate(_ seconds: Double) -> Double {

@@ -2,15 +2,15 @@
 ///
 /// `%Y` year of four digits, `%m` month, `%d` day, `%H` hour, `%M` minute, `%S` second, each of two digits; `%L` milliseconds of three, `%f`
 /// microseconds of six digits; `%j` day of the year of three; `%s` whole seconds since 1970; `%F` is `%Y-%m-%d`, `%T` is `%H:%M:%S`, `%%` is a
-/// percent sign. Everything else stands for itself. There are no names of days and months: they would depend on a language.
+/// percent sign. All other characters are copied. There are no names of days and months: they would depend on a language.
 public struct DateFormat: Sendable, Equatable {
     /// The pattern as given.
     public let pattern: String
 
-    /// ISO 8601's form for the internet (RFC 3339), whole seconds.
+    /// The ISO 8601 format for the internet (RFC 3339), whole seconds.
     static let internet = DateFormat(known: "%FT%TZ")
 
-    /// Takes a pattern; `nil` if a percent sign is followed by something else than the letters above.
+    /// Makes a format; `nil` if a percent sign is followed by another letter than those above.
     public init?(_ pattern: String) {
         guard CivilTime.epoch.text(pattern) != nil else { return nil }
         self.pattern = pattern

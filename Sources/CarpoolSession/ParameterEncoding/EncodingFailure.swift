@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// Why a value cannot be written; the cause inside the errors of the encoders.
+/// Why a value cannot be encoded; the cause inside the errors of the encoders.
 struct EncodingFailure: Error {
     let name: String
     let message: String
@@ -8,7 +8,7 @@ struct EncodingFailure: Error {
 
     var sessionError: SessionError { SessionError(name, message, hint: hint) }
 
-    /// What a program's own closure makes; an error that it throws becomes the cause.
+    /// The result of a program's own closure; an error that it throws becomes the cause.
     static func catching(_ body: () throws -> String) throws(EncodingFailure) -> String {
         do { return try body() } catch {
             let cause = error as? SessionError ?? SessionError(thrown: error)

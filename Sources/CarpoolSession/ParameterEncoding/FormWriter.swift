@@ -1,7 +1,7 @@
 /// Writes one value with one encoder, and counts what it writes.
 struct FormWriter {
     private let encoder: URLEncodedFormEncoder
-    /// Names count even where nothing is written under them, since putting them together takes as long.
+    /// Names count even where no value is written, since composing them costs as much.
     private var bytesLeft = URLEncodedFormEncoder.maximumBytes
 
     init(_ encoder: URLEncodedFormEncoder) { self.encoder = encoder }
@@ -98,14 +98,14 @@ struct FormWriter {
         encoder.allowedCharacters.percentEncode(text, spaceAsPlus: encoder.space == .plusReplaced)
     }
 
-    /// The text of a value without parts; `nil` if it is not to be written.
+    /// The text of a scalar value; `nil` if it is not to be written.
     private mutating func scalar(_ value: StructuredValue) throws(EncodingFailure) -> String? {
         guard let text = try text(value) else { return nil }
         try count(text)
         return text
     }
 
-    /// Reals as Swift describes them, decimals as short as they can be (FE-17), numbers that came as text as they came.
+    /// Reals as Swift describes them, decimals in their shortest form (FE-17), numbers that came as text unchanged.
     private func text(_ value: StructuredValue) throws(EncodingFailure) -> String? {
         switch value {
         case .null: return encoder.null.text

@@ -1,4 +1,4 @@
-/// Puts compact JSON on lines: two spaces for each level, ` : ` between name and value, as the model's pretty form has it.
+/// Formats compact JSON with line breaks: two spaces for each level, ` : ` between name and value, as in the model's pretty form.
 enum JSONLayout {
     static func indented(_ json: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
@@ -16,7 +16,7 @@ enum JSONLayout {
             switch byte {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 output.append(byte)
-                // The closing brackets are the opening ones and two.
+                // A closing bracket is its opening bracket plus two.
                 if index &+ 1 < json.count, json[index &+ 1] == byte &+ 2 { continue }
                 depth &+= 1
                 newLine(depth, &output)

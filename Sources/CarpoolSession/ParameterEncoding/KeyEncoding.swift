@@ -1,7 +1,7 @@
 extension URLEncodedFormEncoder {
     /// How names are converted (FE-11): once, the whole composed name, brackets and dots included.
     public enum KeyEncoding: Sendable {
-        /// Not at all.
+        /// Unchanged.
         case useDefaultKeys
         /// `oneTwo` to `one_two`
         case snakeCase
@@ -13,7 +13,7 @@ extension URLEncodedFormEncoder {
         case uppercased
         /// `oneTwo` to `onetwo`
         case lowercased
-        /// As the closure says.
+        /// By the closure.
         case custom(@Sendable (String) -> String)
 
         /// The converted name.
@@ -31,9 +31,9 @@ extension URLEncodedFormEncoder {
 
         /// The words of a name in camel case, in lower case.
         ///
-        /// A capital begins a word, unless it is the first character. Of several capitals in a row the last one begins the next word,
-        /// if a small letter follows (`myURLProperty`: my, url, property). A name that begins with an acronym loses its first letter
-        /// to a word of its own (`URLProperty`: u, rl, property); that is the model's result, and clients rely on its spelling.
+        /// A capital begins a word, unless it is the first character. Of several capitals in a row the last one begins the next word
+        /// if a small letter follows (`myURLProperty`: my, url, property). The first letter of an acronym at the beginning becomes
+        /// a word of its own (`URLProperty`: u, rl, property); that is the model's result, and clients rely on its spelling.
         static func words(of key: String) -> [String] {
             let scalars = Array(key.unicodeScalars)
             var words: [ArraySlice<Unicode.Scalar>] = []

@@ -1,6 +1,6 @@
 public import CarpoolHTTP
 
-/// How parameters become part of a request: in the query of its URL, or as its body. Most requests have none, and do not carry the size.
+/// How parameters are added to a request: in the query of its URL, or as its body. Indirect, so that the many requests without one stay small.
 public indirect enum ParameterEncoding: Sendable {
     /// `name=value` pairs in the query or the body.
     case form(URLEncodedFormEncoder, destination: FormDestination)
@@ -12,9 +12,9 @@ public indirect enum ParameterEncoding: Sendable {
     /// The form with every default.
     public static let form = ParameterEncoding.form(URLEncodedFormEncoder(), destination: .methodDependent)
 
-    /// Puts the parameters into a request. A `Content-Type` that the request has stays (PE-13); without one a body brings its own, even an
-    /// empty one (PE-03, PE-04). A query follows the one that is there, and nothing is added for empty parameters: the model leaves a
-    /// `&` at the end then (FE-02). Whether the method may have a body is not asked here.
+    /// Adds the parameters to a request. An existing `Content-Type` is kept (PE-13); without one a body sets its own, even an
+    /// empty one (PE-03, PE-04). A query is appended to the existing one, and nothing is added for empty parameters: the model leaves a
+    /// `&` at the end then (FE-02). Whether the method allows a body is not checked here.
     /// - Throws: `parameter_encoder_failed.encoder_failed`, `parameter_encoding_failed.json_encoding_failed` or
     ///   `parameter_encoding_failed.property_list_encoding_failed`, with the reason in `underlying`; `invalid_url` if the URL would become
     ///   longer than 65,536 bytes.
@@ -24,7 +24,7 @@ public indirect enum ParameterEncoding: Sendable {
         try put(try bytes(of: parameters), into: &urlRequest)
     }
 
-    /// The parameters as text, on any thread.
+    /// Encodes the parameters, on any thread.
     func bytes(of parameters: StructuredValue) throws(SessionError) -> [UInt8] {
         switch self {
         case .form(let encoder, _): Array(try encoder.encode(parameters).utf8)
@@ -33,7 +33,7 @@ public indirect enum ParameterEncoding: Sendable {
         }
     }
 
-    /// Puts the text of parameters into a request.
+    /// Puts encoded parameters into a request.
     func put(_ bytes: [UInt8], into urlRequest: inout TransportRequest) throws(SessionError) {
         switch self {
         case .form(_, let destination) where destination.isQuery(for: urlRequest.method):
@@ -54,7 +54,7 @@ public indirect enum ParameterEncoding: Sendable {
     }
 }
 
-/// Where a form goes (PE-01, FE-01).
+/// The destination of a form (PE-01, FE-01).
 public enum FormDestination: String, Sendable, CaseIterable {
     /// The query for GET, HEAD and DELETE, the body for every other method.
     case methodDependent = "method_dependent"
@@ -84,7 +84,7 @@ extension TransportRequest {
 }
 
 extension HTTPField {
-    // Fields of which we know that they are legal; the type cannot know it.
+    // The fields are valid, which the initializer cannot know.
     fileprivate static let formContentType = try? contentType("application/x-www-form-urlencoded; charset=utf-8")
     fileprivate static let jsonContentType = try? contentType("application/json")
     fileprivate static let propertyListContentType = try? contentType("application/x-plist")

@@ -1,6 +1,6 @@
-// The choices of the encoder. Each closure is asked for one thing and gives its text before percent-encoding.
+// The options of the encoder. Each closure returns text before percent-encoding.
 extension URLEncodedFormEncoder {
-    /// In which order the pairs are written.
+    /// The order of the pairs.
     public enum Sort: String, Sendable, CaseIterable {
         /// By their percent-encoded text, at every level, elements of arrays included (FE-06). The model's order.
         case pairs
@@ -10,7 +10,7 @@ extension URLEncodedFormEncoder {
         case given
     }
 
-    /// How the elements of an array are named (FE-07). An element that writes nothing is not counted.
+    /// How the elements of an array are named (FE-07). Omitted elements are not counted.
     public enum ArrayEncoding: Sendable {
         /// `k[]=1&k[]=2`
         case brackets
@@ -21,11 +21,11 @@ extension URLEncodedFormEncoder {
         /// `k=1,2`: commas between the elements, which are percent-encoded inside them. Elements that are arrays or objects cannot be joined;
         /// an array that has one is written with brackets.
         case comma
-        /// The name for an array's name and an index from 0.
+        /// The closure returns the name for an array's name and an index from 0.
         case custom(@Sendable (_ key: String, _ index: Int) -> String)
     }
 
-    /// How truth values are written (FE-08). Numbers never become truth values.
+    /// How booleans are written (FE-08). Numbers never become booleans.
     public enum BoolEncoding: String, Sendable, CaseIterable {
         /// `1` and `0`
         case numeric
@@ -39,7 +39,7 @@ extension URLEncodedFormEncoder {
         case base64
         /// As an array of numbers.
         case deferredToData
-        /// As the closure says; an error that it throws fails the request.
+        /// By the closure; an error that it throws fails the request.
         case custom(@Sendable ([UInt8]) throws -> String)
     }
 
@@ -53,9 +53,9 @@ extension URLEncodedFormEncoder {
         case millisecondsSince1970
         /// `2001-01-01T00:00:00Z` (ISO 8601, RFC 3339), whole seconds, years 0 to 9999.
         case iso8601
-        /// After a pattern, in UTC.
+        /// By a pattern, in UTC.
         case formatted(DateFormat)
-        /// As the closure says, for seconds since 1970-01-01T00:00:00Z; an error that it throws fails the request.
+        /// By the closure, for seconds since 1970-01-01T00:00:00Z; an error that it throws fails the request.
         case custom(@Sendable (Double) throws -> String)
     }
 
@@ -65,7 +65,7 @@ extension URLEncodedFormEncoder {
         case brackets
         /// `a.b`
         case dots
-        /// What follows the object's name, for the member's name.
+        /// The closure returns the text after the object's name, for the member's name.
         case custom(@Sendable (String) -> String)
 
         func text(for name: String) -> String {
@@ -77,15 +77,15 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How nothing is written, inside arrays too (FE-13).
+    /// How null is written, inside arrays too (FE-13).
     public enum NilEncoding: Sendable {
-        /// Not at all.
+        /// The pair is omitted.
         case dropKey
         /// `k=`
         case dropValue
         /// `k=null`
         case null
-        /// As the closure says; `nil` is not at all.
+        /// By the closure; `nil` omits the pair.
         case custom(@Sendable () -> String?)
 
         var text: String? {
@@ -102,7 +102,7 @@ extension URLEncodedFormEncoder {
     public enum SpaceEncoding: String, Sendable, CaseIterable {
         /// `%20`
         case percentEscaped
-        /// `+`, as HTML's forms write it.
+        /// `+`, as in HTML forms.
         case plusReplaced
     }
 }

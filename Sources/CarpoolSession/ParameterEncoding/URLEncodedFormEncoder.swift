@@ -1,15 +1,15 @@
 /// Writes values as `application/x-www-form-urlencoded`: `name=value` pairs joined by `&`, names and values percent-encoded (FE-06 to FE-18).
 ///
-/// The defaults are the session model's. Two of them surprise: `sort` moves the elements of arrays too, and the conversions of names split
+/// The defaults are the session model's. Two of them are surprising: `sort` moves the elements of arrays too, and the conversions of names split
 /// an acronym after its first letter (`URLProperty` becomes `u_rl_property`). Choose ``Sort/given`` to keep every order.
 ///
-/// There is no standard for nested values; ``ArrayEncoding`` and ``KeyPathEncoding`` have the forms that servers are known to read.
+/// There is no standard for nested values; ``ArrayEncoding`` and ``KeyPathEncoding`` offer the forms that servers are known to read.
 public struct URLEncodedFormEncoder: Sendable {
-    /// In which order the pairs are written.
+    /// The order of the pairs.
     public var sort = Sort.pairs
     /// How the elements of an array are named.
     public var array = ArrayEncoding.brackets
-    /// How truth values are written.
+    /// How booleans are written.
     public var bool = BoolEncoding.numeric
     /// How bytes are written.
     public var data = DataEncoding.base64
@@ -19,23 +19,23 @@ public struct URLEncodedFormEncoder: Sendable {
     public var key = KeyEncoding.useDefaultKeys
     /// How the name of a member follows the name of its object.
     public var keyPath = KeyPathEncoding.brackets
-    /// How nothing is written.
+    /// How null is written.
     public var null = NilEncoding.dropKey
     /// How a space is written.
     public var space = SpaceEncoding.percentEscaped
-    /// What is not percent-encoded.
+    /// The characters that are not percent-encoded.
     public var allowedCharacters = AllowedCharacters.query
 
     /// The most bytes of names and values that are written, before percent-encoding: 16 MiB. The name of an array is repeated with each
     /// element, so that a small value under a long name could fill the memory.
     public static let maximumBytes = 16 << 20
 
-    /// An encoder with every default.
+    /// Makes an encoder with all defaults.
     public init() {}
 
-    /// The text for an object; an empty object and `null` give an empty text, and so do empty arrays and objects inside (FE-18).
+    /// Encodes an object; an empty object and `null` become an empty text, and so do empty arrays and objects inside (FE-18).
     /// - Throws: `parameter_encoder_failed.encoder_failed` with the cause `invalid_root_object` for anything else (FE-16), with
-    ///   `invalid_date` for a date that the chosen form cannot say, with `invalid_number` for a decimal that is none, and with `too_large`
+    ///   `invalid_date` for a date that the chosen format cannot express, with `invalid_number` for an invalid decimal, and with `too_large`
     ///   beyond ``maximumBytes``.
     public func encode(_ value: StructuredValue) throws(SessionError) -> String {
         do throws(EncodingFailure) {

@@ -1,11 +1,11 @@
-/// Reads Apple's binary property lists (`bplist00`): objects, a table with the offset of each, and a trailer that says where the table is and how
-/// wide offsets and references are.
+/// Reads Apple's binary property lists (`bplist00`): objects, a table with the offset of each, and a trailer with the place of the table and the
+/// widths of offsets and references.
 ///
-/// A reference is read again each time it is met, so that the bounds hold for what comes out; an object that holds itself is too deep.
+/// A reference is read again each time it occurs, so that the limits hold for the result; an object that contains itself is too deep.
 struct BinaryPropertyListReader {
     private static let headerLength = 8
     private static let trailerLength = 32
-    /// The most bytes in texts and data, those behind each reference counted.
+    /// The most bytes in texts and data, counted for each reference.
     private static let maximumPayload = 64 << 20
 
     private let bytes: [UInt8]
@@ -13,7 +13,7 @@ struct BinaryPropertyListReader {
     private let referenceSize: Int
     private let count: Int
     private let top: Int
-    /// Where the objects end and the table of offsets begins.
+    /// The end of the objects and start of the offset table.
     private let table: Int
     private var valuesLeft = PropertyList.maximumValues
     private var payloadLeft = maximumPayload
@@ -49,7 +49,7 @@ struct BinaryPropertyListReader {
         valuesLeft &-= values
     }
 
-    /// Reads one value, which was charged.
+    /// Reads one value, which was charged already.
     private mutating func value(of object: Int, depth: Int) throws(EncodingFailure) -> StructuredValue {
         guard depth < StructuredValue.maximumDepth else { throw .invalidPropertyList("it is nested too deep") }
         var position = try place(of: object)
@@ -94,7 +94,7 @@ struct BinaryPropertyListReader {
         }
     }
 
-    /// Up to four bytes have no sign, eight have one; sixteen are written for what needs the 64th bit.
+    /// Up to four bytes are unsigned, eight are signed; sixteen are written for values that need the 64th bit.
     private func integer(_ digits: ArraySlice<UInt8>) throws(EncodingFailure) -> StructuredValue {
         let number = BinaryPropertyListReader.number(digits.suffix(8))
         if digits.count == 16 {
@@ -116,7 +116,7 @@ struct BinaryPropertyListReader {
         }
     }
 
-    /// The content of an object with a count: so many units of so many bytes.
+    /// The content of an object with a count: the count times the unit size in bytes.
     private mutating func payload(
         _ marker: UInt8, _ unit: Int, _ position: inout Int
     ) throws(EncodingFailure) -> ArraySlice<UInt8> {
@@ -129,7 +129,7 @@ struct BinaryPropertyListReader {
         return content
     }
 
-    /// The count is in the marker's lower half; 15 there says that a whole number follows, which is the count.
+    /// The count is in the marker's lower half; 15 there means that an integer with the count follows.
     private func content(
         _ marker: UInt8, _ unit: Int, _ position: inout Int
     ) throws(EncodingFailure) -> ArraySlice<UInt8> {
@@ -144,7 +144,7 @@ struct BinaryPropertyListReader {
         return try take(count &* unit, &position)
     }
 
-    /// ASCII, or UTF-16 with the most significant byte first; what is neither becomes U+FFFD.
+    /// ASCII, or UTF-16 with the most significant byte first; invalid text becomes U+FFFD.
     private mutating func text(_ marker: UInt8, _ position: inout Int) throws(EncodingFailure) -> String {
         guard marker >> 4 == 0x6 else { return String(decoding: try payload(marker, 1, &position), as: UTF8.self) }
         let content = try payload(marker, 2, &position)
@@ -154,7 +154,7 @@ struct BinaryPropertyListReader {
         return String(decoding: units, as: UTF16.self)
     }
 
-    /// The references of a container. They are charged first: each level of a list that holds itself would take memory for all of them.
+    /// The references of a container. They are charged first: each level of a list that contains itself would take memory for all of them.
     private mutating func references(
         _ marker: UInt8, _ position: Int, _ width: Int
     ) throws(EncodingFailure) -> [Int] {
@@ -174,7 +174,7 @@ struct BinaryPropertyListReader {
         return elements
     }
 
-    /// First the references of all keys, then those of all values.
+    /// The references of all keys come first, then those of all values.
     private mutating func members(
         _ marker: UInt8, _ position: Int, depth: Int
     ) throws(EncodingFailure) -> [StructuredValue.Member] {

@@ -1,23 +1,23 @@
 internal import CPlist
 
-/// The two forms of property lists that are read and written.
+/// The two supported formats of property lists.
 public enum PropertyListFormat: String, Sendable, CaseIterable {
-    /// XML: dates to the second, reals with as many digits as it takes.
+    /// XML: dates to the second, reals with all needed digits.
     case xml
     /// Apple's binary form (`bplist00`).
     case binary
 }
 
-/// Writes property lists with libplist, and reads them without.
+/// Writes property lists with libplist, and reads them without it.
 ///
-/// What is read comes from the network, and libplist ends the process over a key with U+0000 and over deep nesting; what is written is ours.
-/// Dates and whole numbers of 64 bits are handed to it as property lists of one value, because its functions for them have less range.
+/// Input comes from the network, and libplist ends the process over a key with U+0000 and over deep nesting; output is trusted.
+/// Dates and integers of 64 bits are passed to it as property lists of one value, because its functions for them have a smaller range.
 public enum PropertyList {
     /// The longest property list that is read, in bytes: 16 MiB, since it is read as a whole on the loop.
     public static let maximumBytes = 16 << 20
 
     /// Writes a value. The members of an object keep their order.
-    /// - Throws: `parameter_encoding_failed.property_list_encoding_failed` for what a property list cannot say: null, decimals, infinities and
+    /// - Throws: `parameter_encoding_failed.property_list_encoding_failed` for values that a property list lacks: null, decimals, infinities and
     ///   NaN, texts with U+0000 and, in XML, with other control characters (XML 1.0, section 2.2), dates outside the years 0 to 9999 in XML;
     ///   and for values deeper than ``StructuredValue/maximumDepth``.
     public static func encode(_ value: StructuredValue, as format: PropertyListFormat) throws(SessionError) -> [UInt8] {
@@ -33,11 +33,11 @@ public enum PropertyList {
         }
     }
 
-    /// The most values that are read, those behind each reference of a binary list counted: a list of a hundred bytes may refer to a million.
+    /// The most values that are read, counted for each reference of a binary list: a list of a hundred bytes may refer to a million.
     public static let maximumValues = 500_000
 
-    /// Reads a property list of either form. Whole numbers beyond 63 bits become `unsigned`, archive references objects with the member
-    /// `CF$UID`, as Apple's XML has them.
+    /// Reads a property list of either format. Integers beyond 63 bits become `unsigned`, archive references objects with the member
+    /// `CF$UID`, as in Apple's XML.
     /// - Throws: `invalid_property_list` for anything else, for more than ``maximumBytes`` or ``maximumValues``, and for values deeper than
     ///   ``StructuredValue/maximumDepth``.
     public static func decode(_ bytes: [UInt8]) throws(SessionError) -> StructuredValue {
@@ -82,8 +82,8 @@ public enum PropertyList {
         return format == .xml ? withWholeYears(written) : Array(written)
     }
 
-    /// The text with years of four digits: libplist writes those before 1000 without zeros, which is no date for a reader (RFC 3339). No text or key
-    /// looks like a date's tag, since XML has their `<` as an entity.
+    /// The text with years of four digits: libplist writes those before 1000 without zeros, which readers reject (RFC 3339). No text or key
+    /// looks like a date's tag, since XML writes `<` as an entity.
     private static func withWholeYears(_ xml: UnsafeRawBufferPointer) -> [UInt8] {
         let tag = Array("<date>".utf8)
         var output: [UInt8] = []
@@ -192,7 +192,7 @@ private struct PropertyListBuilder {
         let isPossible =
             format == .xml ? DateFormat.internet.text(forSecondsSince1970: seconds) != nil : seconds.isFinite
         guard isPossible else { throw .invalidDate(seconds) }
-        // libplist would cut the fraction off towards its own epoch.
+        // libplist would round the fraction towards its own epoch.
         let whole = format == .xml ? seconds.rounded(.down) : seconds
         let bits = DateValue.sinceReferenceDate(whole).bitPattern
         var list = Array("bplist00".utf8) + [0x33]

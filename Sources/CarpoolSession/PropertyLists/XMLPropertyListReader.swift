@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 
 /// Reads XML property lists in UTF-8: the elements of Apple's document type, comments, CDATA, the five named entities and those by number.
-/// Declarations are passed over, so that none can define an entity.
+/// Declarations are skipped, so that none can define an entity.
 struct XMLPropertyListReader {
     private struct Tag {
         var name: String
@@ -100,7 +100,7 @@ struct XMLPropertyListReader {
         return try tag()
     }
 
-    /// A tag from behind its `<`; attributes are passed over.
+    /// Reads a tag after its `<`; attributes are skipped.
     private mutating func tag() throws(EncodingFailure) -> Tag {
         let content = try skip(past: ">", quoted: true)
         let isClosing = content.first == UInt8(ascii: "/")
@@ -142,7 +142,7 @@ struct XMLPropertyListReader {
         }
     }
 
-    /// Moves behind the next mark, which counts only outside quotation marks if `quoted`; gives what lies before it.
+    /// Moves behind the next mark, which counts only outside quotation marks if `quoted`; returns what lies before it.
     private mutating func skip(past mark: StaticString, quoted: Bool = false) throws(EncodingFailure) -> ArraySlice<
         UInt8
     > {

@@ -11,7 +11,7 @@ struct RequestMachine {
         case adapting
         /// The body of an upload is created.
         case creatingBody
-        /// There is a task. Once started, the transport has it.
+        /// The task was created. Once started, the transport runs it.
         case tasked(isStarted: Bool)
         /// The response has arrived; the validators judge it.
         case validating
@@ -130,7 +130,7 @@ extension RequestMachine {
         case settle
         /// Run the serializers; answer with `serialized`.
         case serialize
-        /// Give up the serializer that has not answered.
+        /// Abort the serializer that has not answered.
         case abortSerialization
         /// Complete the record.
         case complete

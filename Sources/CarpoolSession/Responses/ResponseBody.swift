@@ -147,7 +147,7 @@ extension ResponseBody {
         let error: SessionError?
     }
 
-    /// Writes and hashes everything, and gives a file its final name; until then it is not visible to others. ``adopt(_:)`` takes the result.
+    /// Writes and hashes everything, and renames a file to its final name; until then it is not visible to others. ``adopt(_:)`` takes the result.
     func complete(_ store: FileStore, share: WorkerShare, completion: @escaping (Completion) -> Void) {
         switch storage {
         case .file(let file):
@@ -204,7 +204,7 @@ public protocol SpoolFile: AnyObject {
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError)
     /// Whether the write buffer is full, so that the transfer has to wait; ``Request/goOnKeepingBody()`` follows if so.
     var isFull: Bool { get }
-    /// Writes everything, and gives the file its name: from then on it is complete. Returns the hash, if it was requested.
+    /// Writes everything, and renames the file to its final name: from then on it is complete. Returns the hash, if it was requested.
     func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void)
     /// Returns all bytes so far, whether the file is complete or not; fails with ``SessionError/inputFileNil`` once it is removed, and with
     /// ``SessionError/inputFileReadFailed(path:reason:)``. The caller has checked that they are not too many.

@@ -1,4 +1,4 @@
-/// A point in time as the calendar has it, in UTC.
+/// A point in time as calendar date and time, in UTC.
 struct CivilTime {
     private static let secondsPerDay = 86_400
     /// The first second of the year 0 and of the year 10000.

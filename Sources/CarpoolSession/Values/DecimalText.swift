@@ -1,16 +1,16 @@
 /// A decimal number as text, in its shortest form: `1.10` is `1.1`, `1.0` is `1` (FE-17).
 ///
-/// Written out in digits as long as that takes at most 166 of them, which is as far as Foundation's decimals reach; beyond, with an exponent.
+/// Written without an exponent up to 166 digits, which is the range of Foundation's decimals; beyond, with an exponent.
 struct DecimalText: CustomStringConvertible {
     private static let maximumDigits = 166
 
     private let isNegative: Bool
     /// Without zeros at either end; empty for zero.
     private let digits: [UInt8]
-    /// The place of the decimal point, counted from the first digit.
+    /// The position of the decimal point, counted from the first digit.
     private let point: Int
 
-    /// Reads a number as JSON writes them (RFC 8259, section 6); `nil` for any other text, and for exponents beyond nine digits.
+    /// Parses a JSON number (RFC 8259, section 6); `nil` for any other text, and for exponents beyond nine digits.
     init?(_ text: String) {
         var rest = text.utf8[...]
         isNegative = rest.first == UInt8(ascii: "-")

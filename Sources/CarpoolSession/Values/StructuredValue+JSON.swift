@@ -7,8 +7,8 @@ extension StructuredValue {
     public static let maximumDepth = 64
 
     /// Reads a JSON value. A whole number of 64 bits becomes `integer` or `unsigned`; any other keeps its spelling as `number`, and so does -0.
-    /// - Throws: `JSONError` with the path of the value for a `$data` that is not base64 (RFC 4648, section 4), a `$date` that is no number,
-    ///   for an object in which a name stands twice, and for values deeper than ``maximumDepth``.
+    /// - Throws: `JSONError` with the path of the value for a `$data` that is not base64 (RFC 4648, section 4), a `$date` that is not a number,
+    ///   for an object with a duplicate name, and for values deeper than ``maximumDepth``.
     public init(_ json: JSON, path: String = "") throws(JSONError) {
         do throws(JSONError) {
             try self.init(json, depth: 0)
@@ -95,7 +95,7 @@ extension StructuredValue {
 }
 
 extension JSONError {
-    /// The same error, seen from one level further out.
+    /// The same error with a path that starts one level further out.
     fileprivate func inside(_ component: String) -> JSONError {
         var error = self
         error.path = component + (path ?? "")
@@ -104,8 +104,8 @@ extension JSONError {
 }
 
 extension JSONWriter {
-    /// Writes a value so that it reads back the same: bytes and dates as objects with `$data` and `$date`. A real that JSON cannot say becomes
-    /// null, a number that is none a string.
+    /// Writes a value so that it reads back the same: bytes and dates as objects with `$data` and `$date`. A real that JSON cannot express becomes
+    /// null, an invalid number a string.
     public mutating func structured(_ value: StructuredValue) {
         switch value {
         case .null: null()

@@ -1,9 +1,9 @@
-/// A value made of parts: what parameters are encoded from, and what a property list decodes to. JSON's kinds, with bytes and dates besides;
+/// A structured value: the input of parameter encoding, and the result of reading a property list. JSON's kinds, plus bytes and dates;
 /// an object keeps the order of its members, and an integer is not a real (`1` and `1.0` differ).
 public indirect enum StructuredValue: Equatable, Sendable {
-    /// Nothing.
+    /// Null.
     case null
-    /// A truth value.
+    /// A boolean.
     case bool(Bool)
     /// A whole number.
     case integer(Int64)
@@ -11,15 +11,15 @@ public indirect enum StructuredValue: Equatable, Sendable {
     case unsigned(UInt64)
     /// A number with a fraction or an exponent.
     case real(Double)
-    /// A decimal number. A form has it in its shortest spelling, as the model does (FE-17); JSON as it was written.
+    /// A decimal number. Forms write its shortest spelling, as in the model (FE-17); JSON the original one.
     case decimal(String)
-    /// A number that keeps the spelling in which it came (RFC 8259, section 6), in forms and in JSON.
+    /// A number that keeps its original spelling (RFC 8259, section 6), in forms and in JSON.
     case number(String)
     /// A text.
     case string(String)
     /// Bytes.
     case data([UInt8])
-    /// A point of time, in seconds since 1970-01-01T00:00:00Z.
+    /// A point in time, in seconds since 1970-01-01T00:00:00Z.
     case date(Double)
     /// Values in order.
     case array([StructuredValue])
