@@ -5,8 +5,7 @@ public import CarpoolHTTP
 /// The model's format: options on lines of their own. Beyond the model: quoting for the shell whatever the bytes are, bodies of every
 /// kind, and curl's own defaults (fields, proxies, its configuration file) switched off. It omits what cannot be written as one command:
 /// redirects that are modified or decided by a callback, an `Authorization` that every redirect drops, and a 303
-/// after a method other than GET, HEAD and
-/// POST, to which curl answers with the same method again.
+/// after a method other than GET, HEAD and POST, to which curl answers with the same method again.
 public enum CurlDescription {
     /// Returns the command line. Values that ``SecretNames`` names are masked unless `reveal` is true: in fields, in the URL, and in a form of
     /// `name=value` pairs; other bodies are shown as they are.

@@ -30,8 +30,7 @@ public final class DataTask<Value> {
     }
 
     /// The complete response, once the request is over. Never throws; a task that is cancelled while it waits cancels
-    /// the request, if the request was
-    /// to be cancelled automatically (AS-02).
+    /// the request, if the request was to be cancelled automatically (AS-02).
     public var response: DataResponse<Value> {
         get async {
             await finished()

@@ -13,8 +13,7 @@ public final class RewriteAdapter: RequestInterceptor {
         /// A prefix for the path, such as `/v2`; the old path follows.
         public var pathPrefix: String?
         /// Names and values for the query: each replaces all parameters of its name, and is appended. Both are
-        /// percent-encoded when they are set; names
-        /// are compared as they are written in the URL.
+        /// percent-encoded when they are set; names are compared as they are written in the URL.
         public var query: [(name: String, value: String)] = []
 
         /// Replaces nothing.

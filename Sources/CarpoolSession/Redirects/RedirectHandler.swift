@@ -129,8 +129,7 @@ public struct RedirectHandler {
     }
 
     /// Builds the next request by the rules (RFC 9110, sections 15.4.2 to 15.4.9): 303 makes everything but HEAD a
-    /// GET, 301 and 302 make a POST a GET,
-    /// 307 and 308 keep method and body; credentials stay with their origin.
+    /// GET, 301 and 302 make a POST a GET, 307 and 308 keep method and body; credentials stay with their origin.
     private func proposal(after status: Int, _ request: TransportRequest, _ target: HTTPURL) -> TransportRequest {
         var next = request
         next.url = target
