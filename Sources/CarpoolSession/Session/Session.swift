@@ -79,8 +79,8 @@ public final class Session {
     /// Makes a request; nothing is sent before ``Request/resume()``, and nothing happens at all before that or ``Request/setUp()``.
     public func request(_ parameters: consuming RequestParameters, id: String) -> Request {
         requestCount &+= 1
-        parameters.options = parameters.options.merged(over: configuration.options)
         let request = Request(id: id, parameters: parameters, session: self)
+        request.parameters.options.merge(over: configuration.options)
         if request.parameters.kind == .stream {
             request.receiver = ResponseStream(request, memory: streamMemory)
         }

@@ -34,23 +34,21 @@ public struct TransferOptions {
     /// Makes options with every default.
     @inlinable public init() {}
 
-    /// Returns these settings, with those of `base` where none is set here.
-    func merged(over base: borrowing TransferOptions) -> TransferOptions {
-        var merged = self
-        merged.trust.inherit(base.trust)
-        merged.httpVersion.inherit(base.httpVersion)
-        merged.urlEncoding.inherit(base.urlEncoding)
-        merged.redirect.inherit(base.redirect)
-        merged.validators.inherit(base.validators)
-        merged.setup.inherit(base.setup)
-        merged.idleTimeoutMilliseconds.inherit(base.idleTimeoutMilliseconds)
-        merged.resourceTimeoutMilliseconds.inherit(base.resourceTimeoutMilliseconds)
-        merged.connectTimeoutMilliseconds.inherit(base.connectTimeoutMilliseconds)
-        merged.waitsForConnectivity.inherit(base.waitsForConnectivity)
-        merged.decodesContent.inherit(base.decodesContent)
-        merged.maximumDecodingRatio.inherit(base.maximumDecodingRatio)
-        merged.maximumBodyBytes.inherit(base.maximumBodyBytes)
-        return merged
+    /// Takes the values of `base` where none is given here. In place: a copy of all settings costs as much as the rest.
+    mutating func merge(over base: borrowing TransferOptions) {
+        trust.inherit(base.trust)
+        httpVersion.inherit(base.httpVersion)
+        urlEncoding.inherit(base.urlEncoding)
+        redirect.inherit(base.redirect)
+        validators.inherit(base.validators)
+        setup.inherit(base.setup)
+        idleTimeoutMilliseconds.inherit(base.idleTimeoutMilliseconds)
+        resourceTimeoutMilliseconds.inherit(base.resourceTimeoutMilliseconds)
+        connectTimeoutMilliseconds.inherit(base.connectTimeoutMilliseconds)
+        waitsForConnectivity.inherit(base.waitsForConnectivity)
+        decodesContent.inherit(base.decodesContent)
+        maximumDecodingRatio.inherit(base.maximumDecodingRatio)
+        maximumBodyBytes.inherit(base.maximumBodyBytes)
     }
 }
 
@@ -73,8 +71,9 @@ public struct Setting<Value> {
         isGiven = true
     }
 
-    /// Inherits the value of a session's setting unless one was set here.
-    mutating func inherit(_ base: Setting) {
+    /// Takes the value of a session's setting unless one was given here.
+    @inline(__always)
+    mutating func inherit(_ base: borrowing Setting) {
         if !isGiven { value = base.value }
     }
 }
