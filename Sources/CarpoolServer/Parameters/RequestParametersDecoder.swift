@@ -31,6 +31,14 @@ struct RequestParametersDecoder {
 
     func parameters(_ params: Params, _ parts: PreparedParts? = nil) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params[.url] ?? "")
+        try read(params, parts, into: &parameters)
+        return parameters
+    }
+
+    /// Reads into parameters in place: to return them from here would cost a copy.
+    private func read(
+        _ params: Params, _ parts: PreparedParts?, into parameters: inout RequestParameters
+    ) throws(RPCError) {
         parameters.kind = RequestParametersDecoder.kind(params)
         if parameters.kind == .upload { parameters.method = .post }
         if let method = params[.method] {
@@ -55,7 +63,6 @@ struct RequestParametersDecoder {
         parameters.memoryLimitBytes = params[.responseBody] == "file" ? 0 : client.inlineBodyBytes
         try readKind(params, into: &parameters)
         try checkHost(of: parameters)
-        return parameters
     }
 
     /// `parameters` and `encoding`.
