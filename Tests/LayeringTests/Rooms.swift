@@ -90,14 +90,14 @@ let rooms: [String: [String: Set<String>]] = [
         "Redirects": ["Errors", "Interceptors", "Request"],
         "Request": [
             "Connectivity", "Downloads", "Errors", "Interceptors", "Monitors", "ParameterEncoding", "Redirects",
-            "Responses", "Session", "Streams", "Uploads", "Values",
+            "Responses", "Session", "Storage", "Uploads", "Values",
         ],
         "Responses": ["Downloads", "Errors", "PropertyLists", "Request", "Storage", "Values"],
         "Session": [
-            "Connectivity", "Errors", "Headers", "Interceptors", "Monitors", "Redirects", "Request", "Responses",
-            "Storage", "Streams", "Uploads",
+            "Connectivity", "Downloads", "Errors", "Headers", "Interceptors", "Monitors", "Redirects", "Request",
+            "Responses", "Storage", "Streams", "Uploads",
         ],
-        "Storage": ["Downloads", "Errors", "Request", "Session"],
+        "Storage": ["Downloads", "Errors", "Session"],
         "Streams": ["Errors", "Request", "Responses"],
         "Uploads": ["Errors", "Request"],
         "Values": [],

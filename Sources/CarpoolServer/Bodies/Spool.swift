@@ -11,7 +11,7 @@ final class Spool: BodySpool {
     /// The quotas in force.
     var limits: Limits
     /// Returns the client that the body of a request counts for.
-    var ownerOfRequest: (Request) -> ClientIdentity? = { _ in nil }
+    var clientOfOwner: (any BodyOwner) -> ClientIdentity? = { _ in nil }
 
     private var bodies: [String: SpooledBody] = [:]
     private var leases = LeaseTable()
@@ -33,9 +33,9 @@ final class Spool: BodySpool {
     /// The body of a request, if it has one here.
     func body(of request: String) -> SpooledBody? { bodies.isEmpty ? nil : bodies[request] }
 
-    func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
-        let (owner, directory) = (ownerOfRequest(request), directory)
-        let writer = FileWriter(files, share: Spool.share(of: owner), isHashed: isHashed) { file in
+    func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile {
+        let (client, directory) = (clientOfOwner(owner), directory)
+        let writer = FileWriter(files, share: Spool.share(of: client), isHashed: isHashed) { file in
             do throws(SystemError) {
                 file.descriptor = try FileDescriptor.unnamed(in: directory)
                 return nil
@@ -43,8 +43,8 @@ final class Spool: BodySpool {
                 return error
             }
         }
-        let body = SpooledBody(request: request, owner: owner, writer: writer, spool: self)
-        bodies[request.id] = body
+        let body = SpooledBody(of: owner, client: client, writer: writer, spool: self)
+        bodies[owner.id] = body
         return body
     }
 

@@ -19,13 +19,13 @@ final class SpooledBody: SpoolFile {
     private var isRemoved = false
     private unowned let spool: Spool
 
-    init(request: Request, owner: ClientIdentity?, writer: FileWriter, spool: Spool) {
+    init(of request: any BodyOwner, client: ClientIdentity?, writer: FileWriter, spool: Spool) {
         self.request = request.id
-        self.owner = owner
+        owner = client
         self.writer = writer
         self.spool = spool
-        writer.onRoom = { [weak request] in request?.goOnKeepingBody() }
-        writer.onFailure = { [weak request] in request?.failToKeepBody(Spool.failure($0)) }
+        writer.onRoom = { [weak request] in request?.continueBody() }
+        writer.onFailure = { [weak request] in request?.failToStoreBody(Spool.failure($0)) }
     }
 
     var isFull: Bool { writer?.isFull ?? false }

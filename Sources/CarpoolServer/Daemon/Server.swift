@@ -136,7 +136,7 @@ final class Server {
         }
         reachability.onChange = { [unowned self] in publish($0) }
         transport.connectionObserver = publisher
-        spool.ownerOfRequest = { ($0.context as? EventSubject)?.client }
+        spool.clientOfOwner = { ($0.context as? EventSubject)?.client }
         files.shareOfRequest = { Spool.share(of: ($0.context as? EventSubject)?.client) }
         connectionServices.dispatcher = makeDispatcher()
     }

@@ -217,7 +217,7 @@ struct SessionHandlers {
 
     private func setCredential(_ call: Call) throws(RPCError) -> Answer {
         let session = try sessions.session(call.params["session"], of: call.client)
-        guard let authentication = session.configuration.interceptor?.authentication else {
+        guard let authentication = session.configuration.authentication else {
             throw .wrongState(
                 session: session.name, state: "without oauth2", expected: "a session with an oauth2 interceptor")
         }

@@ -7,8 +7,8 @@ final class RequestAccounts: RequestMemory {
 
     init(_ requests: RequestService) { self.requests = requests }
 
-    func count(_ bytes: Int, for request: Request) throws(SessionError) {
-        guard let refusal = requests.grow(request, to: bytes) else { return }
+    func count(_ bytes: Int, forRequest id: String) throws(SessionError) {
+        guard let refusal = requests.growRequest(id, to: bytes) else { return }
         throw SessionError(
             "queue_full", RPCError.tooManyRequestBytes(refusal).message,
             hint: "wait until other requests are over, and let adapters and redirects give less", isRetryable: true,

@@ -94,8 +94,8 @@ final class RequestService {
     }
 
     /// Counts what a request has come to use of memory. Returns why there is no room for it.
-    func grow(_ request: Request, to bytes: Int) -> Quota.Refusal? {
-        registry.known(request.id).flatMap { registry.grow($0, to: bytes, limits) }
+    func growRequest(_ id: String, to bytes: Int) -> Quota.Refusal? {
+        registry.known(id).flatMap { registry.grow($0, to: bytes, limits) }
     }
 
     // MARK: Finding

@@ -63,7 +63,7 @@ extension Download {
                 let failure = SessionError.downloadedFileMoveFailed(source: nil, destination: path, error)
                 sink = .none
                 refuse(failure, request)
-                return request.failToKeepBody(failure)
+                return request.failToStoreBody(failure)
             }
             tellProgress(of: request, file.count)
         }

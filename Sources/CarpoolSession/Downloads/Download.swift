@@ -180,8 +180,8 @@ extension Download: ResponseReceiver {
 
     /// Attaches the partial file to the request.
     func attach(_ partial: PartialFile, _ request: Request) {
-        partial.request = request
-        partial.writer.onRoom = { [weak request] in request?.goOnKeepingBody() }
+        partial.owner = request
+        partial.writer.onRoom = { [weak request] in request?.continueBody() }
         partial.writer.onWritten = { [weak self, weak partial, weak request] count, end in
             partial?.didWrite(to: end)
             guard let self, let request, !request.isOver else { return }
@@ -190,7 +190,7 @@ extension Download: ResponseReceiver {
         partial.writer.onFailure = { [weak partial, weak request] error in
             // If the file could not be opened, the completion of the opening reports that.
             guard let partial, partial.isOpen else { return }
-            request?.failToKeepBody(.cannotWriteToFile(partial.place, error))
+            request?.failToStoreBody(.cannotWriteToFile(partial.place, error))
         }
     }
 
@@ -260,6 +260,8 @@ extension Download: ResponseReceiver {
         guard parameters.validatesBeforeMove, !isMoved else { return completion(nil) }
         move(request, completion: completion)
     }
+
+    func requestDidCancel(keepingPartialFile: Bool) { leavesPartialFile = keepingPartialFile }
 
     /// Keeps what the next attempt can resume.
     func reset() {

@@ -15,7 +15,7 @@ public final class PartialFile {
     /// The identity of the complete file: another one of the same name is not read.
     private(set) var identity: FileStatus.Identity?
     /// The request that writes it; a request that is over releases it soon.
-    weak var request: Request?
+    weak var owner: (any BodyOwner)?
     let writer: FileWriter
     private var leaveFollowers: [() -> Void] = []
     private let location: PartialLocation
@@ -165,7 +165,7 @@ public final class PartialFile {
     }
 
     /// Whether its request is done with it.
-    var isLeft: Bool { request.map { $0.isOver || $0.state == .cancelled } ?? true }
+    var isLeft: Bool { owner?.hasLeftFiles ?? true }
 
     /// Calls the body when the file is closed.
     func whenLeft(_ body: @escaping () -> Void) {

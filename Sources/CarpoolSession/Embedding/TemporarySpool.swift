@@ -18,9 +18,9 @@ final class TemporarySpool: BodySpool {
         self.files = files
     }
 
-    func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
+    func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile {
         let directory = directory
-        let writer = FileWriter(files, share: files.shareOfRequest(request), isHashed: isHashed) { file in
+        let writer = FileWriter(files, share: files.shareOfRequest(owner), isHashed: isHashed) { file in
             do throws(SystemError) {
                 file.descriptor = try FileDescriptor.unnamed(in: directory)
                 return nil
@@ -28,7 +28,7 @@ final class TemporarySpool: BodySpool {
                 return error
             }
         }
-        return TemporaryBody(writer, request, spool: self)
+        return TemporaryBody(writer, owner, spool: self)
     }
 
     fileprivate static func failure(_ error: SystemError) -> SessionError {
@@ -47,11 +47,11 @@ private final class TemporaryBody: SpoolFile {
     /// The descriptor's number once the body is complete. The writer keeps it open.
     private var descriptor: Int32?
 
-    init(_ writer: FileWriter, _ request: Request, spool: TemporarySpool) {
+    init(_ writer: FileWriter, _ owner: any BodyOwner, spool: TemporarySpool) {
         self.writer = writer
         self.spool = spool
-        writer.onRoom = { [weak request] in request?.goOnKeepingBody() }
-        writer.onFailure = { [weak request] in request?.failToKeepBody(TemporarySpool.failure($0)) }
+        writer.onRoom = { [weak owner] in owner?.continueBody() }
+        writer.onFailure = { [weak owner] in owner?.failToStoreBody(TemporarySpool.failure($0)) }
     }
 
     deinit { spool.bytes -= count }

@@ -10,7 +10,7 @@ public final class Interceptor: RequestInterceptor {
     /// The statuses that a retry policy treats as failures although no validator checks the response.
     public let statusesWithoutValidation: Set<Int>
     /// The statuses that are retried once something treats them as failures.
-    let retriedStatuses: Set<Int>
+    public let retriedStatuses: Set<Int>
 
     /// Whether all adapters adapt at once.
     public let adaptsAtOnce: Bool
@@ -36,18 +36,14 @@ public final class Interceptor: RequestInterceptor {
         var statuses: Set<Int> = []
         var retried: Set<Int> = []
         // There is nearly always one policy; its sets are shared, not copied for each request.
-        func join(_ set: inout Set<Int>, _ more: Set<Int>) { set = set.isEmpty ? more : set.union(more) }
+        func join(_ set: inout Set<Int>, _ more: Set<Int>) {
+            if !more.isEmpty { set = set.isEmpty ? more : set.union(more) }
+        }
         for retrier in self.retriers {
-            if let policy = (retrier as? PolicyRetrier)?.policy {
-                join(&statuses, policy.statusesWithoutValidation)
-                join(&retried, policy.statuses)
-            } else if let nested = retrier as? Interceptor {
-                authentication = authentication ?? nested.authentication
-                join(&statuses, nested.statusesWithoutValidation)
-                join(&retried, nested.retriedStatuses)
-            } else {
-                authentication = authentication ?? retrier as? AuthenticationInterceptor
-            }
+            join(&statuses, retrier.statusesWithoutValidation)
+            join(&retried, retrier.retriedStatuses)
+            guard authentication == nil else { continue }
+            authentication = (retrier as? Interceptor)?.authentication ?? retrier as? AuthenticationInterceptor
         }
         self.authentication = authentication
         statusesWithoutValidation = statuses
@@ -117,4 +113,9 @@ public final class Interceptor: RequestInterceptor {
         }
         completion(.doNotRetry)
     }
+}
+
+extension SessionConfiguration {
+    /// The element of the session's interceptor that holds a credential, so that a new one can be set.
+    public var authentication: AuthenticationInterceptor? { (interceptor as? Interceptor)?.authentication }
 }

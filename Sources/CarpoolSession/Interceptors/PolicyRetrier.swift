@@ -6,6 +6,11 @@ public final class PolicyRetrier: RequestInterceptor {
     /// Makes a retrier.
     public init(_ policy: RetryPolicy) { self.policy = policy }
 
+    /// Those of the policy.
+    public var statusesWithoutValidation: Set<Int> { policy.statusesWithoutValidation }
+    /// Those of the policy.
+    public var retriedStatuses: Set<Int> { policy.statuses }
+
     /// Always `true`: requests are not changed.
     public var adaptsAtOnce: Bool { true }
 

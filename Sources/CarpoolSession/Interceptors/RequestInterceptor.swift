@@ -27,6 +27,18 @@ public protocol RequestRetrier: AnyObject {
     /// Decides about a failure. The request still holds the failed attempt's response, body and metrics; ``Request/retryCount`` counts the retries.
     /// Answers once, now or later, on the session's loop; an answer that comes after the request has ended, or a second one, is ignored.
     func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void)
+
+    /// The statuses that are failures for the retrier although no validator checks the response. The default is none.
+    var statusesWithoutValidation: Set<Int> { get }
+    /// The statuses that are retried once something treats them as failures. The default is none.
+    var retriedStatuses: Set<Int> { get }
+}
+
+extension RequestRetrier {
+    /// None.
+    public var statusesWithoutValidation: Set<Int> { [] }
+    /// None.
+    public var retriedStatuses: Set<Int> { [] }
 }
 
 /// An adapter and a retrier in one (RI-03: by default it neither adapts nor retries).

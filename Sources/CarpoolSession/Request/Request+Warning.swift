@@ -18,9 +18,7 @@ extension Request {
     private var policyWarning: String? {
         guard error == nil, let status = response?.status, status >= 400,
             parameters.options.validators.value.isEmpty,
-            session.interceptors(of: self).contains(where: {
-                ($0 as? Interceptor)?.retriedStatuses.contains(status) ?? false
-            })
+            session.interceptors(of: self).contains(where: { $0.retriedStatuses.contains(status) })
         else { return nil }
         return "the retry policy was not asked: without validation a response with status \(status) is no failure"
     }

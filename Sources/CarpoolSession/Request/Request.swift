@@ -2,7 +2,7 @@ public import CarpoolHTTP
 internal import CarpoolSystem
 
 /// One request, from its parameters to its record. Created by ``Session/request(_:id:)``; everything happens on the session's loop.
-public final class Request {
+public final class Request: BodyOwner {
     /// The id in every event and every call; unique for the life of the daemon, the same over all attempts (RL-01).
     public let id: String
     /// The parameters; a program that embeds the session adds to them before the request is sent. When the request is over, they lose what is
@@ -49,8 +49,8 @@ public final class Request {
     var settlement: Settlement?
     /// The timer of the retry delay.
     var retryTimer: Timer?
-    /// The run of the serializers, while it lasts.
-    var serialization: SerializationRun?
+    /// Gives up the serializer that has not answered, while serializers run.
+    var abortSerialization: (() -> Void)?
     /// The completions that wait until the body was moved to a file; `nil` if it is not being moved.
     var spilling: [(SessionError?) -> Void]?
     /// The history of the request with the network; `nil` if it has none.
@@ -77,10 +77,6 @@ public final class Request {
         self.parameters = parameters
         self.session = session
         if self.parameters.hashesBody { body = ResponseBody(isHashed: true) }
-        guard self.parameters.kind == .download else { return }
-        let download = Download(self.parameters.download ?? DownloadParameters())
-        download.partial?.request = self
-        receiver = download
     }
 
     /// The last request that was built: redirects do not change it (RL-20).
@@ -89,9 +85,6 @@ public final class Request {
         let last = attempts.count - 1
         return last < 0 ? nil : attempts[last].request ?? attempts[last].unadapted
     }
-
-    /// The response stream of a request of kind ``RequestKind/stream``, for its readers.
-    public var stream: ResponseStream? { receiver as? ResponseStream }
 
     /// The URL of the last hop, after all redirects.
     public var url: String? { attempts.last?.hops.last?.url.description }
@@ -131,7 +124,7 @@ public final class Request {
 
     private func cancel(with reason: SessionError, producingResumeData: Bool) -> Bool {
         guard machine.handle(.cancel(reason)) else { return false }
-        download?.leavesPartialFile = producingResumeData
+        receiver?.requestDidCancel(keepingPartialFile: producingResumeData)
         session.advance(self)
         return true
     }
@@ -146,29 +139,6 @@ public final class Request {
     /// Calls the body once the head of the response has arrived, or the request is over without one.
     public func whenHeaded(_ body: @escaping (Request) -> Void) {
         if isHeld || isFinished { body(self) } else { headCompletions.append(body) }
-    }
-
-    /// Runs serializers on the body of a request that is over, without sending anything again (RL-17). After a failure each of
-    /// them returns that failure (RL-18).
-    public func serialize(
-        by serializers: [any ResponseSerializer], completion: @escaping ([SerializedResponse]) -> Void
-    ) {
-        whenFinished { request in SerializationRun(request, serializers, completion: completion).step() }
-    }
-
-    /// The download, if the request is one.
-    public var download: Download? { receiver as? Download }
-
-    /// The resume token of a download that is in progress or has failed (DL-11, DL-12).
-    public var resumeData: String? { download?.resumeData(for: self) }
-
-    /// Removes the partial file of a download that has failed; it is gone when the completion is called.
-    public func discardPartialFile(completion: @escaping () -> Void = {}) {
-        guard isFinished, let download else {
-            download?.leavesPartialFile = false
-            return completion()
-        }
-        download.discard(of: self, completion: completion)
     }
 
     /// Drops the bytes of the body if they cannot be kept.

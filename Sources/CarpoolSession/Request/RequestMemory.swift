@@ -2,24 +2,5 @@
 public protocol RequestMemory: AnyObject {
     /// Counts so many bytes for a request, in place of what was counted for it before.
     /// - Throws: if the limit is reached; the previous count stays.
-    func count(_ bytes: Int, for request: Request) throws(SessionError)
-}
-
-extension Session {
-    /// Counts the current memory of a request. Cheap for most requests, which have one attempt and no adapter.
-    func account(for request: Request) throws(SessionError) {
-        let bytes = request.grownBytes
-        guard bytes != request.countedBytes else { return }
-        try memory?.count(bytes, for: request)
-        request.countedBytes = bytes
-    }
-
-    /// Counts the memory of a request before a retry. The fields of earlier responses are released before the retry is refused.
-    func accountForRetry(of request: Request) throws(SessionError) {
-        request.letGoOfFields()
-        do throws(SessionError) { try account(for: request) } catch {
-            request.letGoOfAllFields()
-            try account(for: request)
-        }
-    }
+    func count(_ bytes: Int, forRequest id: String) throws(SessionError)
 }

@@ -26,7 +26,7 @@ public struct RequestParameters {
     /// The `User-Agent` of the client that made the request; `nil` for the session's.
     public var userAgent: HTTPField?
     /// The request's own interceptor; it runs after the session's (RI-06).
-    public var interceptor: Interceptor?
+    public var interceptor: (any RequestInterceptor)?
     /// Whether the session's interceptor skips the request: for requests that an interceptor itself sends.
     public var isExemptFromInterceptor = false
     /// The serializers of the response's body, in order. Empty for the body alone.

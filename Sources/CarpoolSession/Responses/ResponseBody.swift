@@ -56,7 +56,7 @@ public struct ResponseBody {
 
     /// Appends a piece; moves everything to a file when memory would hold more than the limit. A body that cannot be kept is dropped
     /// completely, so that it takes no room.
-    mutating func append(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: Request)
+    mutating func append(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: any BodyOwner)
         throws(SessionError)
     {
         count &+= Int64(bytes.count)
@@ -69,7 +69,9 @@ public struct ResponseBody {
         }
     }
 
-    private mutating func keep(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: Request)
+    private mutating func keep(
+        _ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: any BodyOwner
+    )
         throws(SessionError)
     {
         switch storage {
@@ -174,7 +176,7 @@ extension ResponseBody {
     }
 
     /// Writes the bytes in memory to a file, whatever their size; `nil` if the body is in a file.
-    func spilled(to spool: any BodySpool, owner: Request) throws(SessionError) -> (any SpoolFile)? {
+    func spilled(to spool: any BodySpool, owner: any BodyOwner) throws(SessionError) -> (any SpoolFile)? {
         guard case .memory(let kept) = storage else { return nil }
         let file = try spool.makeFile(for: owner, isHashed: false)
         do throws(SessionError) {
@@ -188,31 +190,4 @@ extension ResponseBody {
 
     /// Replaces the bytes with a complete file of the same bytes.
     mutating func adopt(_ file: any SpoolFile) { storage = .file(file) }
-}
-
-/// Stores large bodies. The daemon has its spool; a program that embeds the session has its own.
-public protocol BodySpool: AnyObject {
-    /// Makes a new, empty, unnamed file for the body of a request.
-    /// - Parameter isHashed: whether the SHA-256 of the bytes is computed.
-    func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile
-}
-
-/// One body in the spool. Only ``contents()`` blocks on a disk: writes are buffered, and a file that cannot be written fails
-/// its request later (``Request/failToKeepBody(_:)``).
-public protocol SpoolFile: AnyObject {
-    /// Appends bytes; fails when a quota is reached.
-    func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError)
-    /// Whether the write buffer is full, so that the transfer has to wait; ``Request/goOnKeepingBody()`` follows if so.
-    var isFull: Bool { get }
-    /// Writes everything, and renames the file to its final name: from then on it is complete. Returns the hash, if it was requested.
-    func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void)
-    /// Returns all bytes so far, whether the file is complete or not; fails with ``SessionError/inputFileNil`` once it is removed, and with
-    /// ``SessionError/inputFileReadFailed(path:reason:)``. The caller has checked that they are not too many.
-    func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void)
-    /// Returns the bytes of a complete file; blocks while it is read.
-    func contents() throws(SessionError) -> [UInt8]
-    /// Removes the file, and frees its space in the quota.
-    func discard()
-    /// Its absolute path, once it is complete.
-    var path: String? { get }
 }

@@ -26,6 +26,8 @@ protocol ResponseReceiver: AnyObject {
     func requestDidPassValidation(_ request: Request, completion: @escaping (SessionError?) -> Void)
     /// The request is over except for its serializers.
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void)
+    /// A call cancelled the request. A download keeps its partial file only if it can be resumed from it.
+    func requestDidCancel(keepingPartialFile: Bool)
     /// Another attempt begins.
     func reset()
 }
@@ -45,4 +47,6 @@ extension ResponseReceiver {
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void) { completion() }
     /// The default: does not wait.
     func mayEnd(_ request: Request) -> Bool { true }
+    /// Does nothing.
+    func requestDidCancel(keepingPartialFile: Bool) {}
 }

@@ -1,4 +1,4 @@
-public import CarpoolJSON
+import CarpoolJSON
 
 /// Makes a value of a response's body (RS-01 to RS-11).
 public protocol ResponseSerializer {
@@ -9,22 +9,4 @@ public protocol ResponseSerializer {
     /// Returns the value. Called only if the request has not failed before (RS-01); ``Request/response`` and ``Request/body`` hold the
     /// response. Answers once, now or later, on the session's loop.
     func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void)
-}
-
-/// The result of a serializer.
-public enum SerializedValue {
-    /// No serializer: the body itself is the result.
-    case none
-    /// The bytes, after preprocessing.
-    case data([UInt8])
-    /// A text.
-    case string(String)
-    /// A JSON value.
-    case json(JSON)
-    /// A JSON text that is passed on without being parsed.
-    case jsonText(JSONText)
-    /// A property list, or the answer of a client's own serializer.
-    case structured(StructuredValue)
-    /// A value whose JSON text is longer than ``SerializerInput/maximumTextBytes``.
-    case omitted
 }

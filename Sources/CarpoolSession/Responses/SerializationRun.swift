@@ -1,31 +1,15 @@
 internal import CarpoolSystem
 
-/// The result of one serializer.
-public struct SerializedResponse {
-    /// The serializer's name.
-    public let serializer: String
-    /// The value, or the failure: the request's own, or the serializer's.
-    public let result: Result<SerializedValue, SessionError>
-    /// The duration, in microseconds; 0 for the plain handler (DR-05).
-    public let durationMicroseconds: Int
-
-    /// The failure, if there is one.
-    public var error: SessionError? {
-        if case .failure(let error) = result { return error }
-        return nil
-    }
-}
-
 /// Runs the serializers of a request one after the other, in the order given, and notifies the monitor of each (RL-15).
 final class SerializationRun {
     private let request: Request
     private let serializers: [any ResponseSerializer]
-    private let completion: ([SerializedResponse]) -> Void
+    private let completion: (_ results: [SerializedResponse], _ heldCount: Int) -> Void
     private var results: [SerializedResponse] = []
     /// Whether results from the first failure on are left for the caller to announce: a retrier may replace the error.
     private let holdsFailures: Bool
     /// The number of results, at the end, that were not announced.
-    private(set) var heldCount = 0
+    private var heldCount = 0
     /// The number of the expected answer; another one is late.
     private var expected = 0
     private var isWaiting = false
@@ -33,7 +17,7 @@ final class SerializationRun {
 
     init(
         _ request: Request, _ serializers: [any ResponseSerializer], holdsFailures: Bool = false,
-        completion: @escaping ([SerializedResponse]) -> Void
+        completion: @escaping (_ results: [SerializedResponse], _ heldCount: Int) -> Void
     ) {
         self.holdsFailures = holdsFailures
         self.request = request
@@ -47,7 +31,7 @@ final class SerializationRun {
         isStepping = true
         while !isWaiting, results.count < serializers.count { serialize(by: serializers[results.count]) }
         isStepping = false
-        if !isWaiting { completion(results) }
+        if !isWaiting { completion(results, heldCount) }
     }
 
     /// Aborts the serializer that has not answered: its request has failed in the meantime, and so do all that follow.

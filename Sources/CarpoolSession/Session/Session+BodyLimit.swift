@@ -13,7 +13,7 @@ extension Session {
             let length = head.fields.first("content-length").flatMap({ Int($0) }), length > 0,
             length > limit &- resumed
         else { return }
-        request.failToKeepBody(tooLarge(request, limit, size: resumed.addingReportingOverflow(length).partialValue))
+        request.failToStoreBody(tooLarge(request, limit, size: resumed.addingReportingOverflow(length).partialValue))
     }
 
     /// Fails a body that is longer than its request accepts.

@@ -167,13 +167,14 @@ extension Session {
             handle(.serialized(nil), of: request)
             return
         }
-        let run = SerializationRun(request, request.parameters.serializers, holdsFailures: true) { [self] results in
-            request.heldResults = request.serialization?.heldCount ?? 0
-            request.serialization = nil
+        let run = SerializationRun(request, request.parameters.serializers, holdsFailures: true) {
+            [self] results, heldCount in
+            request.heldResults = heldCount
+            request.abortSerialization = nil
             request.results = results
             handle(.serialized(results.lazy.compactMap(\.error).first), of: request)
         }
-        request.serialization = run
+        request.abortSerialization = { run.abort() }
         run.step()
     }
 
@@ -183,13 +184,5 @@ extension Session {
         forget(request)
         request.markFinished()
         tellInvalidity()
-    }
-}
-
-extension SerializedResponse {
-    /// The result of the plain handler: the body as it is, or the error.
-    static func unserialized(_ error: SessionError?) -> SerializedResponse {
-        SerializedResponse(
-            serializer: "none", result: error.map { .failure($0) } ?? .success(.none), durationMicroseconds: 0)
     }
 }

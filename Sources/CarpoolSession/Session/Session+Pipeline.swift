@@ -43,7 +43,7 @@ extension Session {
 
         case .settle: settle(request)
         case .serialize: serialize(request)
-        case .abortSerialization: request.serialization?.abort()
+        case .abortSerialization: request.abortSerialization?()
         case .complete: complete(request)
         }
     }

@@ -91,7 +91,7 @@ extension Session {
             request.heldCompletion = Request.HeldCompletion(completion)
             return
         }
-        delegate.tasks[transfer] = nil
+        tasks[transfer] = nil
         request.endPathWait()
         if waitsAgain(request, after: completion, of: transfer) { return }
         let attempt = request.attempts.count - 1

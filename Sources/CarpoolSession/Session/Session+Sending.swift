@@ -109,7 +109,7 @@ extension Session {
         }
         request.transfer = transfer
         request.settlement = nil
-        delegate.tasks[transfer] = request
+        tasks[transfer] = request
         return transfer
     }
 

@@ -1,14 +1,6 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// Whether the received body of a request is completely written. Until then the end of its transfer, or of the request, is deferred.
-final class Settlement {
-    /// Whether nothing waits any more.
-    var isDone = false
-    /// Ends the wait of a request that has failed.
-    var timer: Timer?
-}
-
 // Bodies are written in the background, so that the end of a transfer comes before its last byte is in a file.
 extension Session {
     /// How long a failed or cancelled request waits for a disk, in milliseconds. A successful one waits until its body is
@@ -82,7 +74,7 @@ extension Session {
     }
 
     /// Fails the request because a file cannot be written.
-    func didFailToKeep(_ request: Request, _ error: SessionError) {
+    func didFailToStoreBody(of request: Request, _ error: SessionError) {
         guard case .tasked = request.machine.state else { return }
         request.recordError(error)
         // The completion of the settlement gets the error too.
@@ -137,10 +129,13 @@ extension Request {
     }
 
     /// Resumes a body that was paused because its file's buffer was full.
-    public func goOnKeepingBody() { session.proceed(self) }
+    public func continueBody() { session.proceed(self) }
 
     /// Fails the request because its body's file cannot be written.
-    public func failToKeepBody(_ error: SessionError) { session.didFailToKeep(self, error) }
+    public func failToStoreBody(_ error: SessionError) { session.didFailToStoreBody(of: self, error) }
+
+    /// Whether it writes no more: it is over or cancelled.
+    public var hasLeftFiles: Bool { isOver || state == .cancelled }
 
     /// Runs blocking work on a background thread, counted for the request. It is not refused, since the request is in progress.
     public func inBackground<Value: Sendable>(

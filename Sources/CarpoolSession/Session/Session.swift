@@ -17,7 +17,7 @@ public final class Session {
     /// How many requests are not over yet.
     public var activeCount: Int { active.count }
     /// How many requests have a transfer (TM-01).
-    public var taskCount: Int { delegate.tasks.count }
+    public var taskCount: Int { tasks.count }
     /// Whether the session was invalidated and takes no more requests.
     public private(set) var isInvalid = false
     /// How many requests were created.
@@ -37,7 +37,10 @@ public final class Session {
     public var memory: (any RequestMemory)?
     /// The state of the network; `nil` if it is not watched.
     let connectivity: (any Connectivity)?
-    let delegate: SessionDelegate
+    /// The request of each transfer.
+    var tasks = TaskMap<Request>()
+    /// Receives the events of the transfers.
+    private(set) lazy var delegate: any TransferDelegate = makeDelegate()
     /// The configuration's fields and the defaults, made once.
     let defaultFields: [HTTPField]
 
@@ -61,7 +64,6 @@ public final class Session {
         self.eventMonitor = eventMonitor
         self.streamMemory = streamMemory
         self.connectivity = connectivity
-        delegate = SessionDelegate()
         defaultFields = Session.defaultFields(of: configuration)
     }
 
@@ -81,9 +83,7 @@ public final class Session {
         requestCount &+= 1
         let request = Request(id: id, parameters: parameters, session: self)
         request.parameters.options.merge(over: configuration.options)
-        if request.parameters.kind == .stream {
-            request.receiver = ResponseStream(request, memory: streamMemory)
-        }
+        request.receiver = receiver(for: request)
         active[ObjectIdentifier(request)] = request
         return request
     }

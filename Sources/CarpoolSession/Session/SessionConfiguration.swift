@@ -13,7 +13,7 @@ public struct SessionConfiguration {
     /// Whether requests start as soon as a caller waits for them, or only when they are resumed (SE-09).
     public var startsRequestsImmediately = true
     /// The session's interceptor; it runs before the request's own (SE-12).
-    public var interceptor: Interceptor?
+    public var interceptor: (any RequestInterceptor)?
     /// The settings that requests inherit unless they have their own. Each setting is a member of the configuration as well.
     public var options = TransferOptions()
 
@@ -24,5 +24,57 @@ public struct SessionConfiguration {
     public subscript<Value>(dynamicMember setting: WritableKeyPath<TransferOptions, Setting<Value>>) -> Value {
         get { options[keyPath: setting].value }
         set { options[keyPath: setting].set(newValue) }
+    }
+}
+
+/// The common settings of sessions and requests. A request inherits those of its session that it does not set.
+///
+/// The defaults are declared only here.
+public struct TransferOptions {
+    /// How servers' certificates are judged.
+    public var trust = Setting(ConnectionPartition.Trust.system)
+    /// The versions of HTTP that may be used.
+    public var httpVersion = Setting(HTTPVersionPolicy.automatic)
+    /// How characters that a URL must not contain are handled.
+    public var urlEncoding = Setting(URLEncoding.percent)
+    /// How redirects are handled.
+    public var redirect = Setting(RedirectHandler.follow)
+    /// The validators of the response, in order (VA-08).
+    public var validators = Setting([any ResponseValidator]())
+    /// When requests to send are made (SE-11).
+    public var setup = Setting(RequestSetup.lazy)
+    /// The longest time without a byte in either direction, in milliseconds.
+    public var idleTimeoutMilliseconds = Setting(60_000)
+    /// The longest time for a whole request with its redirects, in milliseconds: 7 days, as in URLSession. It begins again with each attempt.
+    public var resourceTimeoutMilliseconds = Setting(604_800_000)
+    /// The longest time to resolve, connect and agree on TLS, in milliseconds.
+    public var connectTimeoutMilliseconds = Setting(60_000)
+    /// Whether requests wait until their host is reachable, instead of failing. Only the resource timeout runs meanwhile.
+    public var waitsForConnectivity = Setting(false)
+    /// Whether bodies are decoded (gzip, deflate, br, zstd).
+    public var decodesContent = Setting(true)
+    /// The largest ratio of decoded to encoded bytes.
+    public var maximumDecodingRatio = Setting(200)
+    /// The most bytes of a response's body, decoded; for a download, of its file. A larger one fails the request with `response_too_large`.
+    public var maximumBodyBytes = Setting(Int.max)
+
+    /// Makes options with every default.
+    @inlinable public init() {}
+
+    /// Takes the values of `base` where none is given here. In place: a copy of all settings costs as much as the rest.
+    mutating func merge(over base: borrowing TransferOptions) {
+        trust.inherit(base.trust)
+        httpVersion.inherit(base.httpVersion)
+        urlEncoding.inherit(base.urlEncoding)
+        redirect.inherit(base.redirect)
+        validators.inherit(base.validators)
+        setup.inherit(base.setup)
+        idleTimeoutMilliseconds.inherit(base.idleTimeoutMilliseconds)
+        resourceTimeoutMilliseconds.inherit(base.resourceTimeoutMilliseconds)
+        connectTimeoutMilliseconds.inherit(base.connectTimeoutMilliseconds)
+        waitsForConnectivity.inherit(base.waitsForConnectivity)
+        decodesContent.inherit(base.decodesContent)
+        maximumDecodingRatio.inherit(base.maximumDecodingRatio)
+        maximumBodyBytes.inherit(base.maximumBodyBytes)
     }
 }

@@ -11,7 +11,7 @@ public final class FileStore {
     /// The open partial files.
     let partials = PartialFileTable()
     /// The worker share of a request.
-    public var shareOfRequest: (Request) -> WorkerShare = { _ in .process }
+    public var shareOfRequest: (any BodyOwner) -> WorkerShare = { _ in .process }
 
     /// Makes a store.
     public init(work: any BackgroundWork, scheduler: any Scheduler, memory: WriteMemory = WriteMemory()) {

@@ -1,5 +1,3 @@
-public import CarpoolHTTP
-
 /// Creates the body of a request just before it is sent, once for every attempt (UP-03, UP-04): for bodies that do not exist in advance.
 public protocol Uploadable: AnyObject {
     /// Whether it can create the body again, after one that was sent in part.
@@ -15,39 +13,4 @@ public protocol Uploadable: AnyObject {
 extension Uploadable {
     /// The default, 0, for bodies that are requested or read when they are sent.
     public var memoryBytes: Int { 0 }
-}
-
-/// A body that is ready to be sent.
-public struct CreatedUpload {
-    /// The source of the bytes (UP-01).
-    public enum Kind: String, Sendable {
-        /// Memory.
-        case data
-        /// Files, read while they are sent.
-        case file
-        /// A client or a program that sends pieces during the upload.
-        case stream
-    }
-
-    /// The body.
-    public let body: RequestBody
-    /// The source of its bytes.
-    public let kind: Kind
-
-    /// Makes a created upload.
-    public init(body: RequestBody, kind: Kind) {
-        self.body = body
-        self.kind = kind
-    }
-
-    /// A body that existed in advance.
-    public init(_ body: RequestBody) {
-        self.body = body
-        kind =
-            switch body {
-            case .none, .bytes: .data
-            case .file: .file
-            case .source: .stream
-            }
-    }
 }

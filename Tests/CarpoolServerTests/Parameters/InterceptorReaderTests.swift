@@ -111,7 +111,7 @@ struct InterceptorReaderTests {
     }
 
     private final class NoSpool: BodySpool {
-        func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
+        func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile {
             throw SessionError("test", "no")
         }
     }

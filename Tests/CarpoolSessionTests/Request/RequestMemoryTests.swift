@@ -9,7 +9,7 @@ struct RequestMemoryTests {
         var counted: [Int] = []
         var limit = Int.max
 
-        func count(_ bytes: Int, for request: Request) throws(SessionError) {
+        func count(_ bytes: Int, forRequest id: String) throws(SessionError) {
             guard bytes <= limit else { throw SessionError("queue_full", "no room") }
             counted.append(bytes)
         }

@@ -25,7 +25,7 @@ struct SessionDelegateTests {
         let hops = request.attempts[0].hops
         #expect(hops.map(\.response?.status) == [302, 200])
         #expect(hops.map(\.metrics?.connection) == [1, 2])
-        #expect(stage.session.delegate.tasks.count == 0)
+        #expect(stage.session.tasks.count == 0)
     }
 
     @Test("RH-02, EM-05: not followed, the redirect is told and is the response")

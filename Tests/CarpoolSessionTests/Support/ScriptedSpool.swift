@@ -11,9 +11,9 @@ final class ScriptedSpool: BodySpool {
     var failure: Step?
     private(set) var files: [ScriptedFile] = []
 
-    func makeFile(for request: Request, isHashed: Bool) throws(SessionError) -> any SpoolFile {
+    func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile {
         if failure == .make { throw SessionError("cannot_write_to_file", "no room for a file") }
-        let file = ScriptedFile(name: request.id, isHashed: isHashed, spool: self)
+        let file = ScriptedFile(name: owner.id, isHashed: isHashed, spool: self)
         files.append(file)
         return file
     }

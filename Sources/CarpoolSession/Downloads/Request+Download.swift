@@ -1,0 +1,17 @@
+// A request that is a download.
+extension Request {
+    /// The download, if the request is one.
+    public var download: Download? { receiver as? Download }
+
+    /// The resume token of a download that is in progress or has failed (DL-11, DL-12).
+    public var resumeData: String? { download?.resumeData(for: self) }
+
+    /// Removes the partial file of a download that has failed; it is gone when the completion is called.
+    public func discardPartialFile(completion: @escaping () -> Void = {}) {
+        guard isFinished, let download else {
+            download?.leavesPartialFile = false
+            return completion()
+        }
+        download.discard(of: self, completion: completion)
+    }
+}
