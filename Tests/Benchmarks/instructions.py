@@ -91,6 +91,25 @@ def count(
         daemon.stop()
 
 
+def count_command(bench: Bench, program: Path, directory: Path) -> int:
+    """Return the instructions of one run of `carpool get` with a daemon that runs already, from start to exit."""
+    daemon = Daemon(directory)
+    out = directory / "out"
+    command = [str(program), "get", "--socket", str(daemon.socket_path), bench.origin.http]
+    try:
+        subprocess.run(command, check=True, env=daemon.environment, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *command],
+            check=True,
+            env=daemon.environment,
+            capture_output=True,
+            timeout=START_S,
+        )
+        return _total(out)
+    finally:
+        daemon.stop()
+
+
 def _dump(daemon: Daemon, hint: str) -> int:
     """Return the instructions since the last dump; callgrind begins to count at zero after each."""
     before = set(daemon.directory.glob("out*"))
@@ -98,6 +117,11 @@ def _dump(daemon: Daemon, hint: str) -> int:
         ["callgrind_control", f"--dump={hint}", str(daemon.pid)], check=True, capture_output=True, timeout=START_S
     )
     (made,) = set(daemon.directory.glob("out*")) - before
+    return _total(made)
+
+
+def _total(made: Path) -> int:
+    """Return the instructions that a file of callgrind has."""
     total = re.search(r"^(?:totals|summary): (\d+)", made.read_text(), re.MULTILINE)
     if total is None:
         raise RuntimeError(f"{made}: no totals")

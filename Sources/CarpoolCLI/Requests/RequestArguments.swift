@@ -182,16 +182,8 @@ extension Option where Arguments == RequestArguments {
         ]
     }
 
-    /// The options that are declared with their parameters; they are sent as they are.
-    private static var ofParameters: [Option] {
-        AnyParameter.commandParameters.compactMap { parameter in
-            guard let option = parameter.option else { return nil }
-            return Option(
-                option.long, takes: option.placeholder, option.summary,
-                read: { text throws(UsageError) in try RequestArguments.count(text, of: option) }
-            ) { $0.counts.append(RequestArguments.Count(parameter: parameter.name.description, value: $1)) }
-        }
-    }
+    /// The options that are declared with their parameters.
+    private static var ofParameters: [Option] { [Option(.maximumBodyBytes)] }
 
     private static var ofReport: [Option] {
         [
@@ -201,5 +193,13 @@ extension Option where Arguments == RequestArguments {
             },
             .socket, .help,
         ]
+    }
+
+    /// An option whose value is sent as it is.
+    private init(_ option: CommandOption) {
+        self.init(
+            option.long, takes: option.placeholder, option.summary,
+            read: { text throws(UsageError) in try RequestArguments.count(text, of: option) }
+        ) { $0.counts.append(RequestArguments.Count(parameter: option.parameterName.description, value: $1)) }
     }
 }

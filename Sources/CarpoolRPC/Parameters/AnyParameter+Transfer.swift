@@ -8,9 +8,6 @@ extension AnyParameter {
         .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .maximumBodyBytes,
     ]
 
-    /// Those that the command takes as options: counts, and sizes in bytes.
-    public static let commandParameters: [Parameter<Int>] = [.maximumBodyBytes]
-
     /// When requests are started.
     public static let start = Parameter<String>(
         "start", .start, "When a request starts. `immediate`: at once. `manual`: with `request.resume`.",
@@ -75,6 +72,12 @@ extension AnyParameter {
         The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with \
         `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, else as soon as it \
         is exceeded. A download counts the bytes that it resumes from, and its partial file is removed.
-        """, otherwise: "no limit", isInherited: true,
-        option: CommandOption("--max-filesize", takes: "BYTES", "fail if the body is larger, decoded, or the file"))
+        """, otherwise: "no limit", isInherited: true)
+}
+
+extension CommandOption {
+    /// `--max-filesize`
+    public static let maximumBodyBytes = CommandOption(
+        "--max-filesize", takes: "BYTES", "fail if the body is larger, decoded, or the file"
+    ) { .maximumBodyBytes }
 }

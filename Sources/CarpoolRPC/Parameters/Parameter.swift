@@ -10,13 +10,10 @@ public class AnyParameter: @unchecked Sendable {
     public let member: JSONSchema.Member
     /// Whether a request takes the session's value where it has none of its own.
     let isInherited: Bool
-    /// The option of the command's request commands; `nil` if there is none, or if the command declares it itself.
-    public let option: CommandOption?
 
-    fileprivate init(_ member: JSONSchema.Member, isInherited: Bool, option: CommandOption? = nil) {
+    fileprivate init(_ member: JSONSchema.Member, isInherited: Bool) {
         self.member = member
         self.isInherited = isInherited
-        self.option = option
     }
 
     /// The name on the wire.
@@ -37,14 +34,13 @@ public final class Parameter<Value: ParameterValue>: AnyParameter, @unchecked Se
     ///   - standard: the default.
     ///   - words: the default in words, where it is no fixed value.
     ///   - isInherited: whether the default of a request is its session's value.
-    ///   - option: how the command's request commands spell it.
     init(
         _ name: StaticString, _ schema: JSONSchema, _ summary: String, default standard: Value.Default? = nil,
-        otherwise words: StaticString? = nil, isInherited: Bool = false, option: CommandOption? = nil
+        otherwise words: StaticString? = nil, isInherited: Bool = false
     ) {
         super.init(
             .optional(name, schema, summary, default: standard.map(Value.text), otherwise: words),
-            isInherited: isInherited, option: option)
+            isInherited: isInherited)
     }
 
     /// A parameter that must be there.
@@ -53,7 +49,10 @@ public final class Parameter<Value: ParameterValue>: AnyParameter, @unchecked Se
     }
 }
 
-/// How a parameter is given to the command.
+/// An option of the command's request commands that is declared with its parameter, a count or a size in bytes.
+///
+/// It refers to the parameter by a closure, because the command needs the parameter only if the option is given, and a
+/// parameter's schema takes longer to create than all options.
 public struct CommandOption: Sendable {
     /// The name with its dashes.
     public let long: String
@@ -61,12 +60,20 @@ public struct CommandOption: Sendable {
     public let placeholder: String
     /// What it does, for the help.
     public let summary: String
+    private let parameter: @Sendable () -> Parameter<Int>
 
-    init(_ long: String, takes placeholder: String, _ summary: String) {
+    init(
+        _ long: String, takes placeholder: String, _ summary: String,
+        sets parameter: @escaping @Sendable () -> Parameter<Int>
+    ) {
         self.long = long
         self.placeholder = placeholder
         self.summary = summary
+        self.parameter = parameter
     }
+
+    /// The name of the parameter on the wire.
+    public var parameterName: StaticString { parameter().name }
 }
 
 /// A type that the value of a parameter is read as, after it has passed its schema.
