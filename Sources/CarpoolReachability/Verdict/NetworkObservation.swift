@@ -1,3 +1,5 @@
+internal import CarpoolSystem
+
 /// The data that a snapshot is made from: the kernel's, and that of files and the configuration.
 public struct NetworkObservation: Sendable {
     /// The interfaces.

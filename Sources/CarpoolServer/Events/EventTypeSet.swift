@@ -1,4 +1,5 @@
 internal import CarpoolRPC
+internal import CarpoolSystem
 
 /// A set of event types, with one bit for each type, so that a filter judges an event without comparing names.
 struct EventTypeSet: Equatable {
@@ -22,7 +23,7 @@ struct EventTypeSet: Equatable {
     /// The types that a pattern matches. The notifications double every step, so only a pattern that begins with their
     /// prefix matches them.
     init(pattern: String) {
-        self.init { EventPattern.matches($0, pattern) }
+        self.init { NamePattern.matches($0, pattern) }
         if !pattern.hasPrefix(EventTypeSet.notificationPrefix) { subtract(.notifications) }
     }
 

@@ -1,6 +1,9 @@
-/// Patterns of names whose only special character is the star: any number of any characters.
-enum EventPattern {
-    static func matches(_ name: String, _ pattern: String) -> Bool {
+/// Patterns of names, such as types of events and interfaces. The only special character is the star: any number of any
+/// characters.
+public enum NamePattern {
+    /// Whether the pattern matches the whole name. Only the last star is tried again, so that the time is at most the
+    /// product of both lengths.
+    public static func matches(_ name: String, _ pattern: String) -> Bool {
         var (name, pattern) = (name.utf8[...], pattern.utf8[...])
         var retry: (name: Substring.UTF8View, pattern: Substring.UTF8View)?
         while !name.isEmpty {
