@@ -4,7 +4,7 @@ struct RoomGraph {
     /// The rooms that each room uses.
     private(set) var edges: [String: Set<String>] = [:]
     /// For each edge, a file and the type that it names.
-    private(set) var reasons: [String: String] = [:]
+    private(set) var uses: [String: String] = [:]
 
     init(target: String, files: [SourceFile]) {
         let prefix = "Sources/\(target)/"
@@ -22,26 +22,23 @@ struct RoomGraph {
                 let other = Self.room(of: owner, prefix)
                 guard other != room else { continue }
                 edges[room, default: []].insert(other)
-                reasons["\(room) -> \(other)"] = "\(file.stem) names \(word)"
+                uses["\(room) -> \(other)"] = "\(file.stem) names \(word)"
             }
         }
     }
 
-    /// The rooms that use each other in a circle, each with itself first; empty if there is no circle.
-    var cycles: [[String]] {
-        edges.keys.sorted().compactMap { room in path(from: room, to: room) }
+    /// The rooms that use each other in a circle.
+    var roomsInCircles: Set<String> {
+        Set(edges.keys.filter { room in reachable(from: room).contains(room) })
     }
 
-    private func path(from start: String, to end: String) -> [String]? {
-        var seen: Set<String> = []
-        var open: [[String]] = [[start]]
-        while let path = open.popLast() {
-            for next in (edges[path[path.count - 1]] ?? []).sorted() {
-                if next == end { return path }
-                if seen.insert(next).inserted { open.append(path + [next]) }
-            }
+    private func reachable(from start: String) -> Set<String> {
+        var found: Set<String> = []
+        var open = [start]
+        while let room = open.popLast() {
+            for next in edges[room] ?? [] where found.insert(next).inserted { open.append(next) }
         }
-        return nil
+        return found
     }
 
     private static func room(of path: String, _ prefix: String) -> String {

@@ -1,108 +1,106 @@
-/// The rooms of each target, and the rooms that each of them uses. The table is the law: a line that is longer is a decision.
-let rooms: [String: [String: Set<String>]] = [
+/// The rooms of each target, the rooms that each of them uses, and why. A new edge is a decision: it is written into these tables with its reason.
+let rooms: [String: [String: [String: String]]] = [
     "CarpoolCLI": [
-        "CommandLine": ["Terminal"],
-        "Commands": ["CommandLine", "Daemon", "Events", "Network", "Requests", "Terminal"],
-        "Daemon": ["Terminal"],
-        "Events": ["Terminal"],
-        "Network": ["CommandLine", "Events", "Terminal"],
-        "Program": ["CommandLine", "Commands", "Terminal"],
-        "Requests": ["CommandLine", "Daemon", "Terminal"],
-        "Terminal": [],
+        "CommandLine": ["Terminal": "an error of usage has an exit code"],
+        "Commands": [
+            "CommandLine": "a command is a Command with options",
+            "Daemon": "a command finds or starts the daemon",
+            "Events": "watch and reachability print events",
+            "Network": "reachability and wait-online watch networks",
+            "Requests": "get, post and the others send requests",
+            "Terminal": "a command writes, fails and ends with an exit code",
+        ],
+        "Daemon": ["Terminal": "a daemon that cannot be reached is a failure"],
+        "Events": ["Terminal": "events are printed, and an interruption ends them"],
+        "Network": [
+            "CommandLine": "the arguments of both commands",
+            "Events": "a watch follows events",
+            "Terminal": "reports are printed",
+        ],
+        "Program": [
+            "CommandLine": "the command line is parsed",
+            "Commands": "the command is found and run",
+            "Terminal": "its end is the exit code",
+        ],
+        "Requests": [
+            "CommandLine": "options become members of a request",
+            "Daemon": "the request is sent to the daemon",
+            "Terminal": "progress, bodies and failures are printed",
+        ],
+        "Terminal": [:],
     ],
     "CarpoolHTTP": [
-        "Bodies": ["Transport"],
-        "Curl": ["Transport", "Trust"],
-        "Decoding": ["Transport"],
-        "Engine": ["Bodies", "Curl", "Decoding", "Pacing", "Pool", "Queue", "Transport", "Trust"],
-        "Pacing": [],
-        "Pool": ["Curl", "Pacing", "Queue", "Transport"],
-        "Queue": ["Transport"],
-        "RawStreams": ["Curl", "Engine", "Transport", "Trust"],
-        "Transport": ["Trust"],
-        "Trust": [],
+        "Bodies": ["Transport": "reads a BodyFile ahead for a BodyReading"],
+        "Curl": [
+            "Transport": "the options of a handle come from a request; errors and heads become values",
+            "Trust": "a handle verifies with a TrustStore",
+        ],
+        "Decoding": ["Transport": "the head names the codings; a failure is a TransportError"],
+        "Engine": [
+            "Bodies": "a transfer reads its body from a file",
+            "Curl": "a transfer drives an easy handle",
+            "Decoding": "a transfer decodes its body",
+            "Pacing": "a turn moves a bounded number of bytes",
+            "Pool": "a transfer runs on a connection of its origin's pool",
+            "Queue": "a transfer waits for a slot",
+            "Transport": "implements Transport and TransportTask",
+            "Trust": "loads the system's certificate authorities once",
+        ],
+        "Pacing": [:],
+        "Pool": [
+            "Curl": "a multi handle carries easy handles",
+            "Pacing": "a connection that is busy without progress is throttled",
+            "Queue": "an origin has its queue",
+            "Transport": "connections are grouped by origin and partition",
+        ],
+        "Queue": ["Transport": "a priority and a share order the queue"],
+        "RawStreams": [
+            "Curl": "a raw stream connects with an easy handle",
+            "Engine": "the pool borrows the transport's trust and configuration",
+            "Transport": "a raw stream has a URL and a partition",
+            "Trust": "its connection is verified as others are",
+        ],
+        "Transport": ["Trust": "a partition names the certificate authorities"],
+        "Trust": [:],
     ],
     "CarpoolRPC": [
-        "Catalogue": ["Events", "Messages"],
-        "Events": [],
-        "Framing": ["Messages"],
-        "Messages": [],
-        "Methods": ["Catalogue", "Events", "Messages", "Parameters", "Schemas"],
-        "Parameters": ["Catalogue"],
-        "Schemas": [],
+        "Catalogue": [
+            "Events": "the OpenRPC document describes events",
+            "Messages": "a method lists its errors",
+        ],
+        "Events": [:],
+        "Framing": ["Messages": "a frame is a MessageText, or an RPCError"],
+        "Messages": [:],
+        "Methods": [
+            "Catalogue": "a method is a row of the catalogue",
+            "Events": "the catalogue lists the events",
+            "Messages": "a method lists its errors",
+            "Parameters": "requests and sessions share parameters",
+            "Schemas": "examples of records",
+        ],
+        "Parameters": ["Catalogue": "a parameter is read from Params"],
+        "Schemas": [:],
     ],
     "CarpoolReachability": [
-        "Change": ["Verdict"],
-        "Kernel": ["Verdict"],
-        "Manager": ["Change", "Kernel", "Verdict"],
-        "Verdict": [],
+        "Change": ["Verdict": "a change is the difference of two snapshots"],
+        "Kernel": ["Verdict": "what the kernel reports becomes values of the verdict"],
+        "Manager": [
+            "Change": "the manager publishes changes",
+            "Kernel": "the manager reads the kernel",
+            "Verdict": "the manager has the latest snapshot",
+        ],
+        "Verdict": [:],
     ],
-    "CarpoolServer": [
-        "Bodies": ["Configuration", "Identity", "Quotas"],
-        "Callbacks": ["Configuration", "Files", "Identity", "Logging", "Parameters", "Quotas", "Records"],
-        "Configuration": ["Identity", "Logging", "Quotas"],
-        "Connections": [
-            "Bodies", "Callbacks", "Configuration", "Dispatch", "Events", "Identity", "Logging", "Messages",
-            "Parameters", "Quotas", "Reachability", "Requests", "Services", "Streams",
-        ],
-        "Daemon": [
-            "Bodies", "Callbacks", "Configuration", "Connections", "Dispatch", "Events", "Handlers", "Logging",
-            "Quotas", "Reachability", "Records", "Services", "Streams",
-        ],
-        "Dispatch": ["Events", "Identity", "Messages", "Reachability", "Requests", "Streams"],
-        "Events": ["Configuration", "Identity", "Messages", "Quotas", "Records"],
-        "Files": [],
-        "Handlers": [
-            "Bodies", "Callbacks", "Configuration", "Connections", "Dispatch", "Events", "Files", "Identity", "Logging",
-            "Parameters", "Quotas", "Reachability", "Records", "Requests", "Services", "Streams",
-        ],
-        "Identity": [],
-        "Logging": [],
-        "Messages": ["Quotas"],
-        "Parameters": ["Dispatch", "Events", "Files"],
-        "Quotas": ["Identity"],
-        "Reachability": ["Configuration", "Logging", "Messages", "Quotas"],
-        "Records": ["Bodies"],
-        "Requests": ["Configuration", "Identity", "Quotas", "Streams"],
-        "Services": [
-            "Bodies", "Callbacks", "Configuration", "Dispatch", "Events", "Files", "Identity", "Logging", "Parameters",
-            "Quotas", "Reachability", "Records", "Requests",
-        ],
-        "Streams": ["Messages", "Quotas", "Records"],
-    ],
-    "CarpoolSession": [
-        "Connectivity": ["Errors"],
-        "CurlCommand": ["Headers", "Redirects"],
-        "Downloads": ["Errors", "Headers", "Request", "Responses", "Storage"],
-        "Embedding": [
-            "CurlCommand", "Errors", "Headers", "Interceptors", "Monitors", "ParameterEncoding", "Redirects", "Request",
-            "Responses", "Session", "Storage", "Values",
-        ],
-        "Errors": ["Headers"],
-        "Headers": [],
-        "Interceptors": ["Connectivity", "Errors", "Headers", "ParameterEncoding", "Request", "Session", "Storage"],
-        "Monitors": [
-            "Connectivity", "Errors", "Interceptors", "Request", "Responses", "Session", "Streams", "Uploads",
-        ],
-        "Multipart": ["Errors", "Request", "Uploads"],
-        "ParameterEncoding": ["Errors", "PropertyLists", "Values"],
-        "PropertyLists": ["Errors", "ParameterEncoding", "Values"],
-        "Redirects": ["Errors", "Interceptors", "Request"],
-        "Request": [
-            "Connectivity", "Downloads", "Errors", "Interceptors", "Monitors", "ParameterEncoding", "Redirects",
-            "Responses", "Session", "Storage", "Uploads", "Values",
-        ],
-        "Responses": ["Downloads", "Errors", "PropertyLists", "Request", "Storage", "Values"],
-        "Session": [
-            "Connectivity", "Downloads", "Errors", "Headers", "Interceptors", "Monitors", "Redirects", "Request",
-            "Responses", "Storage", "Streams", "Uploads",
-        ],
-        "Storage": ["Downloads", "Errors", "Session"],
-        "Streams": ["Errors", "Request", "Responses"],
-        "Uploads": ["Errors", "Request"],
-        "Values": [],
-    ],
+    "CarpoolServer": serverRooms,
+    "CarpoolSession": sessionRooms,
 ]
 
-/// The targets whose rooms have no circle.
-let acyclic = ["CarpoolCLI", "CarpoolHTTP", "CarpoolRPC", "CarpoolReachability", "CarpoolServer"]
+/// The rooms of a target that may use each other in a circle; other targets have no circle.
+///
+/// A request has an interceptor, a serializer, a monitor, a redirect handler and a session, and each of their protocols has the request as its
+/// parameter, as in Alamofire. Rooms that only hold values or files do not belong here.
+let roomsInCircles: [String: Set<String>] = [
+    "CarpoolSession": [
+        "Downloads", "Interceptors", "Monitors", "Redirects", "Request", "Responses", "Session", "Streams", "Uploads",
+    ]
+]

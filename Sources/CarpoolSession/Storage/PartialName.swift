@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The name of a partial file: hidden, in the directory of the final file, with the id of its request.
 struct PartialName {
     private static let suffix = ".carpool-part"
@@ -5,7 +7,7 @@ struct PartialName {
     /// The name for a request's file, in the same directory: `.NAME.REQUEST.carpool-part`, where a long NAME is truncated.
     static func make(for file: String, request: String) -> String {
         var name = file
-        let room = SuggestedName.maximumBytes - request.utf8.count - suffix.utf8.count - 2
+        let room = Int(NAME_MAX) - request.utf8.count - suffix.utf8.count - 2
         while name.utf8.count > max(0, room) { name.removeLast() }
         return ".\(name).\(request)\(suffix)"
     }

@@ -55,7 +55,7 @@ public final class PartialFileIndex: Sendable {
         var names: [String] = []
         while names.count < PartialFileIndex.maximumCount, let entry = readdir(folder) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: SuggestedName.maximumBytes + 1) { String(cString: $0) }
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
             }
             if name.hasPrefix("r_") { names.append(name) }
         }
