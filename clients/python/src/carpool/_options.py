@@ -9,7 +9,7 @@ from ._inputs import HeaderInput, PythonOptions, RedirectOptions, Serialize
 
 
 class RequestOptions(PythonOptions, total=False):
-    """The keyword arguments of a request. None is the same as leaving one out, but for `json`."""
+    """The keyword arguments of a request. None is the same as omitting one, except for `json`."""
 
     headers: HeaderInput | None
     """Header fields, in order. The daemon sets `Host`, `Content-Length` and the fields of a connection itself.
