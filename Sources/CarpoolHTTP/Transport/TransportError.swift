@@ -1,5 +1,7 @@
 /// The error of a hop, or of a request that cannot be sent.
-public struct TransportError: Error, Sendable, CustomStringConvertible {
+///
+/// An immutable class: a transfer passes on at each step whether it has one, and few have one.
+public final class TransportError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, under the name that it has in URLError, in snake case.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name as clients see it.

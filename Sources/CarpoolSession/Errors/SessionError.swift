@@ -1,7 +1,9 @@
 public import CarpoolHTTP
 
 /// Why a request failed: a stable name for each case and reason, a message for people, and details.
-public struct SessionError: Error, Sendable, CustomStringConvertible {
+///
+/// An immutable class: a request has many places for a failure and passes them on at every step, and few requests have one.
+public final class SessionError: Error, Sendable, CustomStringConvertible {
     /// The identity: `case` or `case.reason`, in snake case.
     public let name: String
     /// What happened, for people; may change.

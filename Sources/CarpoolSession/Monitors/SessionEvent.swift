@@ -8,15 +8,15 @@ public enum SessionEvent {
     /// The first request was made from the parameters (EM-15).
     case didCreateInitialURLRequest
     /// The parameters make no request (EM-16).
-    indirect case didFailToCreateURLRequest(SessionError)
+    case didFailToCreateURLRequest(SessionError)
     /// All adapters have changed the request: ``Attempt/initialRequest`` became ``Request/urlRequest`` (EM-17). Omitted without adapters.
     case didAdaptInitialURLRequest
     /// An adapter failed, or made a request that must not be sent (EM-18).
-    indirect case didFailToAdaptURLRequest(SessionError)
+    case didFailToAdaptURLRequest(SessionError)
     /// The body of an upload was created (EM-37).
     indirect case didCreateUploadable(CreatedUpload)
     /// The body of an upload could not be created (EM-38).
-    indirect case didFailToCreateUploadable(SessionError)
+    case didFailToCreateUploadable(SessionError)
     /// The request to send is final (EM-19).
     case didCreateURLRequest
     /// The task was created (EM-20).
@@ -42,21 +42,21 @@ public enum SessionEvent {
     /// The final path of a download is known (EM-41).
     case didCreateDestination(String)
     /// A download was moved to its final path, or the move failed (EM-40).
-    indirect case didFinishDownloading(Result<String, SessionError>)
+    case didFinishDownloading(Result<String, SessionError>)
     /// The task's metrics are in the record (EM-21).
     case didGatherMetrics([Hop])
     /// The server failed the trust evaluation of the request or the session (EM-22).
-    indirect case didFailTaskEarly(SessionError)
+    case didFailTaskEarly(SessionError)
     /// A validator judged the response; the index is its place in the list, from 0 (EM-32).
-    indirect case didValidate(String, index: Int, error: SessionError?)
+    case didValidate(String, index: Int, error: SessionError?)
     /// The task is complete, after the validators; the error is that of the network (EM-23).
-    indirect case didCompleteTask(TransportError?)
+    case didCompleteTask(TransportError?)
     /// The request is about to be sent again; ``Request/retryCount`` includes this retry (EM-24).
     case isRetrying
     /// The request is finished except for its serializers (EM-25); repeated if a serializer caused a retry.
     case didFinish
     /// A serializer returned a value or failed (EM-33, EM-34).
-    indirect case didParse(SerializedResponse)
+    case didParse(SerializedResponse)
     /// A reader of a stream parsed a record or failed (EM-36); omitted for readers of plain bytes (ST-08).
     indirect case didParseStream(ParsedStream)
 
@@ -73,7 +73,7 @@ public enum SessionEvent {
     /// The server asked for credentials, or presented its certificate (EM-02).
     indirect case taskDidReceiveChallenge(AuthenticationChallenge)
     /// The head of the final response arrived (EM-09); omitted for responses that redirect.
-    indirect case taskDidReceiveResponse(ResponseHead)
+    case taskDidReceiveResponse(ResponseHead)
     /// Bytes of the final response's body arrived (EM-10).
     case taskDidReceiveData(Int)
     /// A download continues from this byte (EM-12).
@@ -85,7 +85,7 @@ public enum SessionEvent {
     /// The metrics of all hops of the task (EM-06).
     case taskDidCollectMetrics([Hop])
     /// The last hop ended (EM-07).
-    indirect case taskDidComplete(TransportError?)
+    case taskDidComplete(TransportError?)
 
     /// Whether it is an event of the task: only monitors of the session receive these.
     var isOfTask: Bool {

@@ -123,7 +123,7 @@ extension SessionError {
     }
 
     /// An error that a program's closure has thrown.
-    init(thrown error: any Error) { self.init("thrown", SessionError.shortened("\(error)")) }
+    convenience init(thrown error: any Error) { self.init("thrown", SessionError.shortened("\(error)")) }
 
     /// Truncates a text by scalars: one character may be as long as the text.
     private static func shortened(_ text: String) -> String {
