@@ -71,6 +71,12 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     // MARK: Publishing
 
+    /// Publishes the step, if there is a subscriber.
+    func receive(_ event: SessionEvent, of request: Request) {
+        guard isRecording else { return }
+        callMethod(of: event, request)
+    }
+
     /// Publishes an event; the body writes the members of `data`, and is called only if there is a subscriber.
     ///
     /// Inlined, so that without subscribers not even the body's captures are made.

@@ -1,6 +1,9 @@
 extension EventMonitor {
     /// Calls the method of the event.
-    public func receive(_ event: SessionEvent, of request: Request) {
+    public func receive(_ event: SessionEvent, of request: Request) { callMethod(of: event, request) }
+
+    /// Calls the method of the event, for a monitor whose ``receive(_:of:)`` does something else first.
+    public func callMethod(of event: SessionEvent, _ request: Request) {
         switch event {
         case .didCreateInitialURLRequest: requestDidCreateInitialURLRequest(request)
         case .didFailToCreateURLRequest(let error): self.request(request, didFailToCreateURLRequestWith: error)
