@@ -53,10 +53,13 @@ extension Session {
     /// Fails a response whose status the retry policy retries, although no validator checks it.
     private func failByRetryPolicy(_ request: Request) {
         guard request.error == nil, let status = request.response?.status else { return }
-        let isFailure = [configuration.interceptor, request.parameters.interceptor].contains { interceptor in
-            interceptor?.statusesWithoutValidation.contains(status) ?? false
+        if fails(status, by: configuration.interceptor) || fails(status, by: request.parameters.interceptor) {
+            request.recordError(.unacceptableStatusCode(status))
         }
-        if isFailure { request.recordError(.unacceptableStatusCode(status)) }
+    }
+
+    private func fails(_ status: Int, by retrier: (any RequestRetrier)?) -> Bool {
+        retrier?.statusesWithoutValidation.contains(status) ?? false
     }
 
     // MARK: Retrying
