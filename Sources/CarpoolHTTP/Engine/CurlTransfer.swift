@@ -79,9 +79,8 @@ final class CurlTransfer {
     /// Whether addresses of all families are tried.
     var triesEveryFamily = false
 
-    init(id: Int, request: TransportRequest, delegate: any TransferDelegate, transport: CurlTransport) {
+    init(id: Int, request: consuming TransportRequest, delegate: any TransferDelegate, transport: CurlTransport) {
         self.id = id
-        self.request = request
         self.delegate = delegate
         self.transport = transport
         priority = request.priority
@@ -91,6 +90,7 @@ final class CurlTransfer {
             connectMilliseconds: request.connectTimeoutMilliseconds,
             resourceMilliseconds: request.resourceTimeoutMilliseconds,
             queueMilliseconds: request.queueTimeoutMilliseconds)
+        self.request = consume request
     }
 
     /// The number of turns of small transfers that it has taken: one for each 64 KiB that it moved.

@@ -58,9 +58,9 @@ final class RequestEntry {
         fingerprint: UInt64, tags: [UInt8]?, created: Int64, callBytes: Int = 0
     ) {
         self.request = request
-        let bodyBytes = request.parameters.bodyMemoryBytes
-        heldBytes = request.parameters.memoryBytes(callBytes: callBytes, sessionFields: request.session.fieldCount)
-        lastingBytes = max(0, heldBytes &- bodyBytes)
+        let parameters = request.parameters
+        heldBytes = parameters.memoryBytes(callBytes: callBytes, sessionFields: request.session.fieldCount)
+        lastingBytes = max(0, heldBytes &- parameters.bodyMemoryBytes)
         self.client = client
         self.connection = connection
         self.sequence = sequence

@@ -64,7 +64,7 @@ final class RequestService {
         if let refusal = registry.refusal(ofBytes: heldBytes, identity, limits) { throw .tooManyRequestBytes(refusal) }
         let tags = try decoder.tags(call.params[.tags])
         let sequence = registry.nextSequence()
-        let request = session.request(parameters, id: id(sequence))
+        let request = session.request(consume parameters, id: id(sequence))
         request.context = EventSubject(
             session: session.name, uid: identity.uid, request: request.id, client: identity,
             connection: call.client.number)

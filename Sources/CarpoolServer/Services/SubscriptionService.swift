@@ -1,10 +1,15 @@
 internal import CarpoolRPC
 
 /// Makes subscriptions, within the clients' quotas.
-struct SubscriptionService {
+final class SubscriptionService {
     let publisher: EventPublisher
     let quota = QuotaLedger()
     let configuration: LiveConfiguration
+
+    init(publisher: EventPublisher, configuration: LiveConfiguration) {
+        self.publisher = publisher
+        self.configuration = configuration
+    }
 
     /// A client's share for one more subscription or watch, if there is room for it.
     func takeShare(for client: any Client) throws(RPCError) -> QuotaLedger.Ticket {

@@ -74,7 +74,7 @@ public final class Request: BodyOwner {
 
     init(id: String, parameters: consuming RequestParameters, session: Session) {
         self.id = id
-        self.parameters = parameters
+        self.parameters = consume parameters
         self.session = session
         if self.parameters.hashesBody { body = ResponseBody(isHashed: true) }
     }

@@ -20,8 +20,8 @@ extension Session {
         request.isAdvancing = false
     }
 
-    private func carryOut(_ action: RequestMachine.Action, for request: Request) {
-        switch action {
+    private func carryOut(_ action: consuming RequestMachine.Action, for request: Request) {
+        switch consume action {
         case .notify(let event): notify(event, of: request)
 
         case .make: makeURLRequest(for: request)

@@ -20,7 +20,7 @@ extension Session {
         }
         guard (300..<400).contains(head.status) else {
             request.redirection = .deliver
-            if let challenge = AuthenticationChallenge(head, to: transfer.request) {
+            if head.status == 401, let challenge = AuthenticationChallenge(head, to: transfer.request) {
                 notify(.taskDidReceiveChallenge(challenge), of: request)
             }
             return accept(head, for: request)
@@ -104,7 +104,7 @@ extension Session {
             return
         }
         if follow(request, completion) { return }
-        willEndTask(request, completion.error, transfer.request)
+        willEndTask(request, completion.error, transfer)
         notify(.taskDidCollectMetrics(request.attempts[attempt].hops), of: request)
         notify(.didGatherMetrics(request.attempts[attempt].hops), of: request)
         didEndTask(request, completion.error)
@@ -123,7 +123,7 @@ extension Session {
     }
 
     /// Sends the events that come before the end of a task.
-    private func willEndTask(_ request: Request, _ error: TransportError?, _ sent: TransportRequest) {
+    private func willEndTask(_ request: Request, _ error: TransportError?, _ transfer: any TransportTask) {
         guard let error else {
             // The length is final now, whatever the head announced.
             let count = request.receivePace.count
@@ -131,6 +131,7 @@ extension Session {
             return
         }
         guard error.code.isAboutServerTrust else { return }
+        let sent = transfer.request
         notify(.taskDidReceiveChallenge(AuthenticationChallenge(serverTrustOf: sent)), of: request)
         // With the system's trust the failure is the transport's error (session model 2.11).
         guard sent.partition.trust != .system else { return }

@@ -54,13 +54,13 @@ extension Session {
         // A redirect whose body was cut off at the limit is complete.
         let isWhole = completion.error == nil || request.hopBytes > Session.discardLimitBytes
         request.hopBytes = 0
-        guard request.error == nil, isWhole, let sent = request.transfer?.request else { return false }
+        guard request.error == nil, isWhole, let transfer = request.transfer else { return false }
         switch redirection {
         case .deliver, .decline, .ask: return false
         case .fail(let error):
             request.recordError(error)
             return false
-        case .follow(let next): return follow(next, after: sent, completion, for: request)
+        case .follow(let next): return follow(next, after: transfer.request, completion, for: request)
         }
     }
 

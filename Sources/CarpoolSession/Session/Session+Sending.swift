@@ -11,30 +11,33 @@ extension Session {
         }
         if request.timeline.requestStart == nil { request.timeline.requestStart = WallClock.microseconds() }
         request.attempts.append(Attempt())
-        let initial: TransportRequest
+        let hasAdapters = commonInterceptor(of: request) != nil || request.parameters.interceptor != nil
+        let last = request.attempts.count - 1
         do throws(SessionError) {
-            initial = try urlRequest(for: request)
+            if hasAdapters {
+                request.attempts[last].unadapted = try urlRequest(for: request)
+            } else {
+                request.attempts[last].request = try urlRequest(for: request)
+            }
         } catch {
             handle(.notMade(error), of: request)
             return
-        }
-        let hasAdapters = !interceptors(of: request).isEmpty
-        if hasAdapters {
-            request.attempts[request.attempts.count - 1].unadapted = initial
-        } else {
-            request.attempts[request.attempts.count - 1].request = initial
         }
         handle(.made(hasAdapters: hasAdapters), of: request)
     }
 
     /// The interceptors of a request: the session's first, then the request's (RI-06).
     func interceptors(of request: Request) -> [any RequestInterceptor] {
-        let common = request.parameters.isExemptFromInterceptor ? nil : configuration.interceptor
-        return switch (common, request.parameters.interceptor) {
+        switch (commonInterceptor(of: request), request.parameters.interceptor) {
         case (nil, nil): []
         case (let only?, nil), (nil, let only?): [only]
         case (let common?, let own?): [common, own]
         }
+    }
+
+    /// The session's interceptor, unless the request skips it.
+    private func commonInterceptor(of request: Request) -> (any RequestInterceptor)? {
+        request.parameters.isExemptFromInterceptor ? nil : configuration.interceptor
     }
 
     // MARK: Adapting
