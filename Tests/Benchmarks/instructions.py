@@ -1,4 +1,4 @@
-"""Instructions of the daemon for a bare request, counted by callgrind, beside those of an older build."""
+"""Instructions of the daemon for one request, counted by callgrind, beside those of an older build."""
 
 from __future__ import annotations
 
@@ -13,9 +13,28 @@ from bench import Bench
 from daemon import CARPOOLD, ROOT, Daemon
 from report import Row, quantity
 
-AIM = 1.03
+AIM = 1.02
 WARM = 200
 START_S = 60
+MANY = 64
+INTERCEPTORS = [{"set_header": {"name": "X-Benchmark", "value": "1"}}, "retry_policy"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of request."""
+
+    scheme: str
+    is_intercepted: bool = False
+    in_flight: int = 1
+
+
+CASES = {
+    "a bare request, http": Case("http"),
+    "a bare request, https": Case("https"),
+    f"a bare request, http, {MANY} in flight": Case("http", in_flight=MANY),
+    f"an intercepted request, http, {MANY} in flight": Case("http", is_intercepted=True, in_flight=MANY),
+}
 
 
 @dataclass(frozen=True)
@@ -45,11 +64,9 @@ def measure(bench: Bench) -> list[Row]:
     for number in range(3 if bench.quick else 5):
         for place, program in enumerate(programs):
             directory = bench.scratch / f"instructions-{number}-{place}"
-            for scheme, instructions in count(bench, program, directory).items():
-                counts.setdefault((place, scheme), []).append(instructions)
-    return [
-        _row(scheme, [Count(counts[place, scheme]) for place in range(len(programs))]) for scheme in ("http", "https")
-    ]
+            for name, instructions in count(bench, program, directory, CASES).items():
+                counts.setdefault((place, name), []).append(instructions)
+    return [_row(name, [Count(counts[place, name]) for place in range(len(programs))]) for name in CASES]
 
 
 def without_debug_information(bench: Bench, program: Path) -> Path:
@@ -60,35 +77,44 @@ def without_debug_information(bench: Bench, program: Path) -> Path:
     return copy
 
 
-def _row(scheme: str, counts: list[Count]) -> Row:
-    what = f"instructions of a bare request, {scheme}"
+def _row(name: str, counts: list[Count]) -> Row:
+    what = f"instructions of {name}"
     if len(counts) == 1:
         return Row(what, str(counts[0]), "", quantity(counts[0].median, ""), "", None)
     ratio = counts[0].median / counts[1].median
     return Row(what, str(counts[0]), str(counts[1]), f"{ratio:.4f}", f"at most {AIM:.2f}", ratio <= AIM)
 
 
-def count(
-    bench: Bench, program: Path, directory: Path, schemes: tuple[str, ...] = ("http", "https")
-) -> dict[str, float]:
-    """Start the program under callgrind and count for each scheme, one request at a time."""
+def count(bench: Bench, program: Path, directory: Path, cases: dict[str, Case]) -> dict[str, float]:
+    """Start the program under callgrind and count for each case."""
     # A daemon that executes itself again stays under callgrind.
     valgrind = ("valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={directory}/out")
     daemon = Daemon(directory, valgrind, program=program, patience_s=START_S)
-    requests = 300 if bench.quick else 1000
+    requests = 320 if bench.quick else 1024
     try:
-        daemon.call("session.create", name="b", configuration={"trust": {"ca_file": str(bench.origin.ca_file)}})
+        trust = {"ca_file": str(bench.origin.ca_file)}
+        daemon.call("session.create", name="bare", configuration={"trust": trust})
+        daemon.call("session.create", name="intercepted", configuration={"trust": trust, "interceptor": INTERCEPTORS})
         found = {}
-        for scheme in schemes:
-            url = bench.origin.http if scheme == "http" else bench.origin.https
-            params = {"url": url, "session": "b"}
-            daemon.call_in_turn("request.perform", params, WARM)
-            _dump(daemon, f"{scheme}-before")
-            daemon.call_in_turn("request.perform", params, requests)
-            found[scheme] = _dump(daemon, f"{scheme}-after") / requests
+        for place, (name, case) in enumerate(cases.items()):
+            _send(bench, daemon, case, WARM)
+            _dump(daemon, f"{place}-before")
+            _send(bench, daemon, case, requests)
+            found[name] = _dump(daemon, f"{place}-after") / requests
         return found
     finally:
         daemon.stop()
+
+
+def _send(bench: Bench, daemon: Daemon, case: Case, requests: int) -> None:
+    """Make so many requests; with several in flight in whole groups, so that there may be a few more."""
+    url = bench.origin.http if case.scheme == "http" else bench.origin.https
+    params = {"url": url, "session": "intercepted" if case.is_intercepted else "bare"}
+    if case.in_flight == 1:
+        daemon.call_in_turn("request.perform", params, requests)
+        return
+    for _ in range(0, requests, case.in_flight):
+        daemon.call_all("request.perform", [params] * case.in_flight)
 
 
 def count_command(bench: Bench, program: Path, directory: Path) -> int:
