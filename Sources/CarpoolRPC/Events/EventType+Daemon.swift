@@ -25,7 +25,7 @@ extension EventType {
             example: #"{"changed":["limits.journal_bytes"],"needs_restart":[]}"#),
         EventDescription(
             .daemonDraining, "daemon.draining", nil, "The daemon is shutting down.",
-            [.required("deadline_ms", .count, "How long requests under way may still take.")],
+            [.required("deadline_ms", .count, "The time that running requests have left.")],
             example: #"{"deadline_ms":30000}"#),
     ]
 

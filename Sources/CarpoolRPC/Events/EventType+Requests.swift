@@ -106,7 +106,7 @@ extension EventType {
             .requestDidParseStream, "request.did_parse_stream", "EM-36",
             "A reader of a stream got a message. Not sent for readers of `bytes`.",
             [
-                .required("serializer", .streamSerializer, "What the reader gets."),
+                .required("serializer", .streamSerializer, "The format of the reader's messages."),
                 .required("seq", .count, "The message's number among the reader's."),
                 .required("size_bytes", .count, "The bytes of the stream that it took."),
                 .required("ok", .boolean, "Whether they had the right form."),

@@ -28,7 +28,7 @@ public struct RPCError: Error, Equatable, Sendable {
     public let code: Int
     /// The stable name.
     public let name: String
-    /// One line for people.
+    /// One line for users.
     public let message: String
     /// Whether the same call may succeed a little later.
     public let isRetryable: Bool

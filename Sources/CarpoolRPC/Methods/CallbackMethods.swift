@@ -7,7 +7,7 @@ enum CallbackMethods {
     ]
 
     private static let adapt = CallbackDescription(
-        name: "callback.adapt", summary: "Asks which changes a request needs before it is sent.",
+        name: "callback.adapt", summary: "Requests the changes of a request before it is sent.",
         description: """
             Sent before every attempt, each time with the original request, so that changes do not accumulate. `{}` changes \
             nothing. `fail` fails the request with `client_refused`, which has the message.
@@ -33,7 +33,7 @@ enum CallbackMethods {
         ])
 
     private static let retry = CallbackDescription(
-        name: "callback.retry", summary: "Asks whether a request that has failed is sent again.",
+        name: "callback.retry", summary: "Requests the decision whether a failed request is retried.",
         description: "After `do_not_retry` the next retrier is asked; after any other answer no more retriers are.",
         params: aboutRequest + [
             .required("error", .requestError, "Why it failed."),
@@ -60,7 +60,7 @@ enum CallbackMethods {
         ])
 
     private static let redirect = CallbackDescription(
-        name: "callback.redirect", summary: "Asks whether to follow a redirect, and with which request.",
+        name: "callback.redirect", summary: "Requests the decision whether and how a redirect is followed.",
         description: """
             `url_request` is the request that would be sent next. `follow` sends it with the changes in the other members; \
             with `do_not_follow` the redirect itself is the final response.
@@ -80,7 +80,7 @@ enum CallbackMethods {
         ])
 
     private static let validate = CallbackDescription(
-        name: "callback.validate", summary: "Asks whether a response is acceptable.",
+        name: "callback.validate", summary: "Requests the decision whether a response is accepted.",
         description: """
             A response that is not acceptable fails the request with `response_validation_failed.custom_validation_failed`, which has the \
             message.
@@ -97,7 +97,7 @@ enum CallbackMethods {
         ])
 
     private static let preprocess = CallbackDescription(
-        name: "callback.preprocess", summary: "Asks for the bytes that serializers get instead of the body.",
+        name: "callback.preprocess", summary: "Requests the bytes that serializers receive instead of the body.",
         description: "Not sent for an empty body.",
         params: aboutRequest + [body],
         result: .oneOf(
@@ -113,7 +113,7 @@ enum CallbackMethods {
         ])
 
     private static let serialize = CallbackDescription(
-        name: "callback.serialize", summary: "Asks for the value of a response.",
+        name: "callback.serialize", summary: "Requests the value of a response.",
         description: """
             Any JSON value that the client answers is the request's value. `fail` fails the request with \
             `response_serialization_failed.custom_serialization_failed`, which has the message.
@@ -126,7 +126,7 @@ enum CallbackMethods {
         ])
 
     private static let destination = CallbackDescription(
-        name: "callback.destination", summary: "Asks for the destination of a download.",
+        name: "callback.destination", summary: "Requests the destination of a download.",
         description: """
             Sent when the head of the response was received; the body waits for the answer. An answer with an invalid path is an \
             invalid answer. Members that are absent have the values of the request.
@@ -151,7 +151,7 @@ enum CallbackMethods {
         ])
 
     private static let givesBody = CallbackDescription(
-        name: "callback.body", summary: "Asks for the body of a request.",
+        name: "callback.body", summary: "Requests the body of a request.",
         description: """
             Sent before every attempt, and when the body has to be sent again: after a redirect that keeps it, and on another \
             connection. A body that is `stream` is sent with `body.put`. `fail` fails the request with \
@@ -176,7 +176,7 @@ enum CallbackMethods {
         ])
 
     private static let refresh = CallbackDescription(
-        name: "callback.refresh", summary: "Asks for a new credential.",
+        name: "callback.refresh", summary: "Requests a new credential.",
         description: """
             Sent once, for all requests that wait for the credential. Without a new refresh token the old one stays in use. The \
             call is about a session and not about one request, so `request` and `attempt` are absent.

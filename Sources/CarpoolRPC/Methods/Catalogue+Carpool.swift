@@ -19,7 +19,7 @@ extension Catalogue {
             """, types: [])
 
     private static let event = NotificationDescription(
-        name: "event", summary: "Something happened that a subscription asked for.",
+        name: "event", summary: "An event that matches a subscription.",
         description: "Sent after `events.subscribe`, or for a request with `events`. `data` depends on the type.",
         params: .answer(
             [.required("sub", .string, "The subscription that it is for.")] + JSONSchema.eventMembers),

@@ -47,7 +47,7 @@ enum ClientMethods {
                 .answer([
                     .required("uid", .count, "The client's user (SO_PEERCRED)."),
                     .required(
-                        "pid", .integer, "The process, as the kernel says; for people, since numbers are used again."),
+                        "pid", .integer, "The process id, as reported by the kernel; for users, as ids are reused."),
                     .required("role", .choice("observe", "submit", "admin"), "What the client may do."),
                     .required("name", .string, "The client's name, or that of its executable."),
                     .required(
@@ -57,9 +57,9 @@ enum ClientMethods {
                 ]), "The client as the daemon sees it."),
             .required(
                 "capabilities", .map(of: .boolean),
-                "Whether each capability is supported: the daemon's, and those that were asked for."),
+                "Whether each capability is supported: those of the daemon, and those in the call."),
             .required("limits", .limits, "The daemon's limits, as in `daemon.config`."),
-            .required("cursor", .string, "Where the stream of events stands."),
+            .required("cursor", .string, "The current position in the stream of events."),
         ]),
         errors: [.versionNotSupported, .capabilityMissing],
         examples: [

@@ -212,6 +212,6 @@ enum DaemonMethods {
 
     private static let shutdown = Method(
         "daemon.shutdown", role: .admin, "Ends the daemon at once.",
-        "Cancels the requests under way, and answers their callers. To let requests finish, use `daemon.drain`.",
+        "Cancels the running requests, and answers their callers. To let requests finish, use `daemon.drain`.",
         result: .stateChange, examples: [.init("now", result: #"{"changed":true,"state":"stopping"}"#)])
 }

@@ -17,7 +17,7 @@ enum ReachabilityMethods {
         """#
 
     private static let get = Method(
-        "reachability.get", role: .observe, "Tells whether packets can leave, for the world or for one host.",
+        "reachability.get", role: .observe, "Returns whether packets can leave, to public addresses or to one host.",
         """
         Sends nothing: it asks the kernel how it would route a packet. A packet that can leave may still not arrive. The \
         result explains why a request failed and when to try again; it is no reason not to try.

@@ -5,7 +5,7 @@ extension RequestMethods {
     static let control: [Method] = [resume, suspend, setPriority, cancel, curl]
 
     private static let resume = Method(
-        "request.resume", role: .submit, "Lets a request go, or go on.",
+        "request.resume", role: .submit, "Starts or continues a request.",
         """
         Starts a request that was made with `start: "manual"`, continues a suspended one, and receives the body of one \
         that holds for its headers. Repeating the call changes nothing.
@@ -47,7 +47,7 @@ extension RequestMethods {
         ])
 
     private static let cancel = Method(
-        "request.cancel", role: .submit, "Ends a request that is under way.",
+        "request.cancel", role: .submit, "Cancels a running request.",
         """
         The outcome is the failure `explicitly_cancelled`. A finished request does not change. The partial file of a \
         download is removed, unless `resume_data` is true. A client that cannot use a stream names the cause in `error`: \
@@ -57,10 +57,10 @@ extension RequestMethods {
         params: [
             .request,
             .optional(
-                "resume_data", .boolean, "Whether a download leaves what it has got, for another one to go on with.",
+                "resume_data", .boolean, "Whether a cancelled download keeps its file, so that it can be resumed.",
                 default: "false"),
             .optional(
-                "error", .object([.required("message", .string(maxBytes: 4_096), "What is wrong, for people.")]),
+                "error", .object([.required("message", .string(maxBytes: 4_096), "The error message, for users.")]),
                 "Why its body is of no use."),
         ],
         result: .answer([

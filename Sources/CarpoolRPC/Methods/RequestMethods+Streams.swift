@@ -35,7 +35,7 @@ extension RequestMethods {
         ])
 
     private static let attach = Method(
-        "request.attach", role: .submit, "Has a stream sent on this connection as it comes.",
+        "request.attach", role: .submit, "Sends a stream on this connection while it arrives.",
         """
         Each piece is a notification `request.data`, as long as there is credit: grant more with `request.credit` before \
         it is used up. The first reader of a stream gets all of it, a later one gets what arrives after it was attached. \
@@ -51,7 +51,7 @@ extension RequestMethods {
         result: .answer([
             .required("reader", .string, "The reader's name, which is in its notifications."),
             .required("request", .requestName, "The request."),
-            .required("as", .streamSerializer, "What the reader gets."),
+            .required("as", .streamSerializer, "The format of the reader's messages."),
         ]), errors: [.requestNotFound, .wrongState, .bodyGone, .tooManyInFlight],
         examples: [
             .init(

@@ -22,7 +22,7 @@ enum RequestMethods {
             .required("request", .requestName, "The request's name."),
             .required("state", .requestState, "Its state."),
             .required("cursor", .string, "The position in the stream of events before the request."),
-            .optional("sub", .string, "The subscription to its events, if the call asked for one."),
+            .optional("sub", .string, "The subscription to its events, if the call has `events`."),
             .optional("deduplicated", .boolean, "true if an earlier call with this key made the request."),
         ]), errors: makingErrors,
         examples: [
@@ -52,7 +52,7 @@ enum RequestMethods {
 
     private static let get = Method(
         "request.get", role: .submit, "Returns the present record of a request.",
-        "Never waits. A request under way has name and state, a finished one the whole record.",
+        "Never waits. The record of a running request has its id and state, that of a finished one everything.",
         params: [.request], result: .record, errors: [.requestNotFound],
         examples: [.init("one that is over", params: #"{"request":"${request}"}"#, result: RecordExamples.finished)])
 
@@ -137,7 +137,7 @@ enum RequestMethods {
 
     private static let dismiss = Method(
         "request.dismiss", role: .submit, "Forgets a request, and removes its body.",
-        "One that is under way is cancelled first. Do it when a submitted request is read: it makes room.",
+        "A running request is cancelled first. Call it after reading a submitted request, to release its memory.",
         params: [.request], result: .stateChange, errors: [.requestNotFound],
         examples: [
             .init(

@@ -13,7 +13,7 @@ enum SessionMethods {
         .answer([
             .required("session", .sessionName, "The session's name."),
             .required("state", .choice("valid", "invalid"), "Whether it accepts new requests."),
-            .required("active", .count, "The number of its requests under way."),
+            .required("active", .count, "The number of its running requests."),
             .required("requests", .count, "The number of requests that were made in it."),
             .required("configuration", configuration, "The configuration; secrets are hidden."),
             .optional("left_out", .array(of: .string), "Members of the configuration that are too long for the line."),
@@ -50,7 +50,7 @@ enum SessionMethods {
         ])
 
     private static let cancelRequests = Method(
-        "session.cancel_requests", role: .submit, "Cancels every request of a session that is under way.",
+        "session.cancel_requests", role: .submit, "Cancels every running request of a session.",
         """
         Each ends with `explicitly_cancelled`, also those of the user's other clients. New requests are accepted at once.
         """,
@@ -107,7 +107,7 @@ enum SessionMethods {
         params: [
             .required("session", .sessionName, "The session's name."),
             .optional(
-                "mode", .choice("finish", "cancel"), "Whether requests under way finish or are cancelled.",
+                "mode", .choice("finish", "cancel"), "Whether running requests finish or are cancelled.",
                 default: "\"finish\""),
         ], result: .stateChange, errors: [.sessionNotFound, .wrongState],
         examples: [

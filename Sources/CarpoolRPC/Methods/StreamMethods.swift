@@ -88,7 +88,7 @@ enum StreamMethods {
         ])
 
     private static let closeWrite = Method(
-        "stream.close_write", role: .submit, "Says that nothing more will be sent.",
+        "stream.close_write", role: .submit, "Ends the sending side of a stream.",
         """
         After all bytes are sent, the peer reads the end of the stream; its bytes are still received. Only without TLS: \
         libcurl cannot send close_notify and continue, and a TCP end without it looks like a truncation attack. Use the \

@@ -50,16 +50,16 @@ extension AnyParameter {
     /// The versions of HTTP.
     public static let httpVersion = Parameter<String>(
         "http_version", .httpVersion, "The versions of HTTP that may be used.", default: "auto", isInherited: true)
-    /// What happens to characters that a URL must not contain.
+    /// The handling of characters that are invalid in a URL.
     public static let urlEncoding = Parameter<String>(
-        "url_encoding", .urlEncoding, "What happens to characters that a URL must not contain.", default: "percent",
+        "url_encoding", .urlEncoding, "The handling of characters that are invalid in a URL.", default: "percent",
         isInherited: true)
     /// What happens on redirects.
     public static let redirect = Parameter<JSON>(
-        "redirect", .redirect, "What happens on redirects.", default: "\"follow\"", isInherited: true)
+        "redirect", .redirect, "The handling of redirects.", default: "\"follow\"", isInherited: true)
     /// Whether bodies are decoded.
     public static let decode = Parameter<Bool>(
-        "decode", .boolean, "Whether br, gzip and deflate are asked for, and encoded bodies are decoded.",
+        "decode", .boolean, "Whether br, gzip and deflate are requested, and encoded bodies are decoded.",
         default: true, isInherited: true)
     /// The most decoded bytes per received byte.
     public static let maximumRatio = Parameter<Int>(

@@ -22,21 +22,21 @@ extension JSONSchema {
                         .required("client", .string, "The connection that made it."),
                         .required("attempt", .integer, "The number of its attempt, from 1."),
                         .required("retry_count", .count, "The number of retries."),
-                    ])), "The requests of the scope under way, oldest first. A request that is not here has ended."),
+                    ])), "The running requests of the scope, oldest first. A request that is not here has ended."),
             .optional("truncated", .constant(true), "There are more than fit the line: see `request.list`."),
             .required(
                 "sessions",
                 .array(
                     of: .answer([
                         .required("session", .sessionName, "Its name."),
-                        .required("active", .count, "The number of its requests under way."),
+                        .required("active", .count, "The number of its running requests."),
                     ])), "The user's sessions, by name; at most 64."),
             .required(
                 "pool",
                 .answer([
                     .required("connections", .count, "Open connections."),
                     .required("idle", .count, "Open connections without a transfer."),
-                    .required("active", .count, "Transfers under way."),
+                    .required("active", .count, "Running transfers."),
                     .required("queued", .count, "Transfers that wait for a connection."),
                 ]), "The pool: connections of the user, or with scope `all`, for an administrator, of all users."),
             .optional("reachability", .reachability, "The network, as in `reachability.get`."),

@@ -168,6 +168,6 @@ extension JSONSchema {
         .required("removed_addresses", .array(of: .string), "Addresses that were removed from all interfaces."),
         .optional("hosts", .array(of: hostReachability), "The hosts of the watch, if the routes to them have changed."),
         .optional("lagged", .count, "The number of changes that were skipped because the client did not read."),
-        .required("reachability", reachability, "The present state."),
+        .required("reachability", reachability, "The current state."),
     ]
 }

@@ -8,10 +8,10 @@ extension JSONSchema {
         .answer([
             .required("request", .requestName, "The request's name."),
             .required("state", .requestState, "The state of the request."),
-            .optional("sub", .string, "The subscription to its events, if the call asked for one."),
+            .optional("sub", .string, "The subscription to its events, if the call has `events`."),
             .optional(
                 "finished", .boolean,
-                "false while the request is under way; then the record has at most the head of its response."),
+                "false while the request is running; then the record has at most the head of its response."),
             .optional("held", .constant(true), "The body waits: `request.resume` receives it."),
             .optional("retry_count", .count, "The number of retries so far."),
             .optional("outcome", outcome, "Whether there is a response, whatever its status, or the failure."),
@@ -20,7 +20,7 @@ extension JSONSchema {
             .optional("metrics", metricsSummary.nullable, "The request as a whole; null if nothing was sent."),
             .optional("attempts", .array(of: attempt), "The attempts to send the request."),
             .optional("truncated", .constant(true), "There were more attempts than fit the line; these are the last."),
-            .optional("received_bytes", .count, "The bytes of a download that were received, while it is under way."),
+            .optional("received_bytes", .count, "The received bytes of a running download."),
             .optional("total_bytes", .count, "The size of the whole download, if the origin sends it."),
             .optional("resume_data", .string, "The token from which another download continues this one."),
             .optional("resumed_at_bytes", .count, "The offset at which a download was resumed."),
@@ -80,7 +80,7 @@ extension JSONSchema {
         .answer([
             .required("code", .integer, "2000 for all failures; `name` identifies them."),
             .required("name", .string, "The documented identity, like `session_task_failed.timed_out`."),
-            .required("message", .string, "One line for people."),
+            .required("message", .string, "One line for users."),
             .required(
                 "retryable", .boolean, "Whether the same request may succeed later and is safe to send again."),
             .optional("hint", .string, "A remedy."),
@@ -120,7 +120,7 @@ extension JSONSchema {
 
     private static let size = Member.required("size_bytes", .count, "The size of the decoded body.")
     private static let hash = Member.optional(
-        "sha256", .string, "The SHA-256 of the body in hexadecimal digits, if it was asked for.")
+        "sha256", .string, "The SHA-256 of the body in hexadecimal digits, if it was requested.")
 
     private static let responseBody = JSONSchema.named(
         "ResponseBody",

@@ -46,7 +46,7 @@ extension JSONSchema {
 
     /// The versions of HTTP.
     static let httpVersion = JSONSchema.choice("auto", "1.1", "2")
-    /// What happens to characters that a URL must not contain.
+    /// The handling of characters that are invalid in a URL.
     static let urlEncoding = JSONSchema.choice("percent", "as_is").described(
         """
         `percent`: they are percent-encoded, as Foundation does it. `as_is`: they are sent as they were given, as curl does \

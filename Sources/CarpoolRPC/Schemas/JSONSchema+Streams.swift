@@ -28,7 +28,7 @@ extension JSONSchema {
     /// The members of every message of a stream.
     static let streamMessage: [Member] = [
         .required("request", .requestName, "The request."),
-        .required("as", streamSerializer, "What the reader gets."),
+        .required("as", streamSerializer, "The format of the reader's messages."),
         .required("seq", .count, "The number of the message among the reader's, from 1, without gaps."),
         .required("attempt", .integer, "The number of the request's attempt, from 1."),
         .required("size_bytes", .count, "The bytes of the stream in the message, as counted by credit."),

@@ -82,11 +82,11 @@ class RequestOptions(PythonOptions, total=False):
     http_version: Literal["auto", "1.1", "2"] | None
     """The versions of HTTP that may be used. Default: the session's."""
     url_encoding: Literal["percent", "as_is"] | None
-    """What happens to characters that a URL must not contain. Default: the session's."""
+    """The handling of characters that are invalid in a URL. Default: the session's."""
     redirect: Literal["follow", "do_not_follow"] | RedirectOptions | None
-    """What happens on redirects. Default: the session's."""
+    """The handling of redirects. Default: the session's."""
     decode: bool | None
-    """Whether br, gzip and deflate are asked for, and encoded bodies are decoded. Default: the session's."""
+    """Whether br, gzip and deflate are requested, and encoded bodies are decoded. Default: the session's."""
     max_ratio: int | None
     """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: the session's."""
     response_body: Literal["auto", "inline", "file"] | None
@@ -150,11 +150,11 @@ class SessionOptions(TypedDict, total=False):
     http_version: Literal["auto", "1.1", "2"]
     """The versions of HTTP that may be used. Default: "auto"."""
     url_encoding: Literal["percent", "as_is"]
-    """What happens to characters that a URL must not contain. Default: "percent"."""
+    """The handling of characters that are invalid in a URL. Default: "percent"."""
     redirect: Literal["follow", "do_not_follow"] | RedirectOptions
-    """What happens on redirects. Default: "follow"."""
+    """The handling of redirects. Default: "follow"."""
     decode: bool
-    """Whether br, gzip and deflate are asked for, and encoded bodies are decoded. Default: true."""
+    """Whether br, gzip and deflate are requested, and encoded bodies are decoded. Default: true."""
     max_ratio: int
     """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: 200."""
     max_body_bytes: int
