@@ -15,7 +15,7 @@ from delay import DelayedLink
 from origin import Origin
 from report import Row, limit_row
 
-TOLD_AIM_MS = 20
+NOTIFIED_AIM_MS = 20
 FAILED_AIM_MS = 20
 BACK_AIM_MS = 300
 MOVED_AIM_MS = 200
@@ -79,14 +79,14 @@ def _cut(bench: Bench, link: DelayedLink) -> list[Row]:
     origin = Origin(bench.scratch / "cut-far", link.far_address, link.far)
     daemon = Daemon(bench.scratch / "cut-near", link.near)
     wire = Wire(daemon)
-    told, failed, back, moved = [], [], [], []
+    notified, failed, back, moved = [], [], [], []
     try:
         for number in range(rounds):
             _ip(link, "link set tun0 down")
             _await(daemon, status="unsatisfied")
             began = time.monotonic()
             wire.send("request.perform", url=origin.http, waits_for_connectivity=True)
-            told.append(wire.until("method") - began)
+            notified.append(wire.until("method") - began)
             began = time.monotonic()
             daemon.call("request.perform", url=origin.http)
             failed.append(time.monotonic() - began)
@@ -100,7 +100,7 @@ def _cut(bench: Bench, link: DelayedLink) -> list[Row]:
         daemon.stop()
         origin.stop()
     return [
-        _median_row("offline: until a request is told to wait", told, TOLD_AIM_MS),
+        _median_row("offline: until the client is notified that its request waits", notified, NOTIFIED_AIM_MS),
         _median_row("offline: until a request that does not wait has failed", failed, FAILED_AIM_MS),
         _median_row("back: until a request that waited is done", back, BACK_AIM_MS),
         _median_row("another address: the next request", moved, MOVED_AIM_MS),

@@ -181,7 +181,7 @@ def _download(bench: Bench, daemon: Daemon, name: str, count: int, base: str = "
 
 
 def _gets(pinger: str, daemon: Daemon, url: str) -> subprocess.Popen[bytes]:
-    """Begin to make small gets as another client, one every 5 ms, until told to end."""
+    """Begin to make small gets as another client, one every 5 ms, until stopped."""
     command = [pinger, "call", str(daemon.socket_path), "300", "5000", json.dumps({"url": url})]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 

@@ -1,4 +1,4 @@
-"""How soon the network's coming and going is told, and what watching it costs. Needs root, for namespaces."""
+"""The delay until subscribers are notified of changes of the network, and its cost. Needs root, for namespaces."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Watch:
         self._stream.readline()
 
     def until(self, status: str) -> float:
-        """Return the time at which a status was told."""
+        """Return the time at which a status was reported."""
         while True:
             line = self._stream.readline()
             now = time.monotonic()

@@ -19,8 +19,8 @@ class Row:
 
     def line(self) -> str:
         """Return the row in Markdown."""
-        verdict = {True: "met", False: "**missed**", None: ""}[self.is_met]
-        return f"| {self.what} | {self.ours} | {self.peer} | {self.result} | {self.aim} | {verdict} |"
+        outcome = {True: "met", False: "**missed**", None: ""}[self.is_met]
+        return f"| {self.what} | {self.ours} | {self.peer} | {self.result} | {self.aim} | {outcome} |"
 
 
 def quantity(value: float, unit: str) -> str:
@@ -30,7 +30,7 @@ def quantity(value: float, unit: str) -> str:
 
 
 def ratio_row(what: str, unit: str, ours: list[float], peer: list[float], aim: float | None) -> Row:
-    """Compare runs made in turn; without an aim the ratio is only told.
+    """Compare alternating runs; without an aim the row only has the ratio.
 
     The ratio is the median of the ratios of the pairs, so that a slow minute of the machine hits both alike.
     """
@@ -48,11 +48,11 @@ def ratio_row(what: str, unit: str, ours: list[float], peer: list[float], aim: f
 
 def limit_row(what: str, ours: float, unit: str, limit: float, peer: str = "") -> Row:
     """Compare a number with a limit."""
-    told = quantity(ours, unit)
-    return Row(what, told, peer, told, f"at most {quantity(limit, unit)}", ours <= limit)
+    measured = quantity(ours, unit)
+    return Row(what, measured, peer, measured, f"at most {quantity(limit, unit)}", ours <= limit)
 
 
 def table(rows: list[Row]) -> str:
     """Return the rows as a Markdown table."""
-    head = ["| what | carpool | peer | result | aim | verdict |", "| --- | --- | --- | --- | --- | --- |"]
+    head = ["| what | carpool | peer | result | aim | outcome |", "| --- | --- | --- | --- | --- | --- |"]
     return "\n".join(head + [row.line() for row in rows])
