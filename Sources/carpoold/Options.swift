@@ -39,7 +39,7 @@ struct Options {
           --dumpable         let debuggers of the same user attach, and the kernel write core dumps, which hold secrets
           --openrpc          print the description of all methods and end
 
-        Signals: SIGTERM and SIGINT finish what is under way and end, a second one ends at once; SIGHUP reads the configuration again.
+        Signals: SIGTERM and SIGINT finish running requests and exit, a second one exits at once; SIGHUP loads the configuration again.
         Exit status: 0 ended as asked, 1 cannot serve, 2 wrong usage.
 
         """

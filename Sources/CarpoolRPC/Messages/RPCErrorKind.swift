@@ -129,7 +129,7 @@ extension RPCErrorKind {
     /// 1102
     public static let wrongState = RPCErrorKind(
         1102, "wrong_state", "The object exists, but its state does not permit this call.",
-        "Wait for the state, or omit the call.",
+        "Wait for the expected state, or do not call.",
         members: [
             .required("state", .string, "The current state."),
             .required("expected", .string, "The state that the call requires."),
@@ -181,7 +181,7 @@ extension RPCErrorKind {
     /// 1111
     public static let streamFailed = RPCErrorKind(
         1111, "stream.failed", "A stream could not connect, or its connection has failed.",
-        "See `error`, a name of the failures of requests.",
+        "See `error`; it has the same names as failures of requests.",
         members: [
             .required("error", .string, "The failure, such as `session_task_failed.cannot_connect_to_host`."),
             .optional("curl_code", .integer, "libcurl's error code."),

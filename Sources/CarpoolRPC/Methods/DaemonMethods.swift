@@ -15,8 +15,8 @@ enum DaemonMethods {
     private static let info = Method(
         "daemon.info", role: .observe, "Returns the daemon's identity, paths and libraries.",
         """
-        `libcurl.profile` is `multiplex` if the library handles many HTTP/2 streams on a connection (8.14.1 and later), else \
-        `http1`: then HTTP/1.1 is used unless a session or request asks for version 2.
+        `libcurl.profile` is `multiplex` if the library handles many HTTP/2 streams on a connection (8.14.1 and later), otherwise \
+        `http1`: then HTTP/1.1 is used unless a session or request requires version 2.
         """,
         result: .answer([
             .required("server", .server, "The daemon."),
@@ -41,7 +41,7 @@ enum DaemonMethods {
                 result: """
                     {"server":{"name":"carpoold","version":"0.1.0","pid":4711,"epoch":"k3f9"},"state":"serving",\
                     "started":"2026-09-30T09:00:00.000000Z","uid":1000,"socket":"/run/user/1000/carpool/carpool.sock",\
-                    "configuration":"/home/ada/.config/carpool/config.json","spool":"/home/ada/.local/state/carpool/spool",\
+                    "configuration":"/home/ada/.config/carpool/config.json","spool":"/home/ada/.cache/carpool/spool",\
                     "on_demand":true,"libcurl":{"version":"8.14.1","profile":"multiplex","http2":true}}
                     """)
         ])
@@ -49,7 +49,7 @@ enum DaemonMethods {
     private static let stats = Method(
         "daemon.stats", role: .observe, "Returns counters and the times of the event loop.",
         """
-        `requests.active`, `requests.tasks` and `transfers.active` are 0 when nothing is under way. `loop` has the lengths of the turns of \
+        `requests.active`, `requests.tasks` and `transfers.active` are 0 when nothing is running. `loop` has the lengths of the turns of \
         the event loop, since the start or since the last call with `reset`: the time between two polls, less the time in which the \
         daemon waited for a processor. `longest_turn_us` above 50,000 or `p999_turn_us` above 20,000 means that something blocked \
         the loop, which is a defect. `reset` requires the role `admin`.
@@ -78,8 +78,8 @@ enum DaemonMethods {
             group(
                 "reachability",
                 """
-                Live watches, looks at the network, those that gave something worth telling, messages of the kernel, times that \
-                it had to throw some away, and looks that failed.
+                Live watches, evaluations of the network, those with a reported change, messages of the kernel, times that the \
+                kernel dropped some, and evaluations that failed.
                 """, ["watches", "evaluations", "changes", "datagrams", "resyncs", "failures"]),
             .required("loop", loop, "The turns of the event loop."),
             group(
@@ -197,7 +197,7 @@ enum DaemonMethods {
     private static let drain = Method(
         "daemon.drain", role: .admin, "Ends the daemon when its requests have finished.",
         """
-        Refuses new requests with 1006 `draining`. Those under way may finish until the deadline, then they are cancelled. \
+        Refuses new requests with 1006 `draining`. Running requests may finish until the deadline; then they are cancelled. \
         Answers at once. A second drain ends the daemon at once. SIGTERM does the same.
         """,
         params: [

@@ -5,12 +5,12 @@ enum EventsMethods {
     static let all: [Method] = [subscribe, unsubscribe, next]
 
     private static let subscribe = Method(
-        "events.subscribe", role: .observe, "Has events sent on this connection.",
+        "events.subscribe", role: .observe, "Subscribes this connection to events.",
         """
         The answer is written before any event of the subscription. Each event is a notification `event`. A subscription \
         keeps its connection open when the client has closed its side for writing. With `since` it continues after an \
-        earlier one: the events in between come first, and none comes twice. A client that does not read loses events, \
-        never answers: see `on_lag`. Only the client that made a request sees its secrets.
+        earlier one: it sends the recorded events after that cursor first, and each event once. A client that does not \
+        read loses events, never answers: see `on_lag`. Only the client that made a request sees its secrets.
         """,
         params: [
             .types, .eventScope, .since,
@@ -19,22 +19,22 @@ enum EventsMethods {
             .optional(
                 "progress_interval_ms", .progressInterval,
                 """
-                The least time between two progress events of one request. Of those that come too early the newest is sent \
-                later, and the last one of an attempt before the attempt's end. 0: all are sent.
+                The least time between two progress events of one request. Of the events within this time only the newest is \
+                sent, when the time is over; the last one of an attempt is sent before the attempt's end. 0: all are sent.
                 """, default: "0"),
             .optional(
                 "on_lag", .choice("drop", "close"),
                 """
-                When more than 8 MiB waits for a client that does not read. `drop`: what waits is dropped, and when the \
-                client reads again, one `lagged` says how much and where; then it goes on. `close`: the subscription \
-                ends with `subscription.closed`.
+                What happens when more than 8 MiB waits for a client that does not read. `drop`: the waiting events are \
+                dropped. When the client reads again, one event `lagged` has the number of dropped events and the cursor \
+                before them, and the subscription continues. `close`: the subscription ends with `subscription.closed`.
                 """, default: "\"drop\""),
         ],
         result: .answer(
             [
                 .required("sub", .string, "The subscription's name, which is in its events."),
-                .required("types", .array(of: .string), "The types that it gets."),
-                .required("cursor", .string, "The place of its first event in the stream of events."),
+                .required("types", .array(of: .string), "The types of its events."),
+                .required("cursor", .string, "The position of its first event in the stream of events."),
             ] + JSONSchema.Member.gap), errors: [.tooManyInFlight],
         examples: [
             .init(
@@ -51,14 +51,14 @@ enum EventsMethods {
 
     private static let unsubscribe = Method(
         "events.unsubscribe", role: .observe, "Ends a subscription of this connection.",
-        "After the answer no event of it follows. One that is not there is no error.",
+        "After the answer no event of it is sent. A name without a subscription is not an error.",
         params: [.required("sub", .string(maxBytes: 64), "The subscription's name.")], result: .stateChange,
         examples: [.init("one", params: #"{"sub":"${sub}"}"#, result: #"{"changed":true,"state":"unsubscribed"}"#)])
 
     private static let next = Method(
         "events.next", role: .observe, "Returns the next events, or waits for one.",
         """
-        The same events for clients that poll: each call begins at the `cursor` of the call before, and the daemon keeps \
+        The same events for clients that poll: each call begins at the `cursor` of the previous call, and the daemon keeps \
         no state. Answers as soon as an event matches, with all that match, or with none after `timeout_ms`. Between two \
         calls events are recorded for `journal_linger_ms`.
         """,
@@ -66,7 +66,8 @@ enum EventsMethods {
             .since, .types, .eventScope,
             .optional("timeout_ms", .integer(0...60_000), "How long to wait.", default: "60000"),
             .optional(
-                "max", .integer(1...10_000), "The most events; fewer come where the line would be too long.",
+                "max", .integer(1...10_000),
+                "The maximum number of events; fewer are returned if the line would be too long.",
                 default: "100"),
         ],
         result: .answer(
@@ -85,11 +86,11 @@ enum EventsMethods {
 extension JSONSchema {
     /// The members of every event, except its subscription.
     static let eventMembers: [Member] = [
-        .required("cursor", .string, "The place in the stream of events."),
+        .required("cursor", .string, "The position in the stream of events."),
         .required("time", .time, "The time of the event."),
         .required("type", .string, "The type of the event."),
-        .optional("session", .string, "The session that it is about."),
-        .optional("request", .string, "The request that it is about."),
+        .optional("session", .string, "The session of the event."),
+        .optional("request", .string, "The request of the event."),
         .optional("client", .string, "The connection that made the request."),
         .optional("attempt", .integer, "The number of the request's attempt, from 1."),
         .required("data", .object([], additional: .allowed), "The members of the type."),

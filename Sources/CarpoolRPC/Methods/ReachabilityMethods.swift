@@ -20,14 +20,14 @@ enum ReachabilityMethods {
         "reachability.get", role: .observe, "Returns whether packets can leave, to public addresses or to one host.",
         """
         Sends nothing: it asks the kernel how it would route a packet. A packet that can leave may still not arrive. The \
-        result explains why a request failed and when to try again; it is no reason not to try.
+        result explains why a request failed and when to retry; do not use it to decide whether to send a request.
         """,
         params: [
             .optional(
                 "fresh", .boolean,
                 """
-                Asks the interfaces first and looks again. The kernel itself may take a second to notice that a cable \
-                was pulled.
+                Whether to query the drivers of the interfaces and evaluate the state again before the answer. Without it, a \
+                pulled cable may be reported a second later.
                 """, default: "false"),
             .optional("host", .string(maxBytes: 255), "A name or an address; the answer has its routes too."),
             .optional("resolve", .boolean, "Whether to resolve a name.", default: "true"),
@@ -48,7 +48,7 @@ enum ReachabilityMethods {
         ])
 
     private static let watch = Method(
-        "reachability.watch", role: .observe, "Has changes of the network sent on this connection.",
+        "reachability.watch", role: .observe, "Subscribes this connection to changes of the network.",
         """
         Each change is an event `reachability.changed` with this `sub`. The answer has the current state, so that no \
         change is missed in between. A client that does not read gets the newest state later, with `lagged`. A \
@@ -60,7 +60,7 @@ enum ReachabilityMethods {
                 "Names or addresses; changes of their routes are reported too.", default: "[]"),
             .optional(
                 "level", .choice("major", "minor"),
-                "`major`: whatever concerns connections. `minor`: details of the same network too.",
+                "`major`: changes that affect connections. `minor`: details of the same network too.",
                 default: "\"major\""),
             .optional(
                 "lost_after_ms", .integer(0...60_000),
@@ -85,7 +85,7 @@ enum ReachabilityMethods {
 
     private static let unwatch = Method(
         "reachability.unwatch", role: .observe, "Ends a watch of this connection.",
-        "After the answer no event of it follows. One that is not there is no error.",
+        "After the answer no event of it is sent. A name without a watch is not an error.",
         params: [.required("sub", .string(maxBytes: 64), "The watch's name.")], result: .stateChange,
         examples: [.init("one", params: #"{"sub":"${sub}"}"#, result: #"{"changed":true,"state":"unsubscribed"}"#)])
 }

@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-// Control of requests under way.
+// Control of running requests.
 extension RequestMethods {
     static let control: [Method] = [resume, suspend, setPriority, cancel, curl]
 
@@ -18,10 +18,10 @@ extension RequestMethods {
         ])
 
     private static let suspend = Method(
-        "request.suspend", role: .submit, "Holds a request up.",
+        "request.suspend", role: .submit, "Pauses a request.",
         """
-        Pauses reading the response until the request is resumed, and starts no new hop; a body that is being sent is sent \
-        to its end. The idle timeout pauses, the resource timeout does not.
+        Stops reading the response until the request is resumed, and starts no new hop; a body that is being sent is sent \
+        completely. The idle timeout pauses, the resource timeout does not.
         """,
         params: [.request], result: .stateChange, errors: [.requestNotFound],
         examples: [
@@ -31,10 +31,10 @@ extension RequestMethods {
         ])
 
     private static let setPriority = Method(
-        "request.set_priority", role: .submit, "Changes how soon a waiting request has its turn.",
+        "request.set_priority", role: .submit, "Changes the priority of a waiting request.",
         """
-        The request is queued after those of its client that have that priority already. A transfer that has begun does \
-        not change, but redirects and retries have the new priority.
+        The request is queued after those of its client that have this priority already. A running transfer does not \
+        change, but redirects and retries have the new priority.
         """,
         params: [
             .request,
@@ -61,7 +61,7 @@ extension RequestMethods {
                 default: "false"),
             .optional(
                 "error", .object([.required("message", .string(maxBytes: 4_096), "The error message, for users.")]),
-                "Why its body is of no use."),
+                "Why the client cannot use the body."),
         ],
         result: .answer([
             .required("changed", .boolean, "Whether the call changed anything; a repetition answers false."),

@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-// Those who read the body of a request of kind `stream`, as it comes.
+// Readers of the body of a request of kind `stream`, while it arrives.
 extension RequestMethods {
     static let streams: [Method] = [read, attach, credit]
 
@@ -16,8 +16,8 @@ extension RequestMethods {
         "request.read", role: .submit, "Reads the next piece of a stream.",
         """
         For clients that poll. A request has one such reader, whichever connections its calls come from; the first call \
-        chooses what it gets. The call waits until there is a piece. An answer with neither data nor `error` nor \
-        `complete` means that the timeout is over: call again. `complete` is in the last answer.
+        chooses its format. The call waits until there is a piece. An answer with neither data nor `error` nor \
+        `complete` means that the timeout has expired: call again. `complete` is in the last answer.
         """,
         params: [
             .request, serializer,
@@ -38,10 +38,10 @@ extension RequestMethods {
         "request.attach", role: .submit, "Sends a stream on this connection while it arrives.",
         """
         Each piece is a notification `request.data`, as long as there is credit: grant more with `request.credit` before \
-        it is used up. The first reader of a stream gets all of it, a later one gets what arrives after it was attached. \
+        it is used up. The first reader of a stream receives all of it, a later one the bytes that arrive after it was attached. \
         Nothing is dropped: when a reader is 1 MiB behind, reading from the origin pauses, and other readers of the same \
         request wait. The reader keeps its connection open when the client has closed its side for writing, and ends with \
-        the connection; what it was not sent stays for the next reader.
+        the connection; bytes that it has not received stay for the next reader.
         """,
         params: [
             .request, serializer,
@@ -60,7 +60,7 @@ extension RequestMethods {
         ])
 
     private static let credit = Method(
-        "request.credit", role: .submit, "Lets more of a stream be sent.",
+        "request.credit", role: .submit, "Grants credit to the readers of a stream.",
         """
         Credit is counted in bytes of the stream, as in `size_bytes` of the notifications. A record that is larger than \
         the rest of the credit is sent whole, and counts whole. The call is served even if the connection has too many \

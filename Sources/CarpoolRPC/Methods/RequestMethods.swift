@@ -51,8 +51,8 @@ enum RequestMethods {
         ])
 
     private static let get = Method(
-        "request.get", role: .submit, "Returns the present record of a request.",
-        "Never waits. The record of a running request has its id and state, that of a finished one everything.",
+        "request.get", role: .submit, "Returns the current record of a request.",
+        "Never waits. The record of a running request has its name and state; the record of a finished one is complete.",
         params: [.request], result: .record, errors: [.requestNotFound],
         examples: [.init("one that is over", params: #"{"request":"${request}"}"#, result: RecordExamples.finished)])
 
@@ -74,7 +74,7 @@ enum RequestMethods {
 
     private static let response = Method(
         "request.response", role: .submit,
-        "Returns the whole record, with new values of the body if `serialize` asks for them.",
+        "Returns the whole record, with new values of the body if the call has `serialize`.",
         """
         Waits like `request.wait`, and returns everything: what each attempt sent, with its fields, the responses, and the \
         timeline. With `serialize` it makes values of the stored body, any number of times; nothing is sent again. After a \
@@ -110,7 +110,7 @@ enum RequestMethods {
     private static let list = Method(
         "request.list", role: .submit, "Lists requests, the oldest first.",
         """
-        Lists requests under way and those that are kept. `mine`: those of the same client; `all`: those of the same user, \
+        Lists running requests and finished ones that are still stored. `mine`: those of the same client; `all`: those of the same user, \
         and for an administrator those of all users. A page has at most `limit` requests, and fewer if the line would be \
         too long; while `next` is not null, call again with it.
         """,

@@ -101,7 +101,7 @@ enum SessionMethods {
     private static let invalidate = Method(
         "session.invalidate", role: .submit, "Ends a session.",
         """
-        It accepts no more requests, and its name is free again. Requests under way finish, or are cancelled. `default` \
+        It accepts no more requests, and its name is free again. Running requests finish, or are cancelled. `default` \
         cannot be invalidated.
         """,
         params: [

@@ -5,7 +5,7 @@ enum StreamMethods {
     static let all: [Method] = [open, write, read, closeWrite, close]
 
     private static let stream = JSONSchema.Member.required(
-        "stream", .string(maxBytes: 64), "The stream's name, as `stream.open` gave it.")
+        "stream", .string(maxBytes: 64), "The stream's name, from `stream.open`.")
 
     private static let open = Method(
         "stream.open", role: .submit, "Connects a raw stream of bytes.",
@@ -28,7 +28,7 @@ enum StreamMethods {
         ],
         result: .answer([
             .required("stream", .string, "The stream's name."),
-            .required("host", .string, "The host, as it was asked for."),
+            .required("host", .string, "The host of the call."),
             .required("port", .integer, "The port."),
             .required("tls", .boolean, "Whether TLS is used."),
         ]),
@@ -47,7 +47,7 @@ enum StreamMethods {
         "stream.write", role: .submit, "Sends bytes.",
         """
         Answers when the bytes are accepted, which waits while 256 KiB are not sent. A client that writes each piece after \
-        the answer to the one before sends as fast as the peer reads. Four calls may wait at a time.
+        the answer to the previous one sends as fast as the peer reads. Four calls may wait at a time.
         """,
         params: [
             stream,
@@ -68,7 +68,7 @@ enum StreamMethods {
     private static let read = Method(
         "stream.read", role: .submit, "Receives bytes.",
         """
-        Waits until there are bytes. An answer without bytes means that the timeout is over or, with `eof`, that the peer \
+        Waits until there are bytes. An answer without bytes means that the timeout has expired or, with `eof`, that the peer \
         has closed its side. One call may wait at a time.
         """,
         params: [
@@ -101,7 +101,7 @@ enum StreamMethods {
 
     private static let close = Method(
         "stream.close", role: .submit, "Ends a stream.",
-        "At once, whatever has not been sent or read; TLS says so to the peer. One that is not there is no error.",
+        "Closes at once and drops unsent and unread bytes; with TLS the peer receives close_notify. A name without a stream is not an error.",
         params: [stream], result: .stateChange,
         examples: [.init("one", params: #"{"stream":"${raw}"}"#, result: #"{"changed":true,"state":"closed"}"#)])
 }

@@ -58,12 +58,12 @@ extension AnyParameter {
         "kind", .choice("data", "upload", "download", "stream"),
         """
         `data`: the record holds the response's body. `upload`: the same, with the events of uploads. `download`: the body \
-        goes to a file. `stream`: readers get the body as it arrives: see `request.read` and `request.attach`.
-        """, otherwise: "`upload` if the body is `stream`, `multipart`, `fd` or `callback`, else `data`")
+        goes to a file. `stream`: readers receive the body as it arrives: see `request.read` and `request.attach`.
+        """, otherwise: "`upload` if the body is `stream`, `multipart`, `fd` or `callback`, otherwise `data`")
     /// Where a download goes.
     public static let destination = Parameter<JSON>(
         "destination", .destination, "Where a download is stored.",
-        otherwise: "the place in `resume_data`, else a file of the spool")
+        otherwise: "the destination in `resume_data`, otherwise a file of the spool")
     /// The token of an earlier download.
     public static let resumeData = Parameter<String>(
         "resume_data", .string(maxBytes: 98_304),
@@ -92,7 +92,7 @@ extension AnyParameter {
     public static let responseBody = Parameter<String>(
         "response_body", .choice("auto", "inline", "file"),
         """
-        `auto`: inline if it fits the line, else a file. `inline`: the same, for callers without a file system: \
+        `auto`: inline if it fits the line, otherwise a file. `inline`: the same, for callers without a file system: \
         read a larger one with `body.read`. `file`: always a file.
         """, default: "auto")
     /// Whether the body is hashed.
@@ -112,10 +112,10 @@ extension AnyParameter {
         "priority", .priority,
         """
         The order among requests that wait for the same origin: `high` before `normal` before `low`; the lower ones still \
-        get a share of the connections.
+        receive a share of the connections.
         """, default: "normal")
 
-    // MARK: Who hears of it
+    // MARK: Its events and its name
 
     /// The subscription to its events.
     public static let events = Parameter<JSON>(

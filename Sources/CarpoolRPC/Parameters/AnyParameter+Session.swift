@@ -12,7 +12,10 @@ extension AnyParameter {
     public static let languages = Parameter<JSON>(
         "languages", .array(of: .string(maxBytes: 35), count: 0...6),
         "The values of `Accept-Language`, the preferred one first: `de-AT`, `en` or `*`.", default: "[\"en\"]")
-    /// Whether nothing is kept on disk.
+    /// Whether the session is ephemeral. Stored and returned; nothing else depends on it, as no session keeps cookies,
+    /// caches or credentials on disk.
     public static let ephemeral = Parameter<Bool>(
-        "ephemeral", .boolean, "Whether the session keeps all of its data in memory alone.", default: false)
+        "ephemeral", .boolean,
+        "Stored and returned by `session.get`; it has no other effect yet. No session stores cookies, caches or credentials on disk.",
+        default: false)
 }

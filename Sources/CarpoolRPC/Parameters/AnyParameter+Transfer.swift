@@ -70,8 +70,8 @@ extension AnyParameter {
         "max_body_bytes", .integer(0...Int64.max),
         """
         The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with \
-        `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, else as soon as it \
-        is exceeded. A download counts the bytes that it resumes from, and its partial file is removed.
+        `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, otherwise as soon as the \
+        limit is exceeded. A download counts the bytes that it resumes from, and its partial file is removed.
         """, otherwise: "no limit", isInherited: true)
 }
 

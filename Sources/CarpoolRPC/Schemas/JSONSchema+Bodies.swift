@@ -27,7 +27,8 @@ extension JSONSchema {
                     "The number of bytes. Default: to the end; without it HTTP/1.1 sends a pipe or a socket in chunks."),
             ]),
             .object([
-                .required("callback", bodyCallback, "Asks a client, as `callback.body`, each time the body is needed.")
+                .required(
+                    "callback", bodyCallback, "A client returns the body each time it is needed, see `callback.body`.")
             ]),
             .object([
                 .required(

@@ -8,7 +8,7 @@ extension JSONSchema {
     static let destinationOptions: [Member] = [
         .optional(
             "remove_previous", .boolean,
-            "Whether an existing file is replaced, atomically. Else the request fails with EEXIST, and the file stays.",
+            "Whether an existing file is replaced, atomically. If not, the request fails with EEXIST, and the file stays.",
             default: "false"),
         .optional("create_directories", .boolean, "Whether missing directories are created.", default: "false"),
         .optional(
@@ -22,7 +22,7 @@ extension JSONSchema {
         destinationOptions + [
             .optional(
                 "validate_before_move", .boolean,
-                "Whether the response is validated before the file is moved to its place. Else an error page may replace a good file.",
+                "Whether the response is validated before the file is moved to its destination. If not, an error page may replace a good file.",
                 default: "true")
         ]
 
@@ -36,11 +36,15 @@ extension JSONSchema {
                 [
                     .required(
                         "directory", path,
-                        "The absolute path of a directory. The response names the file: `Content-Disposition`, else its URL."
+                        "The absolute path of a directory. The response names the file: `Content-Disposition`, or else its URL."
                     )
                 ] + placement),
             .object(
-                [.required("callback", destinationCallback, "Asks a client, as `callback.destination`.")] + placement)
+                [
+                    .required(
+                        "callback", destinationCallback, "A client returns the destination, see `callback.destination`."
+                    )
+                ] + placement)
         ))
 
     /// A client that chooses the destination of a download.

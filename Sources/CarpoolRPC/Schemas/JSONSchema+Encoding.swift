@@ -16,7 +16,8 @@ extension JSONSchema {
     private static let formMembers: [Member] = [
         .optional(
             "destination", .choice("method_dependent", "query", "body"),
-            "`method_dependent`: the query for GET, HEAD and DELETE, else the body.", default: "\"method_dependent\""),
+            "`method_dependent`: the query for GET, HEAD and DELETE, the body for all other methods.",
+            default: "\"method_dependent\""),
         .optional(
             "sort", .choice("pairs", "keys", "given"),
             """

@@ -69,6 +69,6 @@ extension JSONSchema.Member {
         .optional(
             "gap", .constant(true),
             "The cursor is of another run of the daemon, or older than the journal: events are missing."),
-        .optional("snapshot", .eventSnapshot, "The present state, at a gap or on demand."),
+        .optional("snapshot", .eventSnapshot, "The current state, at a gap or with `snapshot`."),
     ]
 }

@@ -33,7 +33,8 @@ extension JSONSchema {
             ]),
             .object([.required("compress", .compress, "Compresses the request's body.")]),
             .object([
-                .required("callback", .interceptorCallback, "Asks a client, as `callback.adapt` and `callback.retry`.")
+                .required(
+                    "callback", .interceptorCallback, "A client decides, see `callback.adapt` and `callback.retry`.")
             ])))
 
     private static let setHeader = JSONSchema.object([
@@ -41,7 +42,7 @@ extension JSONSchema {
         .required("value", .string(maxBytes: 16_384), "Its value."),
         .optional(
             "mode", .choice("replace", "append", "if_absent"),
-            "What happens to present fields of that name.", default: "\"replace\""),
+            "What happens to existing fields with this name.", default: "\"replace\""),
     ])
 
     private static let rewrite = JSONSchema.object([
@@ -71,7 +72,7 @@ extension JSONSchema {
             default: "[\"DELETE\",\"GET\",\"HEAD\",\"OPTIONS\",\"PUT\",\"TRACE\"]"),
         .optional(
             "respect_retry_after", .boolean,
-            "Whether retries wait as long as `Retry-After` asks for, in seconds or as a date.",
+            "Whether retries wait as long as `Retry-After` says, in seconds or as a date.",
             default: "false"),
         .optional(
             "jitter", .number,
@@ -79,7 +80,7 @@ extension JSONSchema {
             default: "0"),
         .optional(
             "max_delay_ms", .integer(0...2_592_000_000),
-            "The longest delay, also if `Retry-After` asks for more. Default: 30 days."),
+            "The longest delay, also if `Retry-After` is longer. Default: 30 days."),
     ]
 
     private static let retryPolicy = JSONSchema.object(
@@ -93,7 +94,7 @@ extension JSONSchema {
             .optional(
                 "codes", .array(of: .oneOf(.string(maxBytes: 64), .integer(-10_000 ... -1)), count: 0...100),
                 """
-                The failures of the network that are worth another try, by the name of the URL error, such as \
+                The failures of the network that are retried, by the name of the URL error, such as \
                 `timed_out`, or by its number, such as -1001. Default: temporary failures.
                 """),
             .optional(
@@ -146,7 +147,7 @@ extension JSONSchema {
                     "Header fields for the token endpoint."),
             ] + credentials),
         .object(
-            [.required("callback", .refresherCallback, "Asks a client, as `callback.refresh`.")]
+            [.required("callback", .refresherCallback, "A client returns the credential, see `callback.refresh`.")]
                 + credentials))
 
     private static let credentials: [Member] = [
@@ -155,7 +156,7 @@ extension JSONSchema {
             "The first credential. Without one every request fails until `session.set_credential`.", default: "null"),
         .optional(
             "refresh_before_ms", .integer(0...2_592_000_000),
-            "Refreshes a credential that is valid for less than this time before it is used; at most a tenth of its lifetime.",
+            "Refreshes a credential before use if it is valid for less than this time; at most a tenth of its lifetime.",
             default: "300000"),
         .optional(
             "window",

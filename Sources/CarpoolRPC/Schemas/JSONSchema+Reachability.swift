@@ -76,7 +76,7 @@ extension JSONSchema {
         .optional("interface", .string, "The interface of the default route."),
         .required("interfaces", .array(of: interface), "All interfaces; those that traffic leaves by come first."),
         .optional("truncated", .constant(true), "There were more interfaces or addresses than fit the line."),
-        .required("gateways", .array(of: .string), "The machines that traffic to the world is handed to."),
+        .required("gateways", .array(of: .string), "The addresses of the gateways of the default routes."),
         .required("supports_ipv4", .boolean, "Whether IPv4 can be used."),
         .required("supports_ipv6", .boolean, "Whether IPv6 can be used."),
         .required("supports_dns", .boolean, "Whether packets to a name server can leave."),

@@ -96,10 +96,10 @@ extension JSONSchema {
             .optional(
                 "curl",
                 .answer([
-                    .required("code", .integer, "libcurl's number of the error."),
+                    .required("code", .integer, "libcurl's error code."),
                     .optional("text", .string, "libcurl's text."),
                 ]), "libcurl's error."),
-            .optional("errno", .integer, "The number of the system's error."),
+            .optional("errno", .integer, "The kernel's error number, see errno(3)."),
             .optional(
                 "details", .map(of: .any),
                 "More about the failure, by name: numbers, texts, lists of texts, and causes, which are errors too."

@@ -12,7 +12,7 @@ extension JSONSchema {
                 .optional("modify", redirectModification, "Follows, with these changes to each redirected request."),
                 .optional(
                     "callback", redirectCallback,
-                    "Asks a client each time, as `callback.redirect`. Not together with `modify`."),
+                    "A client decides about each redirect, see `callback.redirect`. Not together with `modify`."),
                 .optional(
                     "max_hops", .integer(0...64), "The most redirects to follow; one more fails the request.",
                     default: "16"),
@@ -21,18 +21,18 @@ extension JSONSchema {
                     "Whether 301, 302 and 303 keep method and body, as 307 and 308 do.", default: "false"),
                 .optional(
                     "keep_authorization", .choice("never", "same_origin", "always"),
-                    "Which origins get `Authorization`: `same_origin` removes it for other origins.",
+                    "Which origins receive `Authorization`: `same_origin` removes it for other origins.",
                     default: "\"same_origin\""),
                 .optional(
                     "allow_downgrade", .boolean,
-                    "Whether a redirect from https to http is followed; else it fails the request.",
+                    "Whether a redirect from https to http is followed; if not, it fails the request.",
                     default: "false"),
                 .optional(
                     "strip_headers", headerNames,
                     "More headers to remove for other origins, besides those with the names of secrets."),
                 .optional(
                     "keep_headers", headerNames,
-                    "Headers with the names of secrets that every origin gets; not `Authorization`."),
+                    "Headers with the names of secrets that every origin receives; not `Authorization`."),
             ])))
 
     /// The changes to a redirected request.

@@ -18,7 +18,7 @@ extension JSONSchema {
         .oneOf(
             .boolean.described(
                 """
-                true: the status is 200 to 299, and the type of the body is one that the request's `Accept` asks for. \
+                true: the status is 200 to 299, and the type of the body is one that the request's `Accept` names. \
                 false: any response is acceptable.
                 """),
             .array(of: validator, count: 0...maximumValidators).described(
@@ -38,7 +38,7 @@ extension JSONSchema {
                 one that names no type passes where `*/*` is acceptable.
                 """)
         ]),
-        .object([.required("callback", .validatorCallback, "Asks a client, as `callback.validate`.")]))
+        .object([.required("callback", .validatorCallback, "A client decides, see `callback.validate`.")]))
 
     /// The values that are made of a body.
     static let serialization = JSONSchema.named(
@@ -59,9 +59,9 @@ extension JSONSchema {
             .optional(
                 "encoding", .choice(encodings),
                 """
-                Only for `string`. Default: the response's `charset` if it names a form of Unicode or ISO-8859-1, else \
+                Only for `string`. Default: the response's `charset` if it names a form of Unicode or ISO-8859-1, otherwise \
                 ISO-8859-1. \
-                `auto`: a byte order mark, then the `charset`, then UTF-8 if it is valid, else ISO-8859-1.
+                `auto`: a byte order mark, then the `charset`, then UTF-8 if it is valid, then ISO-8859-1.
                 """),
             .optional(
                 "empty_methods", .array(of: .string(maxBytes: 64), count: 0...maximumEntries),
@@ -73,13 +73,16 @@ extension JSONSchema {
                 "preprocess",
                 .oneOf(
                     .choice("google_xssi"),
-                    .object([.required("callback", .serializerCallback, "Asks a client, as `callback.preprocess`.")])),
+                    .object([
+                        .required(
+                            "callback", .serializerCallback, "A client returns the bytes, see `callback.preprocess`.")
+                    ])),
                 """
                 A change of the bytes before serialization. `google_xssi` removes a first line `)]}',`. Default: none. An \
                 empty body is not preprocessed.
                 """),
         ]),
-        .object([.required("callback", .serializerCallback, "Asks a client, as `callback.serialize`.")]))
+        .object([.required("callback", .serializerCallback, "A client returns the value, see `callback.serialize`.")]))
 
     private static let kinds: [StaticString] = ["data", "string", "json", "plist", "none"]
 

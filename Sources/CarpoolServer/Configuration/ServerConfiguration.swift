@@ -57,14 +57,14 @@ public struct ServerConfiguration: Equatable, Sendable {
                         "Whether connections are made for clients in another root, mount, network or user namespace."
                     ),
                 ]),
-                "Who may speak to the daemon, and what for."),
+                "Who may connect to the daemon, and with which role."),
             .init("log_level", .choice("error", "warning", "info", "debug"), "How much is logged."),
             .init(
                 "idle_exit_ms", .integer(0...2_592_000_000),
-                "How long an idle daemon stays that was started on demand; 0: for ever."),
-            .init("drain_ms", .integer(0...3_600_000), "How long a drain waits."),
-            .init("http2", .boolean, "Whether HTTP/2 may be spoken."),
-            .init("reachability", ReachabilitySettings.schema, "How the network is watched."),
+                "How long a daemon that was started on demand stays idle before it exits; 0: it does not exit."),
+            .init("drain_ms", .integer(0...3_600_000), "The default deadline of a drain."),
+            .init("http2", .boolean, "Whether HTTP/2 may be used."),
+            .init("reachability", ReachabilitySettings.schema, "How reachability is monitored."),
         ])
 
     /// Reads a file; without a file the defaults apply. May block, as the file system does.

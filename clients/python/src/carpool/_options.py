@@ -32,11 +32,11 @@ class RequestOptions(PythonOptions, total=False):
     """The session that the request belongs to. Default: "default"."""
     kind: Literal["data", "upload", "download", "stream"] | None
     """`data`: the record holds the response's body. `upload`: the same, with the events of uploads. `download`: the
-    body goes to a file. `stream`: readers get the body as it arrives: see `request.read` and `request.attach`.
-    Default: upload if the body is stream, multipart, fd or callback, else data.
+    body goes to a file. `stream`: readers receive the body as it arrives: see `request.read` and
+    `request.attach`. Default: upload if the body is stream, multipart, fd or callback, otherwise data.
     """
     destination: str | Mapping[str, Any] | None
-    """Where a download is stored. Default: the place in resume_data, else a file of the spool."""
+    """Where a download is stored. Default: the destination in resume_data, otherwise a file of the spool."""
     resume_data: str | None
     """The token of an earlier download that this one continues, from its record or from an event. Default: none."""
     cancel_on_stream_error: bool | None
@@ -71,7 +71,7 @@ class RequestOptions(PythonOptions, total=False):
     """
     priority: Literal["high", "normal", "low"] | None
     """The order among requests that wait for the same origin: `high` before `normal` before `low`; the lower ones
-    still get a share of the connections. Default: "normal".
+    still receive a share of the connections. Default: "normal".
     """
     connect_timeout_ms: int | None
     """The longest time to resolve, connect and agree on TLS. Default: the session's."""
@@ -90,8 +90,8 @@ class RequestOptions(PythonOptions, total=False):
     max_ratio: int | None
     """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: the session's."""
     response_body: Literal["auto", "inline", "file"] | None
-    """`auto`: inline if it fits the line, else a file. `inline`: the same, for callers without a file system: read a
-    larger one with `body.read`. `file`: always a file. Default: "auto".
+    """`auto`: inline if it fits the line, otherwise a file. `inline`: the same, for callers without a file system:
+    read a larger one with `body.read`. `file`: always a file. Default: "auto".
     """
     sha256: bool | None
     """Whether the record has the SHA-256 of the body as it is in the record or the file. Default: false."""
@@ -110,9 +110,9 @@ class RequestOptions(PythonOptions, total=False):
     """Labels for `request.list`. Default: {}."""
     max_body_bytes: int | None
     """The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with
-    `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, else as soon as
-    it is exceeded. A download counts the bytes that it resumes from, and its partial file is removed. Default:
-    the session's.
+    `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, otherwise as
+    soon as the limit is exceeded. A download counts the bytes that it resumes from, and its partial file is
+    removed. Default: the session's.
     """
 
 
@@ -124,7 +124,9 @@ class SessionOptions(TypedDict, total=False):
     languages: Sequence[str]
     """The values of `Accept-Language`, the preferred one first: `de-AT`, `en` or `*`. Default: ["en"]."""
     ephemeral: bool
-    """Whether the session keeps all of its data in memory alone. Default: false."""
+    """Stored and returned by `session.get`; it has no other effect yet. No session stores cookies, caches or
+    credentials on disk. Default: false.
+    """
     start: Literal["immediate", "manual"]
     """When a request starts. `immediate`: at once. `manual`: with `request.resume`. Default: "immediate"."""
     setup: Literal["lazy", "eager"]
@@ -159,7 +161,7 @@ class SessionOptions(TypedDict, total=False):
     """The most decoded bytes per received byte, once more than 1 MiB is decoded. Default: 200."""
     max_body_bytes: int
     """The most bytes of the response's body, decoded; 0 accepts no body. A larger one fails the request with
-    `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, else as soon as
-    it is exceeded. A download counts the bytes that it resumes from, and its partial file is removed. Default: no
-    limit.
+    `response_too_large`: before the body if `Content-Length` says so and the body is not encoded, otherwise as
+    soon as the limit is exceeded. A download counts the bytes that it resumes from, and its partial file is
+    removed. Default: no limit.
     """
