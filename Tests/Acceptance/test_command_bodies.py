@@ -63,7 +63,7 @@ def test_a_download_that_broke_off_goes_on(run: Run, origin: ScriptedOrigin, tmp
     first = run("get", "-o", "out", url)
     assert first.returncode == TRANSFER_FAILED
     assert b"network_connection_lost" in first.stderr
-    assert b"hint: -C - goes on from here" in first.stderr
+    assert b"hint: use -C - to resume" in first.stderr
     assert not (tmp_path / "out").exists()
     assert (tmp_path / ".out.carpool-resume").stat().st_mode & 0o777 == 0o600
     assert run("get", "-C", "-", "-o", "out", url).returncode == OK

@@ -63,7 +63,7 @@ struct DownloadRunner {
             try Outcome(record, request).check()
         } catch {
             var failure = error
-            if left != nil { failure.hint = "-C - goes on from here" }
+            if left != nil { failure.hint = "use -C - to resume" }
             throw failure
         }
         pending.dismiss()

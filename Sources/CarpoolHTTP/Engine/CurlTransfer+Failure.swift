@@ -53,7 +53,7 @@ extension CurlTransfer {
             case .queue: "not begun within \(request.queueTimeoutMilliseconds ?? 0) ms"
             case .connect: "no connection within \(request.connectTimeoutMilliseconds) ms"
             case .idle: "not a byte for \(request.idleTimeoutMilliseconds) ms"
-            case .body: "nobody gave more of the request's body for \(request.idleTimeoutMilliseconds) ms"
+            case .body: "no more of the request's body was available for \(request.idleTimeoutMilliseconds) ms"
             case .resource: "not done within \(request.resourceTimeoutMilliseconds) ms"
             }
         let waited = wait

@@ -54,7 +54,7 @@ extension SessionError {
         case .disconnected, .error: nil
         case .invalidAnswer: "see the page of this callback for the answers that it may have"
         case .tooMany:
-            "answer sooner, have fewer requests under way, or raise limits.\(limit?.name ?? "callbacks_per_connection")"
+            "answer sooner, run fewer requests at a time, or raise limits.\(limit?.name ?? "callbacks_per_connection")"
         }
     }
 }

@@ -44,7 +44,7 @@ struct Dispatcher {
         guard let entry = entries[request.method] else { return refuse(catalogue.methodNotFound(request.method)) }
         if isDuplicate, let id = request.id { return refuse(.duplicateID(id)) }
         if underWay >= limit, !Dispatcher.alwaysServed.contains(request.method) {
-            return refuse(.tooManyInFlight(limit: limit))
+            return refuse(.tooManyInFlight("running calls", limit: limit))
         }
         guard client.role >= entry.method.role else {
             return refuse(.forbidden(method: request.method, role: entry.method.role.rawValue))

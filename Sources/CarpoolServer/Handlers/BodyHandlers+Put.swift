@@ -9,7 +9,7 @@ extension BodyHandlers {
         guard let feed = entry.request.feed else {
             throw .wrongState(
                 request: entry.request.id, state: entry.request.state.rawValue,
-                expected: "under way, with a body that is a stream")
+                expected: "a request that is running and has the body {\"stream\": true}")
         }
         let bytes = try BodyHandlers.piece(in: call.params)
         let token = feed.put(
@@ -50,10 +50,10 @@ extension BodyHandlers {
         case .over:
             .wrongState(
                 request: request.id, state: request.isFinished ? request.state.rawValue : "done with its body",
-                expected: "under way")
+                expected: "a request that still sends its body")
         case .ended:
             .wrongState(request: request.id, state: "given its last piece", expected: "still given its body")
-        case .tooManyWaiting(let count): .tooManyInFlight(limit: count)
+        case .tooManyWaiting(let count): .tooManyInFlight("waiting calls of body.put", limit: count)
         case .gap(let expected):
             .invalidParams(
                 path: "params.offset", message: "bytes are missing from \(expected) on", expected: "0 to \(expected)")

@@ -45,7 +45,7 @@ struct BodyHandlers {
         files.run(for: Spool.share(of: call.client.identity), work) { result in
             switch result {
             case .success(let value): then(value)
-            case .failure: call.fail(.tooManyInFlight(limit: requests.limits.callsPerConnection))
+            case .failure: call.fail(.tooManyInFlight("running calls", limit: requests.limits.callsPerConnection))
             }
         }
     }
@@ -56,7 +56,7 @@ struct BodyHandlers {
             throw .invalidRequest("a descriptor cannot be passed with a batch")
         }
         guard call.client.limits.takesDescriptors else {
-            throw .tooManyInFlight(limit: requests.limits.descriptorsPerConnection)
+            throw .tooManyInFlight("descriptors to pass", limit: requests.limits.descriptorsPerConnection)
         }
         let body = try body(of: id, for: call.client)
         // A body in the daemon's memory is closed on the thread that made it.
@@ -75,7 +75,7 @@ struct BodyHandlers {
     private func pass(_ file: WorkerFile, size: Int64, to call: Call) {
         // Others may have been passed meanwhile.
         guard call.client.limits.takesDescriptors else {
-            return call.fail(.tooManyInFlight(limit: requests.limits.descriptorsPerConnection))
+            return call.fail(.tooManyInFlight("descriptors to pass", limit: requests.limits.descriptorsPerConnection))
         }
         call.passedDescriptor = file
         call.answer { writer in

@@ -29,7 +29,7 @@ struct RawStreamHandlers {
         let session = try sessions.session(call.params["session"], of: client).configuration
         let trust = try trust(call, files) ?? session.trust
         guard client.resources.rawStreams.count < configuration.limits.rawStreamsPerConnection else {
-            throw .tooManyInFlight(limit: configuration.limits.rawStreamsPerConnection)
+            throw .tooManyInFlight("raw streams", limit: configuration.limits.rawStreamsPerConnection)
         }
         let (host, port) = (call.params["host"]?.string ?? "", call.params["port"]?.int ?? 0)
         let isTLS = call.params["tls"]?.bool ?? true
@@ -52,7 +52,7 @@ struct RawStreamHandlers {
         entry.ticket = try ticket(for: client)
         guard
             let stream = streams.rawStreamPool.open(url, trust: trust, timeoutMilliseconds: timeout, delegate: entry)
-        else { throw .tooManyInFlight(limit: streams.rawStreamPool.count) }
+        else { throw .tooManyInFlight("raw streams", limit: streams.rawStreamPool.count) }
         client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
         return .pending

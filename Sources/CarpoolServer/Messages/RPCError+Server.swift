@@ -3,7 +3,7 @@ internal import CarpoolRPC
 // Errors that only the daemon returns.
 extension RPCError {
     static func tooManySubscriptions(limit: Int) -> RPCError {
-        RPCError(.tooManyInFlight, "more than \(limit) subscriptions on one connection")
+        RPCError(.tooManyInFlight, "the connection has reached its limit of \(limit) subscriptions")
     }
 
     static func tooManySessions(_ refusal: Quota.Refusal) -> RPCError {
@@ -17,7 +17,7 @@ extension RPCError {
     static func tooManyToClose() -> RPCError {
         RPCError(
             .tooManyInFlight,
-            "too many descriptors that this user has passed cannot be closed: a disk, or a socket with SO_LINGER, holds their close(2)"
+            "too many descriptors of this user are still being closed: a disk, or a socket with SO_LINGER, delays close(2)"
         )
     }
 
@@ -32,7 +32,7 @@ extension RPCError {
     static func tooManyStreamReaders(ofConnection limit: Int) -> RPCError {
         RPCError(
             .tooManyInFlight,
-            "your connection has as many as may be, \(limit) (limits.stream_readers_per_connection): readers of streams"
+            "your connection has reached its limit of \(limit) readers of streams (limits.stream_readers_per_connection)"
         )
         .with("limit_name", "stream_readers_per_connection").with("limit", .integer(limit))
     }
@@ -42,13 +42,14 @@ extension RPCError {
     }
 
     static func tooManyRequests(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.queueFull, refusal, "requests that are not over").with("limit", .integer(refusal.value))
+        overQuota(.queueFull, refusal, "unfinished requests").with("limit", .integer(refusal.value))
     }
 
     static func tooManyRequestBytes(_ refusal: Quota.Refusal) -> RPCError {
         overQuota(
             .queueFull, refusal,
-            "bytes in requests that are not over, with their bodies and fields; a body in a file or a descriptor takes none"
+            "bytes in unfinished requests, with their bodies and fields",
+            advice: "; a body in a file or a descriptor takes none"
         )
         .with("limit_bytes", .integer(refusal.value))
     }
@@ -56,20 +57,23 @@ extension RPCError {
     static func tooManySessionBytes(_ refusal: Quota.Refusal) -> RPCError {
         overQuota(
             .queueFull, refusal,
-            "bytes in configurations of sessions; invalidate those that are not needed, and dismiss their finished requests"
+            "bytes in configurations of sessions",
+            advice: "; invalidate unused sessions, and dismiss their finished requests"
         )
         .with("limit_bytes", .integer(refusal.value))
     }
 
     /// Makes an error that names the limit and its holder.
-    private static func overQuota(_ kind: RPCErrorKind, _ refusal: Quota.Refusal, _ what: String) -> RPCError {
+    private static func overQuota(
+        _ kind: RPCErrorKind, _ refusal: Quota.Refusal, _ what: String, advice: String = ""
+    ) -> RPCError {
         let holder =
             switch refusal.holder {
-            case .client: "your client has"
-            case .user: "your user has"
-            case .everyone: "all users together have"
+            case .client: "your client has reached its"
+            case .user: "your user has reached its"
+            case .everyone: "all users together have reached their"
             }
-        return RPCError(kind, "\(holder) as many as may be, \(refusal.value) (limits.\(refusal.limit)): \(what)")
+        return RPCError(kind, "\(holder) limit of \(refusal.value) \(what) (limits.\(refusal.limit))\(advice)")
             .with("limit_name", refusal.limit).with("holder", refusal.holder.rawValue)
     }
 

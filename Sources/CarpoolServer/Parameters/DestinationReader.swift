@@ -82,7 +82,7 @@ struct DestinationReader {
                 let isTaken = reason.code == EWOULDBLOCK
                 throw .cannotOpen(
                     path: path, errno: Int(reason.code),
-                    reason: isTaken ? "another request goes on with it" : reason.reason)
+                    reason: isTaken ? "another request resumes it" : reason.reason)
             }
         }
     }

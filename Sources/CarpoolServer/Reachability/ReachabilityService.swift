@@ -24,7 +24,7 @@ final class ReachabilityService {
         manager = NetworkReachabilityManager(loop: loop, configuration: settings.manager)
         resolver = NameResolver(loop: loop)
         manager.onUnavailable = { error in
-            log.write(.warning, "the state of the network cannot be heard", [("error", error.description)])
+            log.write(.warning, "the state of the network cannot be observed", [("error", error.description)])
         }
     }
 

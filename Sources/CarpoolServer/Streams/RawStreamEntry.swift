@@ -65,7 +65,7 @@ final class RawStreamEntry {
     func write(_ bytes: [UInt8], _ call: any Responder) throws(RPCError) {
         let stream = try connected()
         guard writing.count < RawStreamEntry.maximumWriting else {
-            throw .tooManyInFlight(limit: RawStreamEntry.maximumWriting)
+            throw .tooManyInFlight("waiting calls of stream.write", limit: RawStreamEntry.maximumWriting)
         }
         let before = stream.acceptedBytes
         stream.write(bytes)

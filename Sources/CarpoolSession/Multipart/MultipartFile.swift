@@ -24,14 +24,15 @@ struct MultipartFile: Sendable {
     func open(closer: WorkerFile.Closer?) throws(SessionError) -> Opened {
         let last = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) } ?? path
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-            throw .multipart("body_part_url_invalid", "is no absolute path", path)
+            throw .multipart("body_part_url_invalid", "is not an absolute path", path)
         }
         let name = fileName ?? last
         let type = FileType.of(name: name)
         if fileName == nil, givenType == nil {
             guard type.hasExtension else {
                 throw .multipart(
-                    "body_part_filename_invalid", "has no name with an extension; give file_name and content_type", path
+                    "body_part_filename_invalid", "has a name without an extension; set file_name and content_type",
+                    path
                 )
             }
         }
@@ -51,16 +52,16 @@ struct MultipartFile: Sendable {
     private static func failure(_ failure: RegularFile.Failure, _ path: String) -> SessionError {
         let code = failure.reason.code
         return switch failure {
-        case .unreachable where code == ENOENT: .multipart("body_part_file_not_reachable", "is not there", path)
+        case .unreachable where code == ENOENT: .multipart("body_part_file_not_reachable", "does not exist", path)
         case .unreachable:
             .multipart("body_part_file_not_reachable_with_error", "cannot be reached", path, code)
         case .ofThisProcess:
             .multipart(
                 "body_part_file_size_not_available",
-                "would be the daemon's own file or one of /proc; pass a descriptor, or name another file", path)
+                "is a file of the daemon or of /proc; pass a descriptor, or name another file", path)
         case .notRegular where code == EISDIR: .multipart("body_part_file_is_directory", "is a directory", path)
         case .notRegular:
-            .multipart("body_part_file_size_not_available", "is a pipe, a socket or a device, of no size", path)
+            .multipart("body_part_file_size_not_available", "is a pipe, a socket or a device, which has no size", path)
         case .unreadable: .multipart("body_part_input_stream_creation_failed", "cannot be opened", path, code)
         }
     }
