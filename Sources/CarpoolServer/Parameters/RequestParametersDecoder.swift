@@ -51,12 +51,15 @@ struct RequestParametersDecoder {
         parameters.expectsContinue = params[.expectContinue] ?? false
         parameters.userAgent = client.userAgent
         try readValues(params, parts, into: &parameters)
-        try readOptions(params, path: "params", into: &parameters.options)
         if let interceptor = params[.interceptor] {
             parameters.interceptor = try self.interceptor(interceptor, path: "params.interceptor")
         }
+        try readValidation(params, path: "params", into: &parameters.options)
         parameters.serializers = try serializers(params[.serialize])
         try readStream(params, into: &parameters)
+        try readRedirect(params, path: "params", into: &parameters.options)
+        try readTrust(params, path: "params", into: &parameters.options)
+        parameters.options.readScalars(params)
         parameters.holdsForHeaders = params[.holdForHeaders] ?? false
         readScheduling(params, into: &parameters)
         parameters.hashesBody = params[.sha256] ?? false
@@ -84,21 +87,31 @@ struct RequestParametersDecoder {
         if let encoding = params[.encoding] { parameters.encoding = try EncodingReader().encoding(encoding) }
     }
 
-    /// The settings that requests and sessions have in common; `path` is that of the object that holds them.
-    private func readOptions(
+    // MARK: Settings that requests and sessions have in common; `path` is that of the object that holds them
+
+    private func readTrust(
         _ source: some ParameterSource, path: String, into options: inout TransferOptions
     ) throws(RPCError) {
         if let trust = source[.trust] { options.trust.set(try self.trust(trust, path: "\(path).trust")) }
-        if let validate = source[.validate] {
-            let reader = ValidationReader(callbacks: callbacks)
-            options.validators.set(try reader.validators(validate, path: "\(path).validate"))
-        }
-        if let redirect = source[.redirect] {
-            let reader = RedirectReader(callbacks: callbacks)
-            options.redirect.set(try reader.redirect(redirect, path: "\(path).redirect"))
-        }
-        options.readScalars(source)
     }
+
+    private func readValidation(
+        _ source: some ParameterSource, path: String, into options: inout TransferOptions
+    ) throws(RPCError) {
+        guard let validate = source[.validate] else { return }
+        let reader = ValidationReader(callbacks: callbacks)
+        options.validators.set(try reader.validators(validate, path: "\(path).validate"))
+    }
+
+    private func readRedirect(
+        _ source: some ParameterSource, path: String, into options: inout TransferOptions
+    ) throws(RPCError) {
+        guard let redirect = source[.redirect] else { return }
+        let reader = RedirectReader(callbacks: callbacks)
+        options.redirect.set(try reader.redirect(redirect, path: "\(path).redirect"))
+    }
+
+    // MARK: Settings of a request
 
     /// When the request is sent among others.
     private func readScheduling(_ params: Params, into parameters: inout RequestParameters) {
@@ -185,10 +198,13 @@ struct RequestParametersDecoder {
         if let headers = object[.sessionHeaders] {
             configuration.fields = try RequestParametersDecoder.fields(headers, path: "\(path).headers")
         }
+        try readTrust(object, path: path, into: &configuration.options)
+        try readRedirect(object, path: path, into: &configuration.options)
         if let interceptor = object[.interceptor] {
             configuration.interceptor = try self.interceptor(interceptor, path: "\(path).interceptor")
         }
-        try readOptions(object, path: path, into: &configuration.options)
+        try readValidation(object, path: path, into: &configuration.options)
+        configuration.options.readScalars(object)
         configuration.startsRequestsImmediately = object[.start] != "manual"
         configuration.isEphemeral = object[.ephemeral] ?? false
         if let languages = object[.languages] {

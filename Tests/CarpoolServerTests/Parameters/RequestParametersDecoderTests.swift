@@ -95,6 +95,31 @@ struct RequestParametersDecoderTests {
         #expect(error["expected"] != nil)
     }
 
+    @Test("The first of several refusals is reported, in a fixed order")
+    func order() throws {
+        let members = [
+            "interceptor": #"[{"retry_policy":{"methods":["A B"]}}]"#, "validate": #"[{"status":["2"]}]"#,
+            "serialize": #"{"as":"json","encoding":"utf-8"}"#, "redirect": #"{"strip_headers":["A B"]}"#,
+            "trust": #"{"ca_file":"ca.pem"}"#,
+        ]
+        func text(_ names: some Sequence<String>) -> String {
+            names.map { "\"\($0)\":\(members[$0] ?? "")" }.joined(separator: ",")
+        }
+        let ofRequest = ["interceptor", "validate", "serialize", "redirect", "trust"]
+        for (index, name) in ofRequest.enumerated() {
+            let given = text(ofRequest[index...].reversed())
+            let error = try #require(throws: RPCError.self) { try Self.read(given) }
+            #expect(error["path"]?.hasPrefix("params.\(name)") == true, "\(given)")
+        }
+        let reader = try RequestParametersDecoder.make(FakeClient())
+        let ofSession = ["trust", "redirect", "interceptor", "validate"]
+        for (index, name) in ofSession.enumerated() {
+            let json = try JSON.parse(Array("{\(text(ofSession[index...].reversed()))}".utf8))
+            let error = try #require(throws: RPCError.self) { try reader.configuration(json) }
+            #expect(error["path"]?.hasPrefix("params.configuration.\(name)") == true)
+        }
+    }
+
     @Test(
         "Host may repeat the URL's authority, in each of its spellings",
         arguments: [
