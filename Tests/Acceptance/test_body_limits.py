@@ -9,9 +9,10 @@ from typing import Any
 import carpool
 import pytest
 from harness.command import OK, TRANSFER_FAILED, USAGE, Run
-from harness.downloads import names
+from harness.downloads import LOST, broken, download, is_whole, names, opened
 from harness.wire import RemoteError, Wire
 from origins.nginx import Nginx
+from origins.ranges import Resource
 from origins.scripted import Exchange, ScriptedOrigin
 
 TOO_LARGE = "response_too_large"
@@ -132,6 +133,50 @@ def test_a_resumed_download_counts_the_bytes_on_disk(wire: Wire, nginx: Nginx, f
     assert failure(record) is None
     assert record["resumed_at_bytes"] > 0
     assert (folder / "a").stat().st_size == size
+
+
+def test_a_length_beside_chunks_does_not_count(wire: Wire, origin: ScriptedOrigin) -> None:
+    def contradict(exchange: Exchange) -> None:
+        exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nTransfer-Encoding: chunked\r\n\r\n")
+        exchange.send(b"5\r\nhello\r\n0\r\n\r\n")
+
+    record = perform(wire, origin.on("/", contradict), max_body_bytes=5)
+    assert (failure(record), record["body"]["text"]) == (None, "hello")
+
+
+def test_an_error_page_over_the_limit_leaves_the_partial_file(wire: Wire, origin: ScriptedOrigin, folder: Path) -> None:
+    resource, path = Resource(1_000), folder / "a"
+    url = origin.on("/a", resource)
+    token = broken(wire, url, resource, path, 100)
+    limited = {"resume_data": token, "max_body_bytes": 1_000}
+    origin.on("/a", lambda exchange: exchange.reply(404, b"x" * 1_001))
+    record = download(wire, url, **limited)
+    assert failure(record) == TOO_LARGE
+    assert opened(record["resume_data"]) == opened(token)
+    origin.on("/a", resource)
+    record = download(wire, url, **limited)
+    assert record["resumed_at_bytes"] == 100
+    assert is_whole(record, resource, path)
+
+
+def test_a_retry_after_too_large_a_file_can_be_resumed(wire: Wire, origin: ScriptedOrigin, folder: Path) -> None:
+    resource = Resource(1_000)
+    resource.breaks = [100]
+    sizes = [1_001]
+
+    def answer(exchange: Exchange) -> None:
+        if sizes:
+            return exchange.reply(200, b"x" * sizes.pop())
+        return resource(exchange)
+
+    interceptor = [{"callback": {"name": "retry", "handles": ["retry"]}}]
+    params = {"kind": "download", "destination": str(folder / "a"), "max_body_bytes": 1_000}
+    call = wire.request("request.perform", url=origin.on("/a", answer), interceptor=interceptor, **params)
+    wire.reply(wire.question("retry"), decision="retry")
+    wire.reply(wire.question("retry"), decision="do_not_retry")
+    record = wire.result(call)
+    assert failure(record) == LOST
+    assert opened(record["resume_data"])["bytes"] == 100
 
 
 def test_a_stream_ends_where_the_limit_is(wire: Wire, nginx: Nginx, behind: ScriptedOrigin) -> None:

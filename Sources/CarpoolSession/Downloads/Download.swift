@@ -42,6 +42,8 @@ public final class Download {
     private var smallBody: [UInt8]?
     /// Whether the partial file is kept for another request to resume, if this one fails.
     var leavesPartialFile = true
+    /// Whether the file of the current attempt has more bytes than the request accepts, so that it is not resumed.
+    private var isTooLarge = false
 
     /// The shortest interval between progress events, in milliseconds: ten events a second are enough for a display.
     private static let progressMilliseconds = 100
@@ -261,12 +263,19 @@ extension Download: ResponseReceiver {
         move(request, completion: completion)
     }
 
+    /// The response has more bytes than the request accepts. The page of a refused range request is not a part of the file, which stays.
+    func responseIsTooLarge() {
+        if case .page = sink { return }
+        isTooLarge = true
+    }
+
     func requestDidCancel(keepingPartialFile: Bool) { leavesPartialFile = keepingPartialFile }
 
     /// Keeps what the next attempt can resume.
     func reset() {
         sink = .none
         isWaiting = false
+        isTooLarge = false
         nextProgress = nil
         resumedAt = nil
         guard isWhole || validator == nil else { return }
@@ -289,7 +298,8 @@ extension Download: ResponseReceiver {
         guard let partial, !isMoved else { return completion() }
         defer { if isWhole, request.body.path != nil { request.body.discard() } }
         let isRefused = isWhole && request.error?.name.hasPrefix("response_validation_failed") == true
-        if request.error == nil || !leavesPartialFile || isRefused || resumeData(for: request) == nil {
+        let isKept = leavesPartialFile && !isTooLarge && !isRefused
+        if request.error == nil || !isKept || resumeData(for: request) == nil {
             if isRefused { keepRefusedBody(request, partial) }
             forgetPartialFile()
         } else {

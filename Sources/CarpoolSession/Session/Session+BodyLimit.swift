@@ -9,7 +9,8 @@ extension Session {
         request.hopBytes = resumed
         let limit = request.parameters.options.maximumBodyBytes.value
         guard limit < .max, head.status != 204, head.status != 304, request.transfer?.request.method != .head,
-            head.fields.first("content-encoding") == nil,
+            // A length beside Transfer-Encoding does not count (RFC 9112, section 6.3).
+            head.fields.first("content-encoding") == nil, head.fields.first("transfer-encoding") == nil,
             let length = head.fields.first("content-length").flatMap({ Int($0) }), length > 0,
             length > limit &- resumed
         else { return }
@@ -25,7 +26,7 @@ extension Session {
 
     /// The failure for a body over the limit. The partial file of a download is removed.
     private func tooLarge(_ request: Request, _ limit: Int, size: Int?) -> SessionError {
-        request.download?.leavesPartialFile = false
+        request.download?.responseIsTooLarge()
         return SessionError(
             "response_too_large", "the response's body has more than \(limit) bytes",
             hint: "raise max_body_bytes (--max-filesize), or do without the body",
