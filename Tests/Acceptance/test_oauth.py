@@ -73,6 +73,11 @@ def test_ai_02_without_a_credential_nothing_is_sent(client: carpool.Client, toke
     assert tokens.seen == []
 
 
+def test_ai_03_the_limit_of_bodies_is_not_that_of_the_token_endpoint(client: carpool.Client, tokens: Tokens) -> None:
+    client.create_session("api", {**tokens.session("v0", expires_in_ms=0), "max_body_bytes": 2})
+    assert client.get(tokens.url, session="api").text == "v1"
+
+
 def test_ai_03_a_credential_that_runs_out_is_refreshed_first(client: carpool.Client, tokens: Tokens) -> None:
     oauth2 = {"client_id": "me", "client_secret": "s&cret", "scope": "read"}
     client.create_session("api", tokens.session("v0", expires_in_ms=0, **oauth2))

@@ -80,6 +80,8 @@ public final class TokenEndpointRefresher: CredentialRefresher {
         parameters.isExemptFromInterceptor = true
         parameters.validators = []
         parameters.resourceTimeoutMilliseconds = timeoutMilliseconds
+        // Its response has a limit of its own, not the one of the session's resources.
+        parameters.maximumBodyBytes = .max
         parameters.memoryLimitBytes = TokenEndpointRefresher.maximumAnswerBytes
         return parameters
     }
