@@ -1,6 +1,7 @@
+internal import CarpoolSystem
+
 /// A point in time as calendar date and time, in UTC.
 struct CivilTime {
-    private static let secondsPerDay = 86_400
     /// The first second of the year 0 and of the year 10000.
     private static let range = -62_167_219_200.0..<253_402_300_800.0
 
@@ -8,10 +9,8 @@ struct CivilTime {
 
     private let seconds: Int
     private let microsecond: Int
-    private let year: Int
-    private let month: Int
-    private let day: Int
-    private let dayOfYear: Int
+    private let date: CivilDate
+    private let second: Int
 
     /// Rounds to the microsecond.
     init?(secondsSince1970 value: Double) {
@@ -24,26 +23,12 @@ struct CivilTime {
         self.init(seconds: Int(rounded), microsecond: carry ? 0 : Int(microseconds))
     }
 
-    /// The date by Howard Hinnant's civil_from_days, which counts years from March in eras of 400. Within ``range`` nothing can overflow.
     private init(seconds: Int, microsecond: Int) {
         self.seconds = seconds
         self.microsecond = microsecond
-        let day = CivilTime.floored(seconds, by: CivilTime.secondsPerDay)
-        let shifted = day + 719_468
-        let era = CivilTime.floored(shifted, by: 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayFromMarch = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayFromMarch + 2) / 153
-        self.day = dayFromMarch - (153 * monthFromMarch + 2) / 5 + 1
-        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        dayOfYear = month <= 2 ? dayFromMarch - 305 : dayFromMarch + (isLeap ? 61 : 60)
-    }
-
-    private static func floored(_ number: Int, by divisor: Int) -> Int {
-        number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
+        let (days, second) = CivilDate.split(secondsSince1970: seconds)
+        date = CivilDate(daysSince1970: days)
+        self.second = second
     }
 
     func text(_ pattern: String) -> String? {
@@ -61,17 +46,16 @@ struct CivilTime {
     }
 
     private func field(_ letter: Unicode.Scalar) -> String? {
-        let second = seconds - CivilTime.floored(seconds, by: CivilTime.secondsPerDay) * CivilTime.secondsPerDay
         switch letter {
-        case "Y": return padded(year, 4)
-        case "m": return padded(month, 2)
-        case "d": return padded(day, 2)
+        case "Y": return padded(date.year, 4)
+        case "m": return padded(date.month, 2)
+        case "d": return padded(date.day, 2)
         case "H": return padded(second / 3_600, 2)
         case "M": return padded(second / 60 % 60, 2)
         case "S": return padded(second % 60, 2)
         case "L": return padded(microsecond / 1_000, 3)
         case "f": return padded(microsecond, 6)
-        case "j": return padded(dayOfYear, 3)
+        case "j": return padded(date.dayOfYear, 3)
         case "s": return seconds.description
         case "F": return text("%Y-%m-%d")
         case "T": return text("%H:%M:%S")
@@ -97,13 +81,8 @@ struct CivilTime {
         guard rest.isEmpty || hasFraction, rest.dropFirst().allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }),
             let fraction = Double("0\(Substring(rest))")
         else { return nil }
-        let shifted = month <= 2 ? year - 1 : year
-        let era = floored(shifted, by: 400)
-        let dayFromMarch = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let yearOfEra = shifted - era * 400
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayFromMarch
-        let days = era * 146_097 + dayOfEra - 719_468
-        return Double(days * secondsPerDay + hour * 3_600 + minute * 60 + second) + fraction
+        let days = CivilDate(year: year, month: month, day: day).daysSince1970
+        return Double(days * CivilDate.secondsPerDay + hour * 3_600 + minute * 60 + second) + fraction
     }
 
     private static func number(_ text: inout Substring.UTF8View, _ width: Int, before mark: Unicode.Scalar?) -> Int? {
