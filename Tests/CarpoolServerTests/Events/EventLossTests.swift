@@ -61,7 +61,7 @@ struct EventLossTests {
 
     @Test("A call whose time is over has missed nothing, whatever else went")
     func timeout() throws {
-        let id = try stage.send(client, "events.next", #"{"types":["pool.*"],"scope":"all","timeout_ms":100}"#)
+        let id = try stage.send(client, "events.next", #"{"types":["pool.*"],"scope":"all","timeout_ms":1000}"#)
         try pushOut()
         stage.run { client.answers["\(id)"] != nil }
         let result = try #require(try client.answer(id)["result"])
