@@ -1,6 +1,6 @@
 @testable import CarpoolSession
 
-/// What is read as a property list can be written by libplist, and reads back the same.
+/// A property list that is read can be written in both forms, and reads back the same.
 enum PropertyListsTarget {
     static func run(_ input: UnsafeRawBufferPointer) {
         guard let value = try? PropertyList.decode(Array(input)) else { return }

@@ -1,6 +1,6 @@
 // A disk that stalls: calls on files below one folder wait for as long as a control file exists.
 //
-// Built as a shared library of the name libplist-2.0.so.3 that needs the real one under another name, and found through LD_LIBRARY_PATH, since
+// Built as a shared library of the name libjansson.so.4 that needs the real one under another name, and found through LD_LIBRARY_PATH, since
 // a daemon keeps no LD_PRELOAD: what a direct dependency defines comes before the C library's. The control file is `stall` beside the library; its
 // content is the folder. Calls by path, by a name in an open folder and by descriptor wait alike; those that have begun go on when the file
 // goes. Each call that waits adds a line to the file `calls` beside the library: the thread's id and the call's name. While there is a control

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from harness.daemon import CARPOOLD, ROOT
 from harness.waiting import eventually
 
-NAME = "libplist-2.0.so.3"
+NAME = "libjansson.so.4"
 
 
 class StalledDisk:
@@ -62,11 +63,17 @@ def build(place: Path, folder: Path) -> StalledDisk:
     real = next((line.split()[2] for line in linked.splitlines() if NAME in line), None)
     if real is None:
         pytest.skip(f"{CARPOOLD} does not use {NAME}")
-    # The real library goes on under another name of the same length, so that ours can have its own.
-    other = "x" + NAME[1:]
-    renamed = Path(real).read_bytes().replace(b"\0%s\0" % NAME.encode(), b"\0%s\0" % other.encode())
-    (place / other).write_bytes(renamed)
+    # The real library goes on under another name: ours is linked to an empty one, which the real one then replaces.
+    other = place / ("x" + NAME)
+    shared = ["cc", "-shared", "-fPIC", "-O1"]
+    subprocess.run(
+        [*shared, f"-Wl,-soname,{other.name}", "-x", "c", "/dev/null", "-o", str(other)], check=True, timeout=60
+    )
+    # The daemon asks for the version that jansson's symbols have; those of the C library are defined without one.
+    versions = place / "versions"
+    versions.write_text(f"{NAME} {{}};\n")
+    options = [f"-Wl,-soname,{NAME}", f"-Wl,--version-script,{versions}", "-Wl,--no-as-needed"]
     source = ROOT / "Tests/Support/stall.c"
-    command = ["cc", "-shared", "-fPIC", "-O1", f"-Wl,-soname,{NAME}", "-Wl,--no-as-needed", "-o", str(place / NAME)]
-    subprocess.run([*command, str(source), str(place / other)], check=True, timeout=60)
+    subprocess.run([*shared, *options, "-o", str(place / NAME), str(source), str(other)], check=True, timeout=60)
+    shutil.copyfile(real, other)
     return StalledDisk(place / NAME, folder)

@@ -56,6 +56,53 @@ struct PropertyListTests {
         #expect(throws: SessionError.self) { try PropertyList.encode(.date(1e300), as: .xml) }
     }
 
+    @Test("Texts that look the same stay apart; a carriage return is kept", arguments: PropertyListFormat.allCases)
+    func bytesOfTexts(format: PropertyListFormat) throws {
+        let texts = ["\u{E9}", "e\u{301}", "a\r\nb\r", "&#13;", "]]>", "é&lt;"]
+        let read = try PropertyList.decode(try PropertyList.encode(.array(texts.map { .string($0) }), as: format))
+        guard case .array(let values) = read else {
+            Issue.record("no array: \(read)")
+            return
+        }
+        let found = values.compactMap { value -> [UInt8]? in
+            guard case .string(let text) = value else { return nil }
+            return Array(text.utf8)
+        }
+        #expect(found == texts.map { Array($0.utf8) })
+    }
+
+    @Test("Counts, integers and references of every width", arguments: PropertyListFormat.allCases)
+    func widths(format: PropertyListFormat) throws {
+        let edges: [Int64] = [0, 127, 128, 255, 256, 65_535, 65_536, 1 << 31, 1 << 32, .max, -1, -128, .min]
+        for count in [14, 15, 16, 255, 256, 300] {
+            let value = StructuredValue.array(
+                [
+                    .array((0..<count).map { .integer(Int64($0)) }), .data(Array(repeating: 7, count: count)),
+                    .string(String(repeating: "x", count: count)), .string(String(repeating: "漢", count: count)),
+                    .object((0..<count).map { .init("\($0)", .bool($0 % 2 == 0)) }),
+                ] + edges.map { .integer($0) })
+            #expect(try PropertyList.decode(try PropertyList.encode(value, as: format)) == value)
+        }
+        let many = StructuredValue.array((0..<66_000).map { .integer(Int64($0)) })
+        #expect(try PropertyList.decode(try PropertyList.encode(many, as: format)) == many)
+    }
+
+    @Test("Equal values are written once in the binary form")
+    func equalValues() throws {
+        let row = StructuredValue.object([.init("name", .string("a value of some length")), .init("n", .real(0.1))])
+        let one = try PropertyList.encode(.array([row]), as: .binary).count
+        let many = try PropertyList.encode(.array(Array(repeating: row, count: 11)), as: .binary).count
+        // A dictionary of two members, the reference to it, and its offset.
+        #expect(many - one == 10 * (5 + 1 + 1))
+    }
+
+    @Test("A key twice is refused", arguments: PropertyListFormat.allCases)
+    func keyTwice(format: PropertyListFormat) {
+        let value = StructuredValue.object([.init("a", .integer(1)), .init("a", .integer(2))])
+        let error = #expect(throws: SessionError.self) { try PropertyList.encode(value, as: format) }
+        #expect(error?.cause("underlying")?.name == "invalid_property_list")
+    }
+
     @Test(
         "What is no property list",
         arguments: [
