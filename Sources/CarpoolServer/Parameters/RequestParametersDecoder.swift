@@ -124,16 +124,21 @@ struct RequestParametersDecoder {
 
     private func readKind(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
         guard parameters.kind == .download else {
-            for parameter: AnyParameter in [.destination, .resumeData] where params[parameter.name] != nil {
-                throw .invalidParams(
-                    path: "params.\(parameter.name)", message: "only a download has one", expected: "kind \"download\"")
-            }
+            try refuseUnlessDownload(.destination, params)
+            try refuseUnlessDownload(.resumeData, params)
             return
         }
         let reader = DestinationReader(
             client: client, callbacks: callbacks, index: partials, store: fileStore, share: worker.share,
             found: files.destination)
         parameters.download = try reader.download(params)
+    }
+
+    /// Refuses a parameter of downloads.
+    private func refuseUnlessDownload(_ parameter: AnyParameter, _ params: Params) throws(RPCError) {
+        guard params[parameter.name] != nil else { return }
+        throw .invalidParams(
+            path: "params.\(parameter.name)", message: "only a download has one", expected: "kind \"download\"")
     }
 
     private func readStream(_ params: Params, into parameters: inout RequestParameters) throws(RPCError) {
