@@ -50,5 +50,7 @@ def test_a16_netlink_is_forbidden(
         assert daemon.call("request.perform", url=f"{origin.url}/")["response"]["status"] == 200
     finally:
         origin.stop()
-    told = [line for line in daemon.log.read_text().splitlines() if "the state of the network cannot be observed" in line]
+    told = [
+        line for line in daemon.log.read_text().splitlines() if "the state of the network cannot be observed" in line
+    ]
     assert len(told) == 1
