@@ -84,7 +84,7 @@ static inline CURLMcode CCurl_multi_set_timer(CURLM *multi, curl_multi_timer_cal
 static inline CURLcode CCurl_message_result(const CURLMsg *message) { return message->data.result; }
 
 // curl_global_trace came with 8.3: a program that named it would not start with an older library. Turns on the messages of a part
-// of libcurl for handles that are verbose; gives 0 if the library cannot.
+// of libcurl for handles that are verbose; returns 0 if the library cannot.
 static inline int CCurl_trace(const char *component) {
     CURLcode (*trace)(const char *) = (CURLcode(*)(const char *))dlsym(NULL, "curl_global_trace");
     return trace && trace(component) == CURLE_OK;
@@ -105,7 +105,7 @@ struct CCurl_zstd_buffer {
 
 static inline void *CCurl_function(const char *name) { return dlsym(NULL, name); }
 
-// Makes a decoder; gives 0 if the library is not there. A frame of zstd may ask for a window of 8 MiB at most (RFC 9659).
+// Makes a decoder; returns 0 if the library is not there. A frame of zstd may ask for a window of 8 MiB at most (RFC 9659).
 static inline int CCurl_codec_open(struct CCurl_codec *codec, int is_zstd) {
     codec->is_zstd = is_zstd;
     if (is_zstd) {
@@ -133,7 +133,7 @@ static inline void CCurl_codec_close(struct CCurl_codec *codec) {
     codec->state = NULL;
 }
 
-// Decodes what it can; the counts are set to what was read and written. Gives -1 for what is not in the format, 1 at its end, else 0.
+// Decodes what it can; the counts are set to what was read and written. Returns -1 for input that is not in the format, 1 at its end, else 0.
 static inline int CCurl_codec_run(
     struct CCurl_codec *codec, const void *input, size_t *input_count, void *output, size_t *output_count) {
     if (codec->is_zstd) {
@@ -168,7 +168,7 @@ struct CCurl_tls {
     unsigned int protocol_length;
 };
 
-// Reads it from a handle whose connection is made; gives 0 if there is no TLS, or TLS that is not OpenSSL's. The library is in the
+// Reads it from a handle whose connection is made; returns 0 if there is no TLS, or TLS that is not OpenSSL's. The library is in the
 // process because libcurl needs it; looking its functions up by name spares us its header, and it happens once in a connection.
 static inline int CCurl_get_tls(CURL *easy, struct CCurl_tls *tls) {
     const struct curl_tlssessioninfo *session = NULL;

@@ -8,7 +8,7 @@ public enum ClientError: Error, Equatable, Sendable {
     case disconnected(String)
     /// `CARPOOL_CLIENT` is not a valid name; the text says why.
     case invalidName(String)
-    /// The peer does not speak the protocol.
+    /// The peer does not use the protocol.
     case protocolViolation(String)
 }
 

@@ -38,7 +38,7 @@ public enum Base64 {
 
     /// The bytes that the text stands for.
     /// - Throws: `JSONError` with code `base64` for other characters (white space too), missing padding, or bits set
-    ///   behind the last byte: each value has exactly one text.
+    ///   after the last byte: each value has exactly one text.
     public static func decode(_ text: UnsafeRawBufferPointer) throws(JSONError) -> [UInt8] {
         guard text.count % 4 == 0 else {
             throw JSONError(.base64, "\(text.count) characters are not a whole number of groups of four")
@@ -64,7 +64,7 @@ public enum Base64 {
 
     private static func finish(_ group: UInt32, padding: Int, into output: inout [UInt8]) throws(JSONError) {
         let unused: UInt32 = padding == 1 ? 0b11 : padding == 2 ? 0b1111 : 0
-        guard group & unused == 0 else { throw JSONError(.base64, "bits are set behind the last byte") }
+        guard group & unused == 0 else { throw JSONError(.base64, "bits are set after the last byte") }
         if padding == 1 { output.append(UInt8(truncatingIfNeeded: group >> 10)) }
         if padding == 1 { output.append(UInt8(truncatingIfNeeded: group >> 2)) }
         if padding == 2 { output.append(UInt8(truncatingIfNeeded: group >> 4)) }

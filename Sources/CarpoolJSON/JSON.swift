@@ -38,7 +38,7 @@ public struct JSON {
     /// Parses one JSON text (RFC 8259): UTF-8, any value at the top.
     ///
     /// Every number keeps its text. U+0000 is accepted in strings and in names. Of a name that stands twice in an
-    /// object the last value counts, and ``duplicateName`` tells.
+    /// object the last value counts, and ``duplicateName`` has the name.
     /// - Throws: `JSONError` with line, column and offset; bad UTF-8 has its own code.
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
         let outline = try JSONTokenizer.outline(of: bytes)

@@ -1,6 +1,6 @@
 /// The characters of a JSON string that cannot stand for themselves (RFC 8259 §7).
 enum JSONEscape {
-    /// For each byte: 0 if it stands for itself, `u` for the six-character form, else the letter behind the backslash.
+    /// For each byte: 0 if it stands for itself, `u` for the six-character form, else the letter after the backslash.
     private static let letters: [UInt8] = {
         var table = [UInt8](repeating: 0, count: 256)
         for control in 0..<0x20 { table[control] = UInt8(ascii: "u") }

@@ -2,7 +2,7 @@
 public enum JSONNumber {
     /// The result of reading a number.
     struct Reading {
-        /// The offset behind it, or of the first byte that is wrong.
+        /// The offset after it, or of the first byte that is wrong.
         var end: Int
         var isNumber = true
         /// Whether an integer of 64 bits keeps its spelling.

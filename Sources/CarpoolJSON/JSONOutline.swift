@@ -46,7 +46,7 @@ public struct JSONOutline: Sendable {
     var numbers: [JSONSpan] = []
     /// A name that stands twice in the outermost object.
     public internal(set) var duplicateName: JSONSpan?
-    /// The large values, each behind those inside it. The outermost value is not among them.
+    /// The large values, each after those inside it. The outermost value is not among them.
     var large: [Large] = []
     /// The offsets of `\u0000` and `\u0001` in names, in order.
     var nameEscapes: [UInt32] = []

@@ -91,12 +91,12 @@ final class JSONSource {
     /// The large values inside a value that are in no other large value inside it, in order.
     private func largest(inside span: JSONSpan) -> [Int] {
         var found: [Int] = []
-        // Those that end behind the value are neither inside it nor of use.
+        // Those that end after the value are neither inside it nor of use.
         var index = JSONSource.firstIndex(outline.large.count) { outline.large[$0].span.end > span.end } &- 1
         var limit = span.end
         while index >= 0 {
             let other = outline.large[index].span
-            // Each stands behind those inside it, and the value itself is one of them or all of the text.
+            // Each stands after those inside it, and the value itself is one of them or all of the text.
             if other.end <= limit, other.start >= span.start, other != span {
                 found.append(index)
                 limit = other.start
@@ -131,7 +131,7 @@ final class JSONSource {
         }
     }
 
-    /// The first index for which a condition holds that holds for all behind it.
+    /// The first index for which a condition holds that holds for all after it.
     private static func firstIndex(_ count: Int, where holds: (Int) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

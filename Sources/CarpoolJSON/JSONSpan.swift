@@ -2,7 +2,7 @@
 public struct JSONSpan: Equatable, Sendable {
     /// The offset of the first byte.
     let start: UInt32
-    /// The offset behind the last byte.
+    /// The offset after the last byte.
     let end: UInt32
 
     init(_ start: Int, _ end: Int) {

@@ -18,7 +18,7 @@ public enum JSONString {
     /// The offset of the first byte from `start` on that ends a run of plain characters: a quote, a backslash, a
     /// control character or DEL; the end if there is none.
     /// - Parameter seen: Gets a bit above 0x7F of its bytes if one of the bytes that were looked at is beyond ASCII,
-    ///   perhaps behind the run.
+    ///   perhaps after the run.
     @inline(__always)
     static func endOfRun(_ text: UnsafeRawBufferPointer, from start: Int, seen: inout UInt64) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101

@@ -43,7 +43,7 @@ extension JSONTokenizer {
         return true
     }
 
-    /// The value of the four digits behind the backslash and the `u` at an offset.
+    /// The value of the four digits after the backslash and the `u` at an offset.
     private mutating func codeUnit(_ text: UnsafeRawBufferPointer, at start: Int) -> UInt32? {
         for place in start &+ 2..<start &+ 6 {
             guard place < text.count else {

@@ -118,7 +118,7 @@ public struct JSONTokenizer: Sendable {
     @inline(__always)
     private mutating func skipBlanks(_ text: UnsafeRawBufferPointer) {
         guard position < text.count, text[position] <= 0x20 else { return }
-        // Most writers put one blank behind a comma and a colon.
+        // Most writers put one blank after a comma and a colon.
         if text[position] == 0x20, !isCompacting {
             position &+= 1
             guard position < text.count, text[position] <= 0x20 else { return }

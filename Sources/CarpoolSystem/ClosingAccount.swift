@@ -1,9 +1,9 @@
 /// Counts the descriptors of each user that wait to be closed, and says which users have too many.
 ///
 /// A file system or a socket can hold a close(2) without end; each one that waits behind it keeps its number. A user
-/// with too many is heard again when half of them are closed.
+/// with too many is served again when half of them are closed.
 struct ClosingAccount {
-    /// As many as come with four reads, the most that one connection may have under way.
+    /// As many as come with four reads, the most that one connection may have in flight.
     static let maximum = 1_012
 
     private var counts: [UInt32: Int] = [:]

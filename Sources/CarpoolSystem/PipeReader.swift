@@ -5,7 +5,8 @@ internal import Glibc
 /// belongs to its open file description, which the caller shares, and opening it again by /proc would use this
 /// process's rights instead of the caller's.
 final class PipeReader {
-    /// A pipe of one's own, through which bytes go on kernels that cannot read without waiting (before Linux 6.4).
+    /// A private pipe: on kernels that cannot read without blocking (before Linux 6.4), bytes are moved through it with
+    /// splice(2).
     private var spare: (read: Int32, write: Int32) = (-1, -1)
     private let alwaysSplices: Bool
 

@@ -28,7 +28,7 @@ struct ShareTurns {
     private var lines: [Group: Line] = [:]
     private var lastNumber = 0
 
-    /// Puts a share behind all others.
+    /// Puts a share after all others.
     mutating func append(_ share: WorkerShare) {
         lastNumber += 1
         let group = Group(user: share.user, isComputation: share.isComputation)

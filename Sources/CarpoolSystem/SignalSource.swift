@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A signal that a daemon reacts to.
 public enum Signal: Sendable, CaseIterable {
-    /// SIGTERM: finish the requests under way and end.
+    /// SIGTERM: finish the running requests and exit.
     case terminate
     /// SIGINT: the same, from a terminal.
     case interrupt

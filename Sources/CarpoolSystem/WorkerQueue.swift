@@ -7,7 +7,7 @@ public final class WorkerQueue {
     private var isRunning = false
 
     /// Makes an empty queue.
-    /// - Parameter limit: how many jobs may wait behind the one that runs.
+    /// - Parameter limit: how many jobs may wait after the one that runs.
     public init(worker: Worker, share: WorkerShare, limit: Int) {
         self.worker = worker
         self.share = share

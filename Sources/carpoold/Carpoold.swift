@@ -53,7 +53,7 @@ struct Carpoold {
         do throws(SystemError) { return try EventLoop() } catch { throw ServerError(error.description) }
     }
 
-    /// This thread is the loop's, so that the daemon can be spoken to before the loop runs.
+    /// This thread is the loop's, so that the daemon can be called before the loop runs.
     private nonisolated static func start(_ daemon: Daemon, _ startup: borrowing Startup) throws(ServerError) {
         let (options, configuration, listener) = (startup.options, startup.configuration, startup.listener)
         let failure: ServerError? = daemon.assumeIsolated { daemon in

@@ -44,7 +44,7 @@ struct Options {
 
         """
 
-    /// Reads the arguments behind the program's name.
+    /// Reads the arguments after the program's name.
     init(_ arguments: [String]) throws(Failure) {
         var rest = arguments[...]
         while let argument = rest.popFirst() {

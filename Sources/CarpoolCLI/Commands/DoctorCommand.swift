@@ -137,7 +137,7 @@ private struct Findings {
         if info["libcurl"]?["profile"]?.string == "multiplex" {
             ok("libcurl", "\(library), HTTP/2 with many requests on one connection")
         } else {
-            warn("libcurl", "\(library) multiplexes unreliably, so HTTP/1.1 is spoken; 8.14.1 or newer does better")
+            warn("libcurl", "\(library) multiplexes unreliably, so HTTP/1.1 is used; use 8.14.1 or newer for HTTP/2")
         }
     }
 

@@ -26,7 +26,7 @@ extension CurlTransfer {
             // Which length is right is unknown, and on a shared connection the wrong one passes the following bytes
             // to another request (RFC 9112, section 6.3).
             guard !head.fields.hasConflict("content-length") else {
-                failure = TransportError(.cannotParseResponse, "the response's head gives several lengths for its body")
+                failure = TransportError(.cannotParseResponse, "the response's head has several lengths for its body")
                 return CurlTransfer.refusal
             }
             receive(head)

@@ -25,12 +25,12 @@ final class CurlTransfer {
     var delegate: (any TransferDelegate)?
     var phase = Phase.new
     var pool: OriginPool?
-    /// Its slot in the admission queue, while it waits and while it is under way.
+    /// Its slot in the admission queue, while it waits and while it runs.
     var slot: AdmissionSlot?
     var connection: OriginConnection?
     /// Sockets opened for it that are not connected yet: one for each address that libcurl tries.
     var connectAttempts: [OriginConnection] = []
-    /// Fires at the next deadline; armed while the transfer is under way.
+    /// Fires at the next deadline; armed while the transfer runs.
     var timer: Timer?
     var deadlines: Deadlines
     var headReader = HeadReader()

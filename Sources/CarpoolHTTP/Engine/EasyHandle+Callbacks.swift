@@ -121,8 +121,8 @@ private func closeSocket(_ context: UnsafeMutableRawPointer?, _ descriptor: Int3
     return Unmanaged<ConnectionTable>.fromOpaque(context).takeUnretainedValue().close(descriptor)
 }
 
-/// Whether an address is IPv6's own of this machine (RFC 4291, section 2.5.3). Its bytes lie behind the structure
-/// that C knows of, and in them behind family, port and flow information.
+/// Whether an address is IPv6's own of this machine (RFC 4291, section 2.5.3). Its bytes lie after the structure
+/// that C knows of, and in them after family, port and flow information.
 private func isLoopback(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
     guard address.pointee.family == AF_INET6, address.pointee.addrlen >= MemoryLayout<sockaddr_in6>.size,
         let start = MemoryLayout<curl_sockaddr>.offset(of: \.addr)

@@ -13,11 +13,11 @@ struct TurnBudget {
     /// The bytes that one turn may move over connections that carry many transfers, where a pause fills libcurl's
     /// memory.
     static let sharedBytesPerTurn = 8 * bytesPerTurn
-    /// A connection that moves this many bytes in one action waits for its turn behind the small ones.
+    /// A connection that moves this many bytes in one action waits for its turn after the small ones.
     static let bulkBytes = 32_768
     /// How old a turn may be when another piece of work is begun that can wait.
     static let turnMicroseconds = 3_000
-    /// How long one call of libcurl may go on before its transfers are paused.
+    /// How long one call of libcurl may run before its transfers are paused.
     static let actionMicroseconds = 2_000
     /// How many callbacks pass between two readings of the clock.
     private static let callbacksPerReading = 64

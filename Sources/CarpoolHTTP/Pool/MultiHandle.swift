@@ -71,7 +71,7 @@ final class MultiHandle: ReadinessHandler {
     var hasProgressed = false
     /// Whether it is in the transport's list of handles to be settled when the turn ends.
     var needsSettling = false
-    /// The dummy transfer that makes libcurl check its pool, while it is under way.
+    /// The dummy transfer that makes libcurl check its pool, while it runs.
     private var sweeping: UnsafeMutableRawPointer?
     private var needsSweep = false
     private var isClosed = false
@@ -128,7 +128,7 @@ final class MultiHandle: ReadinessHandler {
         CCurl_multi_set_pointer(raw, CURLMOPT_SOCKETDATA, context)
         CCurl_multi_set_timer(raw, timerChanged)
         CCurl_multi_set_pointer(raw, CURLMOPT_TIMERDATA, context)
-        // By default libcurl keeps four idle connections for each transfer under way: almost none when they come one
+        // By default libcurl keeps four idle connections for each running transfer: almost none when they come one
         // by one.
         CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
         // The admission queue keeps the limits; those of libcurl, which does not know which transfers are paused, are

@@ -118,7 +118,7 @@ extension AdmissionQueue {
 
     // MARK: Rules
 
-    /// Whether an origin has as many elements under way as it may have.
+    /// Whether an origin has reached its limit of running elements.
     func isFull(_ origin: OriginID) -> Bool {
         let capacity =
             switch origins[origin].protocolState {
@@ -169,7 +169,7 @@ extension AdmissionQueue {
 
     // MARK: Books
 
-    /// Every change of the elements under way goes through here, so that sums and accounts follow.
+    /// Every change of the running elements goes through here, so that sums and accounts follow.
     mutating func addActive(_ change: Int, to flow: Int) {
         let origin = flows[flow].origin
         let before = cost(of: origin)
@@ -195,7 +195,7 @@ extension AdmissionQueue {
         markReady(origin)
     }
 
-    /// Keeps the list of an origin's flows with elements under way, and their counts per user, so that queries need
+    /// Keeps the list of an origin's flows with running elements, and their counts per user, so that queries need
     /// not visit flows that only wait, of which there may be thousands.
     private mutating func updateBusy(_ flow: Int, _ change: Int) {
         let origin = flows[flow].origin
@@ -217,7 +217,7 @@ extension AdmissionQueue {
         origins[origin].activeOfUser[user] = sum > 0 ? sum : nil
     }
 
-    /// Recounts the elements under way of each user, when the protocol of the origin has changed.
+    /// Recounts the running elements of each user, when the protocol of the origin has changed.
     mutating func countUsers(of origin: OriginID) {
         origins[origin].activeOfUser = [:]
         guard origins[origin].protocolState == .http2 else { return }

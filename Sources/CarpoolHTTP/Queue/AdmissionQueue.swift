@@ -22,9 +22,9 @@ struct AdmissionQueue<Element> {
 
     /// What is known of an origin's protocol.
     enum ProtocolState: Equatable {
-        /// It may speak HTTP/2, and nothing is under way: one transfer goes first, alone.
+        /// The origin may use HTTP/2, and nothing runs: one transfer starts first, alone.
         case cold
-        /// The first is under way, and the others wait for the negotiated protocol.
+        /// The first transfer runs, and the others wait for the negotiated protocol.
         case probing
         /// The first took too long: treated as HTTP/1.1 until the protocol is known.
         case undecided
@@ -63,15 +63,15 @@ struct AdmissionQueue<Element> {
         let connectionsPerClient: Int
         /// The owner in whose load it counts.
         let owner: Int
-        /// Elements under way, without those that are paused.
+        /// Running elements, without those that are paused.
         var active = 0
         var paused = 0
         var waiting = 0
         /// How many of its flows are parked.
         var parked = 0
-        /// Its flows with elements under way.
+        /// Its flows with running elements.
         var busy: [Int] = []
-        /// Elements under way per user.
+        /// Running elements per user.
         var activeOfUser: [UInt32: Int] = [:]
         /// The flow of each client, and the one that was used last.
         var flows: [TransferShare: Int] = [:]
@@ -94,7 +94,7 @@ struct AdmissionQueue<Element> {
         var waiting = 0
         var active = 0
         var paused = 0
-        /// Its index among the busy flows of its origin; -1 if it has nothing under way.
+        /// Its index among the busy flows of its origin; -1 if it has no running element.
         var busyIndex = -1
         /// Turns that it must skip, because its last transfers took as many.
         var debt = 0
@@ -118,7 +118,7 @@ struct AdmissionQueue<Element> {
 
     /// The load of the origins of one owner.
     struct Load {
-        /// Elements under way, without those that are paused.
+        /// Running elements, without those that are paused.
         var active = 0
         var waiting = 0
     }
@@ -176,7 +176,7 @@ struct AdmissionQueue<Element> {
         return origins.count - 1
     }
 
-    /// Removes an origin. Returns false, and keeps it, if something waits or is under way.
+    /// Removes an origin. Returns false, and keeps it, if something waits or runs.
     mutating func removeOrigin(_ origin: OriginID) -> Bool {
         let state = origins[origin]
         guard state.active == 0, state.paused == 0, state.waiting == 0, !state.isReady else { return false }

@@ -1,4 +1,4 @@
-/// Where an element of an ``AdmissionQueue`` is, while it waits and while it is under way.
+/// Where an element of an ``AdmissionQueue`` is, while it waits and while it runs.
 struct AdmissionSlot {
     /// The flow of its client to its origin.
     let flow: Int

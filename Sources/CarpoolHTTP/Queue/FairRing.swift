@@ -19,7 +19,7 @@ struct FairRing<Key: Equatable, Element> {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds an element behind those of its key, or before them if it is fresh.
+    /// Adds an element after those of its key, or before them if it is fresh.
     mutating func append(_ element: Element, key: Key, isFresh: Bool = false) {
         count += 1
         // Most often there is one key.

@@ -119,7 +119,7 @@ public final class RawStream: ReadinessHandler {
         owner.close(self)
     }
 
-    // MARK: What its pool tells it
+    // MARK: Events from the pool
 
     /// The connection is established. Must be called at once, before libcurl does anything else: the first read binds
     /// the connection to this handle.

@@ -37,7 +37,7 @@ public struct PoolLoad: Sendable {
     public var connections = 0
     /// Those of them that no transfer uses.
     public var idle = 0
-    /// Transfers under way.
+    /// Running transfers.
     public var active = 0
     /// Transfers that wait for admission.
     public var queued = 0
@@ -58,7 +58,7 @@ public struct OriginStatistics: Sendable {
     public var connections = 0
     /// Those of them that no transfer uses.
     public var idle = 0
-    /// Transfers under way.
+    /// Running transfers.
     public var active = 0
     /// Transfers that wait for admission.
     public var queued = 0

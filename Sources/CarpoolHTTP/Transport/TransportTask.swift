@@ -1,4 +1,4 @@
-/// One request under way, one hop: what ``Transport/start(_:delegate:)`` returns.
+/// One running hop of a request: what ``Transport/start(_:delegate:)`` returns.
 ///
 /// Every method may be called from a delegate's method, and none of them calls the delegate: their effects come
 /// later. They do nothing after the task has completed.
@@ -23,7 +23,7 @@ public protocol TransportTask: AnyObject {
     /// Resumes the task after ``pause()``, or after its delegate has answered ``BodyDisposition/pause``.
     func resume()
 
-    /// Changes the priority with which the task waits for its turn, behind the tasks of its client that have that
+    /// Changes the priority with which the task waits for its turn, after the tasks of its client that have that
     /// priority already. Does nothing once it has been started.
     func setPriority(_ priority: TransferPriority)
 }

@@ -1,7 +1,7 @@
 /// Finds the end of a JSON object or array, byte by byte, without understanding more of it than strings and brackets.
 ///
 /// For what the tokenizer cannot read at once: a message that comes in pieces, is too large, or is not JSON. Nothing is
-/// taken for valid because of it: it says where the message ends, so that the next one is found. It stops and goes on
+/// taken for valid because of it: it says where the message ends, so that the next one is found. It can stop and continue
 /// at any byte.
 struct BracketScanner {
     /// The result of a scan.
@@ -30,7 +30,7 @@ struct BracketScanner {
         self.stopsAtSeparator = stopsAtSeparator
     }
 
-    /// Goes on from `position`, which is left behind the last byte that was looked at, or on the separator.
+    /// Continues from `position`, which is then after the last byte that was scanned, or on the separator.
     /// - Returns: nil if the bytes end first.
     mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, from position: inout Int) -> Outcome? {
         while position < bytes.count {

@@ -12,8 +12,8 @@ struct ContentLengthHeaders {
     private var length: Int?
     private var bytes = 0
 
-    /// Reads on; `position` is left behind the last byte that was used.
-    /// - Returns: nil if the block goes on.
+    /// Continues to read; `position` is then after the last byte that was used.
+    /// - Returns: nil if the block is incomplete.
     mutating func read(_ input: ArraySlice<UInt8>, limit: Int, position: inout Int) -> Outcome? {
         for byte in input {
             position &+= 1

@@ -2,11 +2,11 @@
 public enum Framing: Sendable {
     /// Not known yet; answers are sent as lines.
     case undecided
-    /// One JSON text per line; also JSON texts one behind the other, or over several lines.
+    /// One JSON text per line; also JSON texts one after the other, or over several lines.
     case lines
     /// A header block with `Content-Length` before each message, as the Language Server Protocol has it.
     case contentLength
-    /// RFC 7464: a record separator, 0x1E, before each message and a line feed behind it.
+    /// RFC 7464: a record separator, 0x1E, before each message and a line feed after it.
     case jsonSequence
 
     /// The byte that starts a record in RFC 7464.

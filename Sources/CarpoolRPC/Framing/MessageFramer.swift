@@ -6,7 +6,7 @@ public enum FramerEvent: Equatable, Sendable {
     case message(MessageText)
 
     static func message(_ bytes: [UInt8]) -> FramerEvent { .message(MessageText(bytes)) }
-    /// Something that is no message. It is answered with this error and `id` null, and the connection goes on.
+    /// Bytes that are not a message. They are answered with this error and `id` null, and the connection continues.
     case failure(RPCError)
 }
 
@@ -94,7 +94,7 @@ public struct MessageFramer: Sendable {
         }
     }
 
-    /// Gives up the message that is not complete, once `next()` has returned nil: its bytes are dropped, the rest is
+    /// Drops the incomplete message, once `next()` has returned nil: its bytes are dropped, the rest is
     /// skipped as it arrives. Returns
     /// whether there was one.
     public mutating func discard() -> Bool {
@@ -205,13 +205,13 @@ public struct MessageFramer: Sendable {
     // MARK: Lines and records
 
     /// The message that starts here, if it is JSON and all of it is there, as nearly every message is. What is not is
-    /// looked at by the scanner of brackets, which can stop anywhere and go on behind an error.
+    /// looked at by the scanner of brackets, which can stop anywhere and continue after an error.
     private mutating func readWhole() -> MessageText? {
         let isRead = buffer.withUnsafeBytes { tokenizer.readPrefix(of: UnsafeRawBufferPointer(rebasing: $0[start...])) }
         guard isRead, tokenizer.outline.root.count <= limits.messageBytes else { return nil }
         let end = start &+ tokenizer.outline.root.count
         let message = MessageText(Array(buffer[start..<end]), outline: tokenizer.outline)
-        // With the end of its line, so that nothing is left to look at behind a line that came alone.
+        // With the end of its line, so that nothing is left to look at after a line that came alone.
         position = end < buffer.count && buffer[end] == UInt8(ascii: "\n") ? end &+ 1 : end
         start = position
         return message

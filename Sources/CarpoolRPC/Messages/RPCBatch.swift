@@ -14,7 +14,7 @@ public struct RPCBatch: RandomAccessCollection, Sendable {
 
     /// The place of the first message.
     public var startIndex: Int { 0 }
-    /// The place behind the last message.
+    /// The place after the last message.
     public var endIndex: Int { outline.partCount }
 
     /// The text of a message, which is JSON.

@@ -74,7 +74,7 @@ extension AnyParameter {
         "cancel_on_stream_error", .boolean,
         "For `stream`: whether the first failure of a reader, such as a line that is not JSON, cancels the request.",
         default: false)
-    /// Whether the body waits behind the head.
+    /// Whether the body is held until the client has the head.
     public static let holdForHeaders = Parameter<Bool>(
         "hold_for_headers", .boolean,
         """

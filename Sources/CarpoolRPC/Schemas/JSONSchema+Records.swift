@@ -232,6 +232,6 @@ enum RecordExamples {
         "latency_us":1301,"request_duration_us":1412,"serialization_duration_us":3,"total_duration_us":1415}}
         """
 
-    /// A request under way.
+    /// A running request.
     static let underWay = #"{"request":"r_k3f9_1a","state":"resumed","finished":false}"#
 }

@@ -14,7 +14,7 @@ final class DatagramNetwork: NetworkView {
         let fd = socket(isV4 ? AF_INET : AF_INET6, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard fd >= 0 else { return .refused(errno) }
         let descriptor = FileDescriptor(owning: fd)
-        // struct sockaddr_in and sockaddr_in6: family, port, then the address at 4 or, behind the flow label, at 8.
+        // struct sockaddr_in and sockaddr_in6: family, port, then the address at 4 or, after the flow label, at 8.
         var bytes = [UInt8](repeating: 0, count: isV4 ? 16 : 28)
         let offset = isV4 ? 4 : 8
         bytes.withUnsafeMutableBytes { room in

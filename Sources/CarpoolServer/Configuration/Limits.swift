@@ -318,7 +318,7 @@ extension Limits.Field {
 }
 
 extension WriteMemory {
-    /// The memory that a configuration gives to files that are written.
+    /// The memory that a configuration permits for files that are written.
     convenience init(_ limits: Limits) {
         self.init(fileBytes: limits.writeBytesPerFile, totalBytes: limits.writeBytes)
     }

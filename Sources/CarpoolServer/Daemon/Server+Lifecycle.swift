@@ -138,7 +138,7 @@ extension Server {
         loop.arm(Timer { [unowned self] in tick() }, afterMilliseconds: Server.tickMilliseconds)
     }
 
-    /// Returns the memory of a burst to the system: at each tick while the burst goes on, and once more when it is
+    /// Returns the memory of a burst to the system: at each tick while the burst continues, and once more when it is
     /// over.
     private func giveMemoryBack() {
         let isBurst = loop.turns &- lastTrim.turns >= Server.turnsOfABurst

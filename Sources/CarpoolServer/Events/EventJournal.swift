@@ -16,7 +16,7 @@ struct EventJournal {
         let offset: Int
         /// Its length.
         let openCount: Int
-        /// The length of the text with the secrets, behind the other one; 0 if the event has none.
+        /// The length of the text with the secrets, after the other one; 0 if the event has none.
         let fullCount: Int
     }
 

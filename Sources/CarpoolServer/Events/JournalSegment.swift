@@ -3,7 +3,7 @@ internal import CarpoolSystem
 
 /// A piece of the journal: memory of some hundred events of one owner, given back whole.
 final class JournalSegment {
-    /// The table, and behind it the texts.
+    /// The table, and after it the texts.
     private let pages: PageMemory
     private let table: UnsafeMutableBufferPointer<EventJournal.Entry>
     private let memory: UnsafeMutableRawBufferPointer

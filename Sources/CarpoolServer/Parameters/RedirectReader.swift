@@ -21,7 +21,7 @@ struct RedirectReader {
         handler.keptFields = try RedirectReader.names(json["keep_headers"], path: "\(path).keep_headers")
         if let name = handler.keptFields.first(where: { $0.lowercased() == "authorization" }) {
             throw .invalidParams(
-                path: "\(path).keep_headers", message: "\(name) has a member of its own",
+                path: "\(path).keep_headers", message: "\(name) has its own member",
                 expected: "keep_authorization: \"always\"")
         }
         return handler

@@ -39,7 +39,7 @@ extension RequestParametersDecoder {
         case .stream(let descriptor, let isSocket):
             guard let length else {
                 throw .invalidParams(
-                    path: "\(path).length_bytes", message: "a pipe or a socket does not tell how much there is",
+                    path: "\(path).length_bytes", message: "the length of a pipe or a socket is unknown",
                     expected: "the length of the part")
             }
             let source = DescriptorSource(

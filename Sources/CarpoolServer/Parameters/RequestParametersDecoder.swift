@@ -12,7 +12,7 @@ struct RequestParametersDecoder {
     let owner: UInt32
     /// The files that the call names or passes, opened before.
     let files: CallFiles
-    /// Opens and reads files for the client while a request is under way.
+    /// Opens and reads files for the client while a request runs.
     let worker: WorkerAccess
     /// Makes the callback handlers.
     let callbacks: any CallbackFactory

@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-// Which parameter stands for which setting. What needs a decoder of its own is in ``RequestParametersDecoder``.
+// Which parameter sets which option. Parameters that need decoding are in ``RequestParametersDecoder``.
 extension TransferOptions {
     /// Visits each setting with its parameter. Order is that of `session.get`.
     private mutating func visitScalars(_ visitor: inout some SettingVisitor & ~Copyable) {
@@ -18,7 +18,7 @@ extension TransferOptions {
         visitor.visit(.maximumBodyBytes, &maximumBodyBytes)
     }
 
-    /// Sets what a request or a session gives.
+    /// Sets the parameters that a request or a session has.
     mutating func readScalars(_ source: some ParameterSource) {
         var reader = SettingReader(source: source)
         visitScalars(&reader)

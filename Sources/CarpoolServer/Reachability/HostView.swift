@@ -26,7 +26,7 @@ struct HostView {
         return failure == nil ? .unknown : .notReachable
     }
 
-    /// An address without the zone behind it, and that zone.
+    /// An address without the zone after it, and that zone.
     static func split(_ text: String) -> (address: IPAddress, zone: String?)? {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }

@@ -24,7 +24,7 @@ struct RequestRegistry {
     /// How many are known.
     var count: Int { entries.count }
 
-    /// Whether a kept result waits for its client; asked only while nothing is under way.
+    /// Whether a kept result waits for its client; called only while nothing is running.
     var hasUnreadResults: Bool {
         retained.count > 0 && entries.values.contains { $0.isKept && $0.finished != nil && !$0.isRead }
     }

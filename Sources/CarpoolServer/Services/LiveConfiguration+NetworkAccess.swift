@@ -2,7 +2,7 @@ internal import CarpoolRPC
 internal import CarpoolSystem
 
 extension LiveConfiguration {
-    /// Refuses a client that is shut off from the daemon's network or files, if the configuration gives such clients no
+    /// Refuses a client that has another network or other files than the daemon, if the configuration permits such clients no
     /// network.
     func checkNetwork(of client: any Client) throws(RPCError) {
         guard !current.allowsSandboxedNetwork, let part = client.enclosure else { return }
