@@ -61,7 +61,7 @@ public final class Client {
             lines = LineBuffer()
         }
         if let answer = try exchange(line) { return answer }
-        throw .disconnected("the daemon closes every connection before it reads the call")
+        throw .disconnected("the daemon closed \(Client.attempts) connections before it read the call")
     }
 
     /// The maximum number of times a call is sent while daemons shut down.

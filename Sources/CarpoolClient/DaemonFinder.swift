@@ -62,7 +62,7 @@ public struct DaemonFinder {
         guard !location.isExplicit, let peer = try? PeerCredentials(of: socket), peer.uid != 0, peer.uid != geteuid()
         else { return }
         throw .unreachable(
-            socketPath: path, reason: "uid \(peer.uid) listens there",
+            socketPath: path, reason: "the socket is served by another user, uid \(peer.uid)",
             hint: "if you trust that daemon, name its socket with --socket")
     }
 
@@ -73,14 +73,15 @@ public struct DaemonFinder {
     private func notRunning() -> ClientError {
         if lockState() != .free {
             return .unreachable(
-                socketPath: location.path, reason: "a daemon holds \(location.lockPath), but nothing listens there",
-                hint: "it is starting or ending: try again")
+                socketPath: location.path,
+                reason: "a daemon holds \(location.lockPath), but nothing listens at the socket",
+                hint: "it is starting or exiting: try again")
         }
         let start = "carpool daemon start" + (location.isExplicit ? " --socket \(location.path)" : "")
         return .unreachable(
             socketPath: location.path, reason: "no daemon listens there",
             hint: location.isExplicit
-                ? "no daemon is started at a socket \(location.rule); start it with: \(start)" : start)
+                ? "a socket \(location.rule) is not started on demand; start the daemon with: \(start)" : start)
     }
 
     /// Starts a daemon. If several programs do so at once, one daemon gets the lock, and all connect to it.

@@ -70,8 +70,8 @@ public struct DaemonLauncher {
         case .some:
             let code = process.waitForExit()
             return DaemonLauncher.lastLine(of: log.raw, from: formerEnd)
-                ?? "it ended with exit code \(code) and said nothing"
-        case nil: return "it did not say within 10 s that it serves"
+                ?? "it exited with code \(code) and without a message"
+        case nil: return "it was not ready within 10 s"
         }
     }
 

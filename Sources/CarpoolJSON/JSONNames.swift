@@ -39,8 +39,8 @@ struct JSONNames: Sendable {
         if let last = tables.last, last.outer >= outer { tables.removeLast() }
     }
 
-    /// Takes a name of the object whose names begin at `outer`.
-    /// - Returns: false if it has one that means the same.
+    /// Adds a member name to the object whose names begin at `outer`.
+    /// - Returns: false if the object already has the name.
     mutating func insert(_ name: Name, since outer: Int, of text: UnsafeRawBufferPointer) -> Bool {
         let needsTable = names.count &- outer >= JSONNames.manyNames || name.isEscaped || tables.last?.outer == outer
         guard needsTable ? insertIntoTable(name, outer, text) : isNew(name, outer, text) else { return false }

@@ -25,7 +25,7 @@ public struct JSONTokenizer: Sendable {
 
     private let maximumDepth: Int
     private let isCompacting: Bool
-    /// What stands around ``top``, the innermost open value.
+    /// The open arrays and objects around ``top``, the innermost one; the outermost first.
     private var frames: [Frame] = []
     private var top = Frame(start: 0, outerNames: 0, isObject: false)
     private var depth = 0

@@ -1,7 +1,7 @@
 /// Appends compact JSON to a buffer of its own: one line, UTF-8, shortest round-trip reals.
 ///
 /// Every reply of the daemon is written by it, so it makes no intermediate strings and asks its buffer for room once a
-/// value. Commas are its business; that keys and values alternate and what is opened is closed is the caller's.
+/// value. The writer adds commas; the caller alternates keys and values, and closes what it opens.
 public struct JSONWriter: ~Copyable {
     private var buffer = TextBuffer()
     private var needsComma = false

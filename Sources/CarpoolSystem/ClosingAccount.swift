@@ -1,9 +1,9 @@
 /// Counts the descriptors of each user that wait to be closed, and says which users have too many.
 ///
-/// A file system or a socket can hold a close(2) without end; each one that waits behind it keeps its number. A user
-/// with too many is served again when half of them are closed.
+/// A file system or a socket can hold a close(2) without end; each one that waits behind it keeps its number. The
+/// input of a user with too many is not read until half of them are closed.
 struct ClosingAccount {
-    /// As many as come with four reads, the most that one connection may have in flight.
+    /// The maximum of one user: as many as come with four reads from one connection.
     static let maximum = 1_012
 
     private var counts: [UInt32: Int] = [:]

@@ -4,7 +4,7 @@ public struct Directories: Equatable, Sendable {
     public let state: String
     /// `config.json`.
     public let configuration: String
-    /// What may be deleted at any time.
+    /// The cache directory, `$XDG_CACHE_HOME/carpool`: the spool. Its files may be deleted at any time.
     public let cache: String
     /// The fallback directory, which must not have been made by another user: `/tmp/carpool-<uid>`.
     public let temporary: String

@@ -290,7 +290,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         return true
     }
 
-    /// Those that were not called come first in the next turn.
+    /// Keeps the observers that were not called: they are called first in the next turn.
     private func keepObservers(from done: Int) {
         spareObservers.removeFirst(done)
         spareObservers.append(contentsOf: observers)

@@ -26,12 +26,12 @@ public struct FileStatus: Sendable {
     public let kind: Kind
     /// Its size in bytes.
     public let size: Int64
-    /// Whose it is.
+    /// The uid of the owner.
     public let owner: UInt32
     /// Its number of links.
     public let links: Int
 
-    /// Of an open file.
+    /// Reads the status of an open file.
     public init(of descriptor: Int32) throws(SystemError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .last("fstat") }

@@ -14,7 +14,7 @@ public struct ProcessView: Equatable, Sendable {
         case network = "network namespace"
         case users = "user namespace"
         /// The other process is unknown.
-        case unknown = "process, which cannot be looked at"
+        case unknown = "process, which cannot be inspected"
     }
 
     /// The target of a name in /proc: device, inode, and the mount through which it is seen.

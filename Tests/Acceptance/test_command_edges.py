@@ -121,7 +121,7 @@ def test_a_state_directory_of_somebody_else_is_refused(shell: Shell, variables: 
     assert str(state) in done.stderr
     diagnosis = shell("carpool doctor")
     assert diagnosis.returncode == 1
-    assert f"fail  permissions  {state} is not ours" in diagnosis.stdout
+    assert f"fail  permissions  {state} belongs to another user" in diagnosis.stdout
     os.chown(state, 0, 0)
 
 

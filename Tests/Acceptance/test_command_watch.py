@@ -139,7 +139,7 @@ def test_a_daemon_that_was_killed_is_waited_for(
         assert (gap["type"], gap["data"]) == ("gap", {"since": last})
         assert (snapshot["type"], snapshot["data"]["requests"]) == ("snapshot", [])
         assert gap["cursor"].split(".")[0] != last.split(".")[0]
-        tool.until_told("events are missing")
+        tool.until_told("events were lost")
         name = successor.call("request.perform", url=origin.url)["request"]
         assert tool.next()["request"] == name
         assert tool.end(signal.SIGINT) == -signal.SIGINT

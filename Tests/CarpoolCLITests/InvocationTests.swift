@@ -164,7 +164,7 @@ struct InvocationTests {
     }
 
     @Test(arguments: [
-        ("", "command is missing"), ("git u", "did you mean get"), ("get", "needs a URL"), ("get a b", "one URL"),
+        ("", "command is required"), ("git u", "did you mean get"), ("get", "needs a URL"), ("get a b", "one URL"),
         ("get --fial u", "did you mean --fail"), ("get -d x u", "post"), ("head --json x u", "post"),
         ("get -Z u", "unknown option -Z"), ("get -H x u", "NAME: VALUE"), ("get -H :x u", "NAME: VALUE"),
         ("get u -H", "needs a value"), ("get --fail=yes u", "takes no value"), ("get --timeout soon u", "seconds"),
@@ -174,12 +174,13 @@ struct InvocationTests {
         ("get --socket= u", "needs a path"), ("call", "name of a method"), ("call m x", "NAME=VALUE"),
         ("call m =x", "NAME=VALUE"),
         ("call m a:={", "not JSON"), ("call m a=1 a=2", "twice"), ("call m - a=1", "standard input"),
-        ("call m a=1 -", "stands for all"), ("daemon", "start, stop"), ("daemon fly", "not 'fly'"),
+        ("call m a=1 -", "cannot be combined"), ("daemon", "start, stop"), ("daemon fly", "not 'fly'"),
         ("daemon start stop", "not 'stop'"), ("doctor who", "takes no 'who'"), ("help gte", "did you mean get"),
         ("watch --scope me", "mine, all or session:NAME"), ("watch --scope session:", "session:NAME"),
         ("watch --count 0", "above 0"), ("watch --count +1", "above 0"),
         ("watch --since a.1 --state f", "where to begin"),
-        ("watch --state=", "name of a file"), ("watch --timeout x", "seconds"), ("reachability a b", "one host"),
+        ("watch --state=", "name of a file"), ("watch --timeout x", "seconds"),
+        ("reachability a b", "at most one HOST"),
         ("reachability --fresh --watch", "beside it"), ("wait-online --watch", "reachability do"),
         ("wait-onlin", "did you mean wait-online"), ("--socket", "needs a value"),
         ("--nothing get u", "unknown option"),

@@ -19,7 +19,7 @@ struct ReachabilityReportTests {
         #expect(
             try report(ReachabilityReportTests.network).lines == [
                 "network     reachable over eth0", "IPv4        from 10.0.0.7 over eth0 by way of 10.0.0.1",
-                "IPv6        no (no_route)", "DNS         10.0.0.1, 10.0.0.2", "traffic     costs money",
+                "IPv6        no (no_route)", "DNS         10.0.0.1, 10.0.0.2", "traffic     metered",
             ])
     }
 

@@ -43,7 +43,7 @@ struct DaemonFinderTests {
     @Test(
         arguments: [
             ("ready", nil), ("reason", "no room"), ("log", "cannot load"),
-            ("silent", "it ended with exit code 3 and said nothing"), ("surroundings", "3 --socket / /dev/null"),
+            ("silent", "it exited with code 3 and without a message"), ("surroundings", "3 --socket / /dev/null"),
         ] as [(String, String?)])
     func theLauncherTellsWhatTheDaemonSaid(_ way: String, _ reason: String?) throws {
         let place = try FakeDaemon([])

@@ -51,10 +51,12 @@ enum CallCommand: Command {
             return
         }
         guard case .named(let earlier) = arguments.parameters else {
-            throw UsageError("'-' reads all parameters from standard input and excludes others")
+            throw UsageError("'-' (all parameters from standard input) cannot be combined with NAME=VALUE")
         }
         guard operand != "-" else {
-            guard earlier.isEmpty else { throw UsageError("'-' stands for all parameters") }
+            guard earlier.isEmpty else {
+                throw UsageError("'-' (all parameters from standard input) cannot be combined with NAME=VALUE")
+            }
             arguments.parameters = .standardInput
             return
         }
@@ -133,7 +135,7 @@ enum CallCommand: Command {
                 throw Failure(.usage, "cannot read standard input: \(SystemError.reason(of: code))")
             }
             guard bytes.count <= inputBytes else {
-                throw Failure(.usage, "standard input has more than \(inputBytes) bytes, too many for a message")
+                throw Failure(.usage, "standard input has more than \(inputBytes) bytes, the largest possible message")
             }
         }
     }

@@ -91,7 +91,7 @@ private struct DaemonControl {
         do throws(SystemError) {
             return try InstanceLock.state(at: location.lockPath)
         } catch {
-            throw Failure(.unreachable, "cannot look at the lock: \(error)")
+            throw Failure(.unreachable, "cannot read the lock file: \(error)")
         }
     }
 
@@ -132,8 +132,8 @@ private struct DaemonControl {
         }
         guard hasEnded else {
             throw Failure(
-                .timedOut, "carpoold is still finishing its requests",
-                hint: "carpool call daemon.shutdown ends it at once")
+                .timedOut, "carpoold is still draining: it waits for running requests",
+                hint: "carpool call daemon.shutdown cancels them, and ends it at once")
         }
         try Terminal.print("carpoold has ended\n")
     }

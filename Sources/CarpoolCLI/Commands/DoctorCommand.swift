@@ -54,7 +54,10 @@ private struct Findings {
         let length = location.path.utf8.count
         let most = UnixSocket.maximumPathBytes
         guard length <= most else {
-            return fail("socket", "\(location.path) has \(length) bytes, \(most) are the most; set $CARPOOL_SOCKET")
+            return fail(
+                "socket",
+                "\(location.path) has \(length) bytes; the path of a Unix socket has at most \(most); set $CARPOOL_SOCKET"
+            )
         }
         ok("socket", "\(location.path), \(location.rule)")
         permissions(location)
@@ -64,7 +67,7 @@ private struct Findings {
         for directory in location.privateDirectories {
             switch PrivateDirectory.inspect(directory) {
             case .absent: writability(directory)
-            case .foreign: fail("permissions", "\(directory) is not ours; remove it or set $CARPOOL_SOCKET")
+            case .foreign: fail("permissions", "\(directory) belongs to another user; remove it or set $CARPOOL_SOCKET")
             case .ours(mode: 0o700): break
             case .ours(let mode): warn("permissions", "\(directory) has mode 0\(String(mode, radix: 8)), not 0700")
             }
@@ -75,7 +78,9 @@ private struct Findings {
         if info.st_mode & S_IFMT != S_IFSOCK {
             fail("permissions", "\(location.path) is not a socket; remove it")
         } else if info.st_mode & 0o077 != 0 {
-            warn("permissions", "socket mode \(mode): other users can connect, and their credentials decide")
+            warn(
+                "permissions",
+                "socket mode \(mode): other users can connect; the daemon admits only those in access.uids")
         } else {
             ok("permissions", "socket mode \(mode), uid \(info.st_uid)")
         }
@@ -89,7 +94,9 @@ private struct Findings {
         } while !parent.isEmpty && access(String(parent), F_OK) != 0
         let existing = parent.isEmpty ? "/" : String(parent)
         if access(existing, W_OK | X_OK) != 0 {
-            fail("permissions", "\(directory) cannot be made: \(existing) is not ours to write to; set $XDG_STATE_HOME")
+            fail(
+                "permissions",
+                "\(directory) cannot be created: \(existing) is not writable for this user; set $XDG_STATE_HOME")
         }
     }
 
@@ -115,12 +122,15 @@ private struct Findings {
                 return fail("daemon", Failure(error).message ?? "unreachable")
             }
             guard let program = DaemonLauncher.findProgram() else {
-                return fail("daemon", "none runs, and no carpoold is beside carpool or on PATH; install it")
+                return fail("daemon", "no daemon runs, and carpoold is neither beside carpool nor on PATH; install it")
             }
             if location.isExplicit {
-                fail("daemon", "none runs there; carpool daemon start --socket \(location.path) starts one")
+                fail(
+                    "daemon",
+                    "no daemon listens at \(location.path); start it with: carpool daemon start --socket \(location.path)"
+                )
             } else {
-                ok("daemon", "none runs; the first request starts \(program)")
+                ok("daemon", "no daemon runs; the first request starts \(program)")
             }
         }
     }
@@ -137,7 +147,9 @@ private struct Findings {
         if info["libcurl"]?["profile"]?.string == "multiplex" {
             ok("libcurl", "\(library), HTTP/2 with many requests on one connection")
         } else {
-            warn("libcurl", "\(library) multiplexes unreliably, so HTTP/1.1 is used; use 8.14.1 or newer for HTTP/2")
+            warn(
+                "libcurl",
+                "\(library) has faulty HTTP/2 multiplexing, so HTTP/1.1 is used; install libcurl 8.14.1 or newer")
         }
     }
 

@@ -1,11 +1,11 @@
 internal import CarpoolJSON
 internal import Glibc
 
-/// `carpool reachability`: prints whether packets can leave this machine, or reach a host.
+/// `carpool reachability`: prints the state of the network, or whether a host can be reached.
 enum ReachabilityCommand: Command {
     static let name = "reachability"
     static let synopsis = "[OPTIONS] [HOST]"
-    static let summary = "print whether packets can leave this machine, or reach a host"
+    static let summary = "print the state of the network, or whether a host can be reached"
     static let details = """
         Prints a table on a terminal, otherwise JSON. HOST is a name or an address. Nothing is sent to it: the
         kernel is asked for the route. The exit code is 6 if packets cannot leave.

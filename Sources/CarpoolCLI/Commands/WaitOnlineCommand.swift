@@ -1,11 +1,11 @@
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// `carpool wait-online`: ends when packets can leave this machine, or reach a host.
+/// `carpool wait-online`: ends when the network is up, or a host can be reached.
 enum WaitOnlineCommand: Command {
     static let name = "wait-online"
     static let synopsis = "[OPTIONS] [HOST]"
-    static let summary = "wait until packets can leave, or reach a host"
+    static let summary = "wait until the network is up, or a host can be reached"
     static let details = """
         Ends as soon as the kernel has a route. HOST is a name or an address; nothing is sent to it. The exit
         code is 4 after --timeout, and 6 if no host has that name.
@@ -49,12 +49,12 @@ private struct NetworkWait {
             if change.isKnown, report.isKnown, report.isUsable { return .success }
             if report.isWithoutHost {
                 throw Failure(
-                    .notReachable, "no host has the name \(wait.host ?? "")",
+                    .notReachable, "host not found: \(wait.host ?? "")",
                     hint: "the network is usable; without a host, wait-online waits only for the network")
             }
             last = report
         }
-        throw Failure(.timedOut, "still \(last?.summary ?? "without an answer of the daemon")")
+        throw Failure(.timedOut, last.map { "timed out: \($0.summary)" } ?? "timed out: the daemon did not answer")
     }
 
     /// The state with the routes to the host: a watch begins before the name is resolved, and reports only changes.

@@ -140,7 +140,7 @@ private final class EventWatch {
     /// Handles the answer of a subscription. Missed events are reported as an event of type `gap`.
     private func begin(_ answer: JSON, _ feed: EventFeed, _ output: EventOutput) throws(Failure) {
         if answer["gap"]?.bool == true {
-            Terminal.printError("carpool: events are missing: the daemon no longer has those after the last one")
+            Terminal.printError("carpool: events were lost: the journal no longer reaches back to the last cursor")
             let since = feed.cursor
             try output.write("gap", of: answer) { $0.member("since", since) }
         }
@@ -162,7 +162,9 @@ private final class EventWatch {
             try output.write(event)
             printed &+= 1
             if event["type"]?.isString("lagged") == true {
-                Terminal.printError("carpool: \(event["data"]?["dropped"]?.integer ?? 0) events were not read in time")
+                Terminal.printError(
+                    "carpool: \(event["data"]?["dropped"]?.integer ?? 0) events were dropped: they were not read fast enough"
+                )
             }
         }
         try advance(to: event["cursor"], feed)

@@ -29,7 +29,7 @@ struct CursorFile {
             }
         } catch {
             guard error.code != ENOENT else { return nil }
-            throw Failure(.usage, "cannot read the state: \(error)")
+            throw Failure(.usage, "cannot read the state file (--state): \(error)")
         }
     }
 
@@ -50,7 +50,7 @@ struct CursorFile {
             try BlockingOutput(borrowing: file.descriptor.raw).write(Array("\(cursor)\n".utf8))
             try file.commit()
         } catch {
-            throw Failure(.transferFailed, "cannot save the state: \(error)")
+            throw Failure(.transferFailed, "cannot write the state file (--state): \(error)")
         }
     }
 }

@@ -68,7 +68,9 @@ final class Follower {
         var rest = bytes[...]
         while !rest.isEmpty {
             let ready = deadline.waitForOutput(STDOUT_FILENO, or: [signals.raw])
-            guard ready != nil else { throw Failure(.timedOut, "standard output is not read") }
+            guard ready != nil else {
+                throw Failure(.timedOut, "timed out while writing to standard output: its reader has stopped")
+            }
             if ready == signals.raw, let signal = interruption.signal { throw .ended(by: signal) }
             let piece = rest.prefix(Follower.pieceBytes)
             try Terminal.print(Array(piece))

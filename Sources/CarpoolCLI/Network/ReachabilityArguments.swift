@@ -10,7 +10,8 @@ struct ReachabilityArguments: CommandArguments {
 
     /// Sets the host.
     mutating func add(host operand: String, to command: String) throws(UsageError) {
-        guard host == nil, !operand.isEmpty else { throw UsageError("\(command) takes one host") }
+        guard !operand.isEmpty else { throw UsageError("\(command): the host is empty") }
+        guard host == nil else { throw UsageError("\(command) takes at most one HOST, not also '\(operand)'") }
         host = operand
     }
 }

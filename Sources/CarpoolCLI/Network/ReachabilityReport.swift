@@ -43,7 +43,7 @@ struct ReachabilityReport {
         }
         lines.append(row("DNS", servers))
         if let tunnel = network["tunnel"]?["interface"]?.string { lines.append(row("tunnel", tunnel)) }
-        let costs = [("is_expensive", "costs money"), ("is_constrained", "should be kept low")]
+        let costs = [("is_expensive", "metered"), ("is_constrained", "constrained (low-data mode)")]
         for (name, words) in costs where network[name]?.bool == true { lines.append(row("traffic", words)) }
         guard let host else { return lines }
         lines.append(row(host["host"]?.string ?? "host", ReachabilityReport.verdict(of: host)))
@@ -58,7 +58,7 @@ struct ReachabilityReport {
         var servers: [String] = []
         network["dns"]?["servers"]?.forEachElement { servers += [$0.string].compactMap(\.self) }
         let list = servers.isEmpty ? "no servers" : servers.joined(separator: ", ")
-        return network["supports_dns"]?.bool == true ? list : "\(list), which packets cannot reach"
+        return network["supports_dns"]?.bool == true ? list : "\(list), without a route to them"
     }
 
     private static func verdict(of state: JSON) -> String {

@@ -15,6 +15,6 @@ extension Invocation {
                     ?? Invocation(HelpCommand.self, HelpCommand.Arguments(topic: command.name))
             }
         }
-        throw UsageError("a command is missing")
+        throw UsageError("a command is required; see carpool help")
     }
 }

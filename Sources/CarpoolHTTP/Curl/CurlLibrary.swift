@@ -1,9 +1,9 @@
 internal import CCurl
 internal import Glibc
 
-/// The libcurl that this process runs with: the header's version says nothing about it.
+/// The libcurl that the process has loaded, which may be another version than that of the header.
 public enum CurlLibrary {
-    /// What a version of libcurl can be used for safely.
+    /// The features of HTTP that are safe with a version of libcurl.
     public enum Profile: String, Sendable {
         /// HTTP/1.1, unless a request opts in to HTTP/2, which then uses one stream per connection: before 8.14.1,
         /// streams that share a connection can hang or end early without an error.
@@ -15,10 +15,10 @@ public enum CurlLibrary {
     /// The version in words, for example `8.14.1`.
     public static let version = String(cString: curl_version_info(CURLVERSION_FIRST).pointee.version)
 
-    /// What the loaded version can be used for safely.
-    public static let profile = judge(curl_version_info(CURLVERSION_FIRST).pointee.version_num)
+    /// The profile of the loaded version.
+    public static let profile = safeProfile(of: curl_version_info(CURLVERSION_FIRST).pointee.version_num)
 
-    static func judge(_ number: UInt32) -> Profile { number < 0x08_0E_01 ? .http1 : .multiplex }
+    static func safeProfile(of number: UInt32) -> Profile { number < 0x08_0E_01 ? .http1 : .multiplex }
 
     /// Initializes libcurl, once for the process. Returns false if that fails.
     static let isReady: Bool = {

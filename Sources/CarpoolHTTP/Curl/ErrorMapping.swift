@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// What libcurl and OpenSSL said when a transfer failed, and what had been done by then: enough to name the failure.
+/// The errors of libcurl and OpenSSL of a failed transfer, and how far it got: what is needed to name the failure.
 struct ErrorMapping {
     /// libcurl's result.
     var code: CURLcode

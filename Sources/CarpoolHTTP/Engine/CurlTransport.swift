@@ -103,8 +103,8 @@ public final class CurlTransport: Transport {
         observeTurn()
     }
 
-    /// Pauses a transfer until ``resume(_:)``: neither silence nor its connection counts, and one that waits for its
-    /// turn leaves the queue.
+    /// Pauses a transfer until ``resume(_:)``: its idle timeout stops, its connection does not count in the limits, and
+    /// a waiting transfer leaves the queue.
     func pause(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
         transfer.deadlines.paused()
@@ -394,6 +394,6 @@ public final class CurlTransport: Transport {
 }
 
 extension CurlTransport: TurnObserver {
-    /// Carries out what was asked for during the turn.
+    /// Starts, cancels, pauses and resumes the transfers as requested during the turn.
     public func turnDidEnd() { carryOut() }
 }

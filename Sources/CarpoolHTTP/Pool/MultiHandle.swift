@@ -11,9 +11,9 @@ protocol MultiHandleDelegate: AnyObject {
     func settleAtTurnEnd(_ multi: MultiHandle)
     /// ``MultiHandle/serveQueued(_:)`` is to be called when the small transfers of this turn are served.
     func serveLater(_ connection: OriginConnection, _ bits: Int32)
-    /// Something happened at a connection that no transfer uses.
+    /// The socket of a connection without a transfer is readable.
     func idleConnectionBecameReadable(_ connection: OriginConnection)
-    /// libcurl has finished a transfer, whose `CURLOPT_PRIVATE` this is.
+    /// libcurl has finished the transfer with this value of `CURLOPT_PRIVATE`.
     func transferDidEnd(_ context: UnsafeMutableRawPointer, _ result: CURLcode)
 }
 

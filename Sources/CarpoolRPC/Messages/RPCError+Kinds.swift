@@ -75,7 +75,7 @@ extension RPCError {
 
     /// The message is larger than the limit.
     public static func messageTooLarge(limitBytes: Int) -> RPCError {
-        RPCError(.messageTooLarge, "the message has more than \(limitBytes) bytes")
+        RPCError(.messageTooLarge, "the message has more than \(limitBytes) bytes (limits.message_bytes)")
             .with("limit_bytes", .integer(limitBytes))
     }
 

@@ -89,7 +89,7 @@ extension RPCErrorKind {
     public static let messageTooLarge = RPCErrorKind(
         1003, "message_too_large",
         "The message is larger than the limit. It was skipped; the connection continues.",
-        "Pass large bodies as a file.",
+        "Pass large bodies as a file or a descriptor, or send them with body.put.",
         members: [.required("limit_bytes", .integer, "The largest message.")])
     /// 1004
     public static let tooManyInFlight = RPCErrorKind(

@@ -83,7 +83,7 @@ extension JSONSchema {
             .required("message", .string, "One line for users."),
             .required(
                 "retryable", .boolean, "Whether the same request may succeed later and is safe to send again."),
-            .optional("hint", .string, "A remedy."),
+            .optional("hint", .string, "How to correct the error."),
             .optional(
                 "url_error_code", .integer, "The number of the same failure in URLError, as in `retry_policy.codes`."),
             .optional("timeout", .choice("queue", "connect", "idle", "body", "resource"), "The timeout that expired."),

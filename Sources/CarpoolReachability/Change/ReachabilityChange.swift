@@ -1,16 +1,16 @@
 public import CarpoolSystem
 
-/// From one reading to another, and why.
+/// A change from one reading to another, with its causes.
 public struct ReachabilityChange: Sendable {
-    /// How it stood.
+    /// The reading before the change.
     public let previous: ReachabilityReading
     /// The current reading.
     public let current: ReachabilityReading
     /// The difference between the two.
     public let difference: ReachabilityDifference
-    /// The causes of the look.
+    /// The causes of the evaluation.
     public let causes: ReachabilityCauses
-    /// When the first sign of it came.
+    /// When the first notification of the change arrived.
     public let firstEvent: MonotonicTime
 
     /// Compares two readings.

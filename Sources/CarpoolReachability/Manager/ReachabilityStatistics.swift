@@ -16,12 +16,12 @@ public struct ReachabilityStatistics: Equatable, Sendable {
     public internal(set) var source = Source.none
     /// Datagrams received from the kernel.
     public internal(set) var datagrams = 0
-    /// Looks at the network.
+    /// Evaluations of the network.
     public internal(set) var evaluations = 0
-    /// Looks with a reportable change.
+    /// Evaluations with a reported change.
     public internal(set) var changes = 0
     /// The number of times that messages were dropped.
     public internal(set) var resyncs = 0
-    /// Looks that failed; the state before them is kept.
+    /// Evaluations that failed; the previous state is kept.
     public internal(set) var failures = 0
 }

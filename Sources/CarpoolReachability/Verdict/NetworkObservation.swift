@@ -61,7 +61,7 @@ public struct NetworkObservation: Sendable {
         return interfaces
     }
 
-    /// The best path to a family's sentinels: a usable one, otherwise the one that got furthest.
+    /// The best path to a family's sentinels: a usable one, otherwise one with an interface, otherwise the first.
     private func path(_ family: IPAddress.Family, _ interfaces: [Int: NetworkInterface]) -> RoutePath {
         let paths = (answers[family] ?? []).map {
             RoutePath.judge($0, isInternet: true, isBlind ? nil : interfaces)

@@ -1,10 +1,10 @@
 /// Whether packets can leave this machine for the world, or for one host.
 public enum ReachabilityStatus: String, Sendable {
-    /// They can. Whether they arrive is another matter.
+    /// There is a route. Packets may still not arrive.
     case satisfied
-    /// They cannot.
+    /// There is no route.
     case unsatisfied
-    /// They could once an interface has finished what it waits for.
+    /// There is no route yet: an interface is still connecting.
     case requiresConnection = "requires_connection"
     /// Unknown; requests should be tried.
     case unknown

@@ -5,10 +5,10 @@ internal import CarpoolSession
 /// Asks a client to adapt requests, to decide about retries, or both (RI-01, RI-02).
 final class CallbackInterceptor: RequestInterceptor {
     private let callback: CallbackEndpoint
-    /// A client that is disconnected cannot end the retries: they are limited and delayed, as by Alamofire's default
+    /// The maximum number of retries without an answer of the client, and the first delay: those of Alamofire's default
     /// retry policy (RT-01 to RT-03).
-    private static let blindRetries = 2
-    private static let blindDelayMilliseconds = 500
+    private static let fallbackRetryLimit = 2
+    private static let fallbackDelayMilliseconds = 500
 
     init(_ callback: CallbackEndpoint) { self.callback = callback }
 
@@ -59,14 +59,14 @@ final class CallbackInterceptor: RequestInterceptor {
             let delay = answer["delay_ms"]?.int ?? 0
             return delay > 0 ? .retryWithDelay(milliseconds: delay) : .retry
         case "do_not_retry_with_error":
-            let message = answer["message"]?.string ?? "the client does not want it sent again"
+            let message = answer["message"]?.string ?? "the client decided against a retry"
             return .doNotRetryWithError(.clientRefused(name, message: message))
         default: return .doNotRetry
         }
     }
 
     private static func decision(without specification: CallbackSpecification, after retries: Int) -> RetryResult {
-        guard specification.fallback == .retry, retries < blindRetries else { return .doNotRetry }
-        return .retryWithDelay(milliseconds: blindDelayMilliseconds << retries)
+        guard specification.fallback == .retry, retries < fallbackRetryLimit else { return .doNotRetry }
+        return .retryWithDelay(milliseconds: fallbackDelayMilliseconds << retries)
     }
 }

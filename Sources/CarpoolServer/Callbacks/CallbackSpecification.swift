@@ -9,7 +9,7 @@ struct CallbackSpecification: Equatable {
         case fail
         /// The request stays as it is, and is not sent again.
         case skip
-        /// The request is retried, not sent.
+        /// The failed request is retried, at most twice: an answer to `callback.retry` that is missing counts as a retry.
         case retry
         /// The redirect is not followed.
         case doNotFollow = "do_not_follow"

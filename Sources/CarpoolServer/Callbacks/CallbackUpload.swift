@@ -58,7 +58,9 @@ final class CallbackUpload: Uploadable {
             return .body(.bytes(writer.bytes))
         }
         guard mayOpenFiles, AbsolutePath.isOne(path) else {
-            throw .refused("may not be opened", path: "result.file", expected: "an absolute path of the daemon's user")
+            throw .refused(
+                "may not be opened", path: "result.file",
+                expected: "text, base64, json or stream; or an absolute path, from a client of the daemon's own user")
         }
         return .file(path: path, offset: json["offset"]?.integer ?? 0, length: json["length_bytes"]?.integer)
     }

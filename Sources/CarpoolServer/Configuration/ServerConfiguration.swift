@@ -81,9 +81,9 @@ public struct ServerConfiguration: Equatable, Sendable {
 
     private static func describe(_ error: JSONError) -> String {
         if let line = error.line { return "line \(line): \(error.message)" }
+        let expected = error.expected.map { "; expected \($0)" } ?? ""
         let nearest = error.didYouMean.map { "; did you mean \($0)?" } ?? ""
-        return
-            "\(error.path ?? "configuration"): \(error.message); expected \(error.expected ?? "something else")\(nearest)"
+        return "\(error.path ?? "configuration"): \(error.message)\(expected)\(nearest)"
     }
 
     /// The file's bytes; `nil` if there is none. Type and owner are checked on the descriptor that is read.

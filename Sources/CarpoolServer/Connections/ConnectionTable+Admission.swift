@@ -78,7 +78,9 @@ extension ConnectionTable {
     /// quarter of the process's descriptors: the rest is for open connections and files.
     var acceptsPeers: Bool {
         guard closingRejected > 0, closingRejected >= (ResourceLimits.openFiles ?? 1_024) / 4 else { return true }
-        log.write(.warning, "no connection is accepted", [("refused_sockets_to_close", String(closingRejected))])
+        log.write(
+            .warning, "accepting is paused: too many sockets of refused clients wait for close(2)",
+            [("refused_sockets_to_close", String(closingRejected))])
         return false
     }
 }

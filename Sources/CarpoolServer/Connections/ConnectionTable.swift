@@ -82,7 +82,7 @@ final class ConnectionTable: ConnectionOwner {
 
     /// Discards the oldest incomplete messages of the user who holds most, until all fit.
     func makeRoomForInput() {
-        while let uid = services.memory.input.culprit(services.limits.totalInputBytes) {
+        while let uid = services.memory.input.userOverLimit(services.limits.totalInputBytes) {
             // Messages that a thread reads are not discarded: they are done soon.
             let oldest = connections.values.filter { $0.uid == uid && $0.hasHalfMessage }
                 .min { $0.inputSince < $1.inputSince }
@@ -97,7 +97,7 @@ final class ConnectionTable: ConnectionOwner {
     func makeRoomForOutput() {
         let limit = services.limits.totalUnreadBytes + services.limits.totalUnreadBytes / 4
         while services.memory.output.total > limit,
-            let uid = services.memory.output.culprit(services.limits.totalUnreadBytes)
+            let uid = services.memory.output.userOverLimit(services.limits.totalUnreadBytes)
         {
             let holders = connections.values.filter { $0.uid == uid && $0.held.output > 0 }
             // A connection whose batches wait may still read: it is closed last.
@@ -106,7 +106,10 @@ final class ConnectionTable: ConnectionOwner {
                 return
             }
             log.write(
-                .warning, "closed: the client does not read", [("client", "c-\(stuck.number)"), ("uid", String(uid))])
+                .warning, "connection closed: the client does not read its output",
+                [
+                    ("client", "c-\(stuck.number)"), ("uid", String(uid)), ("unread_bytes", String(stuck.unreadBytes)),
+                ])
             stuck.close()
         }
     }

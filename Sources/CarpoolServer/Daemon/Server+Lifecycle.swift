@@ -40,7 +40,9 @@ extension Server {
         switch action {
         case .none: return
         case .drain(let milliseconds):
-            log.write(.info, "draining", [("requests", String(requests.registry.active))])
+            log.write(
+                .info, "draining",
+                [("requests", String(requests.registry.active)), ("deadline_ms", String(milliseconds))])
             options.supervisor.notify(.stopping)
             publisher.publish(.daemonDraining) { $0.member("deadline_ms", milliseconds) }
             loop.arm(Timer { [unowned self] in stop() }, afterMilliseconds: milliseconds)

@@ -16,13 +16,10 @@ extension RPCError {
         return error
     }
 
-    /// A path that was not opened. Cannot happen: every parameter that a path is read from is among those that are
-    /// opened first.
-    static func notOpened(_ path: String) -> RPCError {
-        .cannotOpen(path: path, errno: Int(EAGAIN), reason: SystemError.reason(of: EAGAIN))
-    }
+    /// A path that was not opened: a defect, since every parameter with a path is opened before it is read.
+    static func notOpened(_ path: String) -> RPCError { .internalError("the daemon did not open \(path)") }
 
-    /// The worker has too much to do already.
+    /// Too many operations on files wait.
     static func filesBusy(_ error: WorkerError) -> RPCError {
         let milliseconds = 1_000
         return RPCError(.rateLimited, error.description).with("retry_after_ms", .integer(milliseconds))

@@ -45,14 +45,16 @@ extension BodyHandlers {
         writer.endObject()
     }
 
+    private static func complete(_ message: String, _ request: Request) -> RPCError {
+        RPCError(.wrongState, message).with("state", request.state.rawValue)
+            .with("expected", "a request that still sends its body").with("request", request.id)
+    }
+
     private static func error(_ refusal: BodyFeed.Refusal, _ request: Request) -> RPCError {
         switch refusal {
         case .over:
-            .wrongState(
-                request: request.id, state: request.isFinished ? request.state.rawValue : "done with its body",
-                expected: "a request that still sends its body")
-        case .ended:
-            .wrongState(request: request.id, state: "given its last piece", expected: "still given its body")
+            complete("the body of \(request.id) takes no more pieces", request)
+        case .ended: complete("the last piece of the body of \(request.id) was sent before", request)
         case .tooManyWaiting(let count): .tooManyInFlight("waiting calls of body.put", limit: count)
         case .gap(let expected):
             .invalidParams(
@@ -62,7 +64,8 @@ extension BodyHandlers {
                 path: "params", message: "the body has only \(left) bytes left", expected: "at most \(left) bytes")
         case .tooShort(let missing):
             .invalidParams(
-                path: "params.end", message: "the body lacks \(missing) bytes of its length", expected: "false")
+                path: "params.end", message: "end is true, but the body lacks \(missing) bytes of length_bytes",
+                expected: "false")
         }
     }
 }

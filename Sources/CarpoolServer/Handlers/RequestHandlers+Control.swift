@@ -170,8 +170,10 @@ extension RequestHandlers {
 
     private static func reasonForNoLine(_ request: Request, isTooLong: Bool) -> String {
         if isTooLong { return "its body is too long for a line of this connection" }
-        if request.hasLetGoOfBody { return "its body was too large to be kept; ask before the request is over" }
-        if request.isBeingMade { return "it is still being made; ask again" }
-        return request.error?.message ?? "the request is not made before it is resumed"
+        if request.hasLetGoOfBody {
+            return "its body was too large to keep; call request.curl before the request has finished"
+        }
+        if request.isBeingMade { return "it is still being created; call again" }
+        return request.error?.message ?? "the request is not created before it is resumed"
     }
 }

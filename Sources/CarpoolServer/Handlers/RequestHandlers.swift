@@ -23,7 +23,7 @@ struct RequestHandlers {
         try withFiles(of: call) { files throws(RPCError) in try submit(call, files) }
     }
 
-    /// Carries out a call with its files, unless its key says that nothing is sent.
+    /// Opens the files of a call, then runs it. Without opening, if its idempotency key is known: then nothing is sent.
     private func withFiles(
         of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
@@ -70,7 +70,7 @@ struct RequestHandlers {
         let entry = try requests.make(call, files, isKept: holds || hasKey, isDetached: hasKey)
         let subscription = follow(entry, events, call, waitsForAnswer: false)
         if holds {
-            answer(call, whenHeaded: entry, subscription)
+            answer(call, whenHeadersReceived: entry, subscription)
             start(entry.request, call)
             return .pending
         }
@@ -88,8 +88,8 @@ struct RequestHandlers {
         request.resume()
     }
 
-    /// Answers with the head: the rest is asked for with `request.wait`.
-    private func answer(_ call: Call, whenHeaded entry: RequestEntry, _ subscription: String?) {
+    /// Answers with the head; `request.wait` returns the rest.
+    private func answer(_ call: Call, whenHeadersReceived entry: RequestEntry, _ subscription: String?) {
         entry.request.whenHeaded { request in
             requests.lease(entry)
             call.answer { writer in

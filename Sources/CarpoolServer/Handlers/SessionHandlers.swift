@@ -218,8 +218,9 @@ struct SessionHandlers {
     private func setCredential(_ call: Call) throws(RPCError) -> Answer {
         let session = try sessions.session(call.params["session"], of: call.client)
         guard let authentication = session.configuration.authentication else {
-            throw .wrongState(
-                session: session.name, state: "without oauth2", expected: "a session with an oauth2 interceptor")
+            throw RPCError(.wrongState, "session \(session.name) has no oauth2 interceptor").with("state", "valid")
+                .with("expected", "a session that was created with an oauth2 interceptor")
+                .with("session", session.name)
         }
         let credential = try call.params["credential"].flatMap { json throws(RPCError) in
             try InterceptorReader.credential(json, path: "params.credential")

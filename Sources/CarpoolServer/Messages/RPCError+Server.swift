@@ -3,83 +3,93 @@ internal import CarpoolRPC
 // Errors that only the daemon returns.
 extension RPCError {
     static func tooManySubscriptions(limit: Int) -> RPCError {
-        RPCError(.tooManyInFlight, "the connection has reached its limit of \(limit) subscriptions")
-    }
-
-    static func tooManySessions(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.queueFull, refusal, "sessions").with("limit", .integer(refusal.value))
-    }
-
-    static func tooManyConnections(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.tooManyInFlight, refusal, "connections").with("limit", .integer(refusal.value))
-    }
-
-    static func tooManyToClose() -> RPCError {
-        RPCError(
-            .tooManyInFlight,
-            "too many descriptors of this user are still being closed: a disk, or a socket with SO_LINGER, delays close(2)"
-        )
-    }
-
-    static func tooManySubscriptions(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.tooManyInFlight, refusal, "subscriptions").with("limit", .integer(refusal.value))
-    }
-
-    static func tooManyRawStreams(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.tooManyInFlight, refusal, "raw streams").with("limit", .integer(refusal.value))
+        ofConnection("subscriptions", "subscriptions_per_connection", limit)
     }
 
     static func tooManyStreamReaders(ofConnection limit: Int) -> RPCError {
-        RPCError(
+        ofConnection("readers of streams", "stream_readers_per_connection", limit)
+    }
+
+    /// An error that names a limit of the connection.
+    private static func ofConnection(_ what: String, _ name: String, _ limit: Int) -> RPCError {
+        RPCError(.tooManyInFlight, "too many \(what) on this connection: at most \(limit) (limits.\(name))")
+            .with("limit_name", name).with("limit", .integer(limit))
+    }
+
+    static func tooManySessions(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.queueFull, refusal, "sessions", hint: "Invalidate unused sessions, or raise the limit.")
+            .with("limit", .integer(refusal.value))
+    }
+
+    static func tooManyConnections(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.tooManyInFlight, refusal, "connections", hint: "Close unused connections, or raise the limit.")
+            .with("limit", .integer(refusal.value))
+    }
+
+    static func tooManyToClose() -> RPCError {
+        var error = RPCError(
             .tooManyInFlight,
-            "your connection has reached its limit of \(limit) readers of streams (limits.stream_readers_per_connection)"
+            "the daemon is still closing descriptors that this user has passed: a slow disk, or a socket with SO_LINGER, delays close(2)"
         )
-        .with("limit_name", "stream_readers_per_connection").with("limit", .integer(limit))
+        error.hint = "Retry later; pass fewer descriptors at a time."
+        return error
+    }
+
+    static func tooManySubscriptions(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.tooManyInFlight, refusal, "subscriptions", hint: "End unused subscriptions, or raise the limit.")
+            .with("limit", .integer(refusal.value))
+    }
+
+    static func tooManyRawStreams(_ refusal: Quota.Refusal) -> RPCError {
+        overQuota(.tooManyInFlight, refusal, "raw streams", hint: "Close unused streams, or raise the limit.")
+            .with("limit", .integer(refusal.value))
     }
 
     static func tooManyStreamReaders(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.tooManyInFlight, refusal, "readers of streams").with("limit", .integer(refusal.value))
+        overQuota(.tooManyInFlight, refusal, "readers of streams", hint: "Wait for a stream to end.")
+            .with("limit", .integer(refusal.value))
     }
 
     static func tooManyRequests(_ refusal: Quota.Refusal) -> RPCError {
-        overQuota(.queueFull, refusal, "unfinished requests").with("limit", .integer(refusal.value))
+        overQuota(.queueFull, refusal, "unfinished requests", hint: "Wait for requests to finish.")
+            .with("limit", .integer(refusal.value))
     }
 
     static func tooManyRequestBytes(_ refusal: Quota.Refusal) -> RPCError {
         overQuota(
-            .queueFull, refusal,
-            "bytes in unfinished requests, with their bodies and fields",
-            advice: "; a body in a file or a descriptor takes none"
+            .queueFull, refusal, "bytes in unfinished requests, with their bodies and fields",
+            hint: "Send large bodies as a file or a descriptor, which do not count, or wait for requests to finish."
         )
         .with("limit_bytes", .integer(refusal.value))
     }
 
     static func tooManySessionBytes(_ refusal: Quota.Refusal) -> RPCError {
         overQuota(
-            .queueFull, refusal,
-            "bytes in configurations of sessions",
-            advice: "; invalidate unused sessions, and dismiss their finished requests"
+            .queueFull, refusal, "bytes in configurations of sessions",
+            hint: "Invalidate unused sessions, and dismiss their finished requests."
         )
         .with("limit_bytes", .integer(refusal.value))
     }
 
-    /// Makes an error that names the limit and its holder.
+    /// An error that names the limit and its holder. While others hold or wait for some, the holder may have only a
+    /// share of the limit.
     private static func overQuota(
-        _ kind: RPCErrorKind, _ refusal: Quota.Refusal, _ what: String, advice: String = ""
+        _ kind: RPCErrorKind, _ refusal: Quota.Refusal, _ what: String, hint: String
     ) -> RPCError {
         let holder =
             switch refusal.holder {
-            case .client: "your client has reached its"
-            case .user: "your user has reached its"
-            case .everyone: "all users together have reached their"
+            case .client: "your client"
+            case .user: "your user"
+            case .everyone: "all users together"
             }
-        return RPCError(kind, "\(holder) limit of \(refusal.value) \(what) (limits.\(refusal.limit))\(advice)")
-            .with("limit_name", refusal.limit).with("holder", refusal.holder.rawValue)
+        let limit = refusal.isShare ? "now, its share of limits.\(refusal.limit)" : "(limits.\(refusal.limit))"
+        var error = RPCError(kind, "too many \(what): \(holder) may have \(refusal.value) \(limit)")
+        error.hint = hint
+        return error.with("limit_name", refusal.limit).with("holder", refusal.holder.rawValue)
     }
 
     static var defaultSession: RPCError {
-        .wrongState(
-            session: "default", state: "valid",
-            expected: "a session that you created; each user has one default session")
+        RPCError(.wrongState, "the default session cannot be invalidated")
+            .with("state", "valid").with("expected", "a session from session.create").with("session", "default")
     }
 }

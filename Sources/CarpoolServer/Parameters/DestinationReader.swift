@@ -49,7 +49,7 @@ struct DestinationReader {
         return download
     }
 
-    /// What may stand beside a path, there and in the answer of a callback.
+    /// The options beside a path, in a destination and in the answer of a callback.
     static func options(_ json: JSON, _ standard: DownloadOptions) -> DownloadOptions {
         var options = standard
         if let value = json["remove_previous"]?.bool { options.removesPreviousFile = value }
@@ -58,11 +58,12 @@ struct DestinationReader {
         return options
     }
 
-    /// Where the token's file was to go. A token comes from a client, and is believed no more than other parameters.
+    /// The destination in the token. A token comes from a client, so its path is checked like any other.
     private func destination(of point: ResumePoint) throws(RPCError) -> DownloadDestination {
         guard let path = point.destination else {
             throw .invalidParams(
-                path: "params.destination", message: "the token does not know it", expected: "where the file goes")
+                path: "params.destination", message: "the token in resume_data has no destination",
+                expected: "the destination of the file")
         }
         return .file(try self.path(path, at: "params.resume_data"))
     }
@@ -77,12 +78,12 @@ struct DestinationReader {
             case .notAToken:
                 throw .invalidParams(
                     path: "params.resume_data", message: "not a token of this version of Carpool",
-                    expected: "resume_data as a record or an event had it")
+                    expected: "the value of resume_data from a record or an event, unchanged")
             case .cannotOpen(let path, let reason):
                 let isTaken = reason.code == EWOULDBLOCK
                 throw .cannotOpen(
                     path: path, errno: Int(reason.code),
-                    reason: isTaken ? "another request resumes it" : reason.reason)
+                    reason: isTaken ? "another request is resuming this partial file" : reason.reason)
             }
         }
     }

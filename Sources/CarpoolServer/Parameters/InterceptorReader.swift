@@ -80,7 +80,7 @@ struct InterceptorReader {
         let field = try field(json["name"]?.string ?? "", json["value"]?.string ?? "", path: path())
         guard !field.isNamed("host") else {
             throw .invalidParams(
-                path: "\(path()).name", message: "Host is the URL's own", expected: "rewrite with a host instead")
+                path: "\(path()).name", message: "Host cannot be set", expected: "the interceptor rewrite with host")
         }
         let mode = json["mode"]?.string.flatMap(SetHeaderAdapter.Mode.init(rawValue:))
         return SetHeaderAdapter(field, mode: mode ?? .replace)

@@ -21,7 +21,7 @@ struct RedirectReader {
         handler.keptFields = try RedirectReader.names(json["keep_headers"], path: "\(path).keep_headers")
         if let name = handler.keptFields.first(where: { $0.lowercased() == "authorization" }) {
             throw .invalidParams(
-                path: "\(path).keep_headers", message: "\(name) has its own member",
+                path: "\(path).keep_headers", message: "\(name) cannot be listed here",
                 expected: "keep_authorization: \"always\"")
         }
         return handler
@@ -34,7 +34,7 @@ struct RedirectReader {
         }
         guard json["modify"] == nil else {
             throw .invalidParams(
-                path: path, message: "modify and callback are two answers to one question", expected: "one of them")
+                path: path, message: "modify and callback cannot be combined", expected: "one of them")
         }
         return .ask(try callbacks.redirectDecider(callback, path: "\(path).callback"))
     }

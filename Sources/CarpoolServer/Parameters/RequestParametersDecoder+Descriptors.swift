@@ -58,7 +58,8 @@ extension RequestParametersDecoder {
         guard let passed = files.claim(descriptor: index) else {
             throw .invalidParams(
                 path: "\(path).fd", message: "no descriptor \(index) came with the line, or it is used already",
-                expected: "the place of one of \(files.descriptorCount) descriptors, from 0")
+                expected: files.descriptorCount == 0
+                    ? "a line that passes descriptors" : "an index from 0 to \(files.descriptorCount - 1)")
         }
         switch passed {
         case .file(let file, let size, let isInMemory):

@@ -10,8 +10,8 @@ extension RequestParametersDecoder {
     static func kind(_ params: Params) -> RequestKind {
         if let kind = params[.kind].flatMap(RequestKind.init(rawValue:)) { return kind }
         guard let body = params[.body] else { return .data }
-        let made: [StaticString] = ["stream", "multipart", "fd", "callback"]
-        return made.contains { body["\($0)"] != nil } ? .upload : .data
+        let uploadMembers: [StaticString] = ["stream", "multipart", "fd", "callback"]
+        return uploadMembers.contains { body["\($0)"] != nil } ? .upload : .data
     }
 
     func readBody(

@@ -16,7 +16,7 @@ extension RequestParametersDecoder {
         let boundary = json["boundary"]?.string
         guard boundary.map(MultipartUpload.isBoundary) ?? true else {
             throw .invalidParams(
-                path: "params.body.boundary", message: "cannot stand in Content-Type as it is",
+                path: "params.body.boundary", message: "not a valid boundary in Content-Type",
                 expected: "1 to 70 letters, digits and '+_-.")
         }
         return MultipartUpload(

@@ -39,7 +39,8 @@ struct RetryPolicyReader {
         if let jitter = json["jitter"]?.double {
             guard (0...1).contains(jitter) else {
                 throw .invalidParams(
-                    path: "\(path).jitter", message: "\(jitter) is no part of a delay", expected: "0 to 1")
+                    path: "\(path).jitter", message: "\(jitter) is out of range",
+                    expected: "a part of the delay, from 0 to 1")
             }
             policy.jitter = jitter
         }

@@ -36,7 +36,7 @@ struct SerializerReader {
         }
     }
 
-    /// A member that changes nothing was meant for another kind.
+    /// Refuses members that have no effect for this kind: they were meant for another one.
     private static func refuseUseless(_ json: JSON, _ kind: String, path: String) throws(RPCError) {
         if json["encoding"] != nil, kind != "string" {
             throw .invalidParams(
@@ -44,7 +44,7 @@ struct SerializerReader {
         }
         guard kind == "none", json.kind == .object, json.count > 1 else { return }
         throw .invalidParams(
-            path: path, message: "none makes no value, so nothing else can be said about it", expected: "`as` alone")
+            path: path, message: "the serializer none has no options", expected: "{\"as\": \"none\"}")
     }
 
     private func input(_ json: JSON, path: String) throws(RPCError) -> SerializerInput {

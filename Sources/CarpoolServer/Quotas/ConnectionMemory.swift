@@ -19,8 +19,8 @@ final class ConnectionMemory {
             total > limit || byUser.count > 1 && byUser[uid] ?? 0 > limit / 2
         }
 
-        /// The user whose connections have to release memory; `nil` if none has to.
-        func culprit(_ limit: Int) -> UInt32? {
+        /// The user whose connections have to release memory, as it holds most and too much; `nil` if none has to.
+        func userOverLimit(_ limit: Int) -> UInt32? {
             guard total > limit / 2, let most = byUser.max(by: { $0.value < $1.value }) else { return nil }
             return isOver(limit, for: most.key) ? most.key : nil
         }

@@ -6,7 +6,7 @@
 /// half of its user's limit. A holder that is refused although it holds less than others gets room first: as long as it
 /// waits, the others are limited to equal shares.
 struct Quota {
-    /// Whose bound keeps a client from more.
+    /// Whose limit refuses a client.
     enum Holder: String {
         case client
         case user
@@ -20,13 +20,22 @@ struct Quota {
         let all: (name: StaticString, value: Int)
     }
 
-    /// Why more cannot be had.
+    /// Why a client may not take more.
     struct Refusal: Error, Equatable {
         let holder: Holder
         /// The limit in the configuration.
         let limit: String
         /// How much the holder may have now.
         let value: Int
+
+        /// Whether the value is a share of another holder's limit, because others hold or wait for some too.
+        var isShare: Bool {
+            switch holder {
+            case .client: !limit.hasSuffix("_per_client")
+            case .user: !limit.hasSuffix("_per_user")
+            case .everyone: false
+            }
+        }
     }
 
     /// The holdings of one user's clients.
@@ -55,7 +64,7 @@ struct Quota {
         let until: Int
     }
 
-    /// Those who hold something, and a few who did.
+    /// The users that hold something, and a few that did.
     private var users: [UInt32: Share] = [:]
     /// How many users hold something.
     private var holders = 0
@@ -66,7 +75,7 @@ struct Quota {
     private var attempts = 0
 
     /// Attempts after which a refused client no longer counts as waiting.
-    private static let patience = 1_000
+    private static let waitingAttempts = 1_000
 
     /// How much a client holds.
     func used(by client: ClientIdentity) -> Int { users[client.uid]?.clients[client] ?? 0 }
@@ -77,12 +86,12 @@ struct Quota {
     /// Why a client may not take so much more; `nil` if it may.
     mutating func refusal(of amount: Int, for client: ClientIdentity, _ bounds: Bounds) -> Refusal? {
         attempts &+= 1
-        guard let refusal = judge(amount, client, bounds) else { return nil }
-        note(refusal, client, bounds)
+        guard let refusal = check(amount, client, bounds) else { return nil }
+        recordWaiting(refusal, client, bounds)
         return refusal
     }
 
-    private func judge(_ amount: Int, _ client: ClientIdentity, _ bounds: Bounds) -> Refusal? {
+    private func check(_ amount: Int, _ client: ClientIdentity, _ bounds: Bounds) -> Refusal? {
         let share = users[client.uid]
         let (ofUser, ofClient) = (share?.used ?? 0, share?.clients[client] ?? 0)
         let userLimit = min(bounds.user.value, bounds.all.value)
@@ -121,9 +130,9 @@ struct Quota {
         return others > 0 ? limit &- limit / 2 : nil
     }
 
-    /// A holder that is refused because of others, and holds less than an equal share itself, waits for it.
-    private mutating func note(_ refusal: Refusal, _ client: ClientIdentity, _ bounds: Bounds) {
-        let until = attempts &+ Quota.patience
+    /// Records as waiting a holder that is refused because of others, and holds less than an equal share itself.
+    private mutating func recordWaiting(_ refusal: Refusal, _ client: ClientIdentity, _ bounds: Bounds) {
+        let until = attempts &+ Quota.waitingAttempts
         switch refusal.holder {
         case .client: return
         case .user where refusal.limit == "\(bounds.user.name)":

@@ -26,8 +26,8 @@ final class CallFileService {
     }
 
     /// Carries out a call with its files: at once if it has none that may have to be waited for, else when the worker
-    /// has opened them. Until then nothing has happened: a caller that goes away meanwhile has asked for nothing, and
-    /// its files are closed.
+    /// has opened them. If the caller disconnects before, the call has no effect, and its files are
+    /// closed.
     func withFiles(
         _ names: CallFileNames, of call: Call, _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
     ) throws(RPCError) -> Answer {
@@ -52,7 +52,7 @@ final class CallFileService {
             found.destination = destination?.look()
             return found
         }
-        whenLeft(destination?.partial) { [self] in
+        whenPartialFileIsClosed(destination?.partial) { [self] in
             guard call.isWanted else { return }
             do throws(WorkerError) {
                 try access.run(job) { [self] found in
@@ -66,9 +66,8 @@ final class CallFileService {
         return .pending
     }
 
-    /// Calls the body when the request that is over has closed its partial file at a place: at once, if none has one
-    /// there.
-    private func whenLeft(_ partial: String?, _ body: @escaping () -> Void) {
+    /// Calls the body when no finished request still has this partial file open: at once, if none has.
+    private func whenPartialFileIsClosed(_ partial: String?, _ body: @escaping () -> Void) {
         if let partial { files.whenPartialFileIsLeft(partial, body) } else { body() }
     }
 

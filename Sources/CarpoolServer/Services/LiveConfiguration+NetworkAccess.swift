@@ -6,8 +6,11 @@ extension LiveConfiguration {
     /// network.
     func checkNetwork(of client: any Client) throws(RPCError) {
         guard !current.allowsSandboxedNetwork, let part = client.enclosure else { return }
+        let difference =
+            part == .unknown
+            ? "cannot be inspected" : "has another \(part.rawValue) than the daemon, as in a container or sandbox"
         throw .forbidden(
-            "the daemon makes no connections for this client, which differs in: \(part.rawValue)",
-            hint: "Leave the sandbox, or have the daemon's owner set access.sandboxed_network to true.")
+            "the daemon makes no connections for this client, whose process \(difference)",
+            hint: "Leave the sandbox, or the owner of the daemon can set access.sandboxed_network to true.")
     }
 }

@@ -11,7 +11,9 @@ final class RequestAccounts: RequestMemory {
         guard let refusal = requests.growRequest(id, to: bytes) else { return }
         throw SessionError(
             "queue_full", RPCError.tooManyRequestBytes(refusal).message,
-            hint: "wait until other requests are over, and let adapters and redirects give less", isRetryable: true,
+            hint:
+                "wait until other requests have finished, or make adapters and redirects return smaller bodies and headers",
+            isRetryable: true,
             details: [SessionError.Detail("limit_name", .string(refusal.limit))])
     }
 }

@@ -114,8 +114,8 @@ struct ErrorMappingTests {
     }
 
     @Test func onlyFitVersionsMultiplex() {
-        #expect(CurlLibrary.judge(0x07_58_01) == .http1)
-        #expect(CurlLibrary.judge(0x08_0E_00) == .http1)
-        #expect(CurlLibrary.judge(0x08_0E_01) == .multiplex)
+        #expect(CurlLibrary.safeProfile(of: 0x07_58_01) == .http1)
+        #expect(CurlLibrary.safeProfile(of: 0x08_0E_00) == .http1)
+        #expect(CurlLibrary.safeProfile(of: 0x08_0E_01) == .multiplex)
     }
 }

@@ -68,7 +68,7 @@ def test_a_directory_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: p
     assert _socket._mode_if_ours(f"{tmp_path}/none") is None
     monkeypatch.setenv("XDG_STATE_HOME", "/x" * 60)
     monkeypatch.setattr(_socket, "_last_resort", lambda: f"{tmp_path}/link")
-    with pytest.raises(carpool.DaemonUnreachableError, match="is not ours"):
+    with pytest.raises(carpool.DaemonUnreachableError, match="belongs to another user"):
         _socket.default_path()
 
 
@@ -167,7 +167,7 @@ def test_why_a_daemon_could_not_start_is_told(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(carpool.DaemonUnreachableError, match=r"could not start: config\.json: unknown key"):
         _socket.connect()
     monkeypatch.setenv("CARPOOLD", program(tmp_path, 'sys.exit("a crash")'))
-    with pytest.raises(carpool.DaemonUnreachableError, match=r"it said nothing; see .*carpoold\.log"):
+    with pytest.raises(carpool.DaemonUnreachableError, match=r"it wrote no message; see .*carpoold\.log"):
         _socket.connect()
     assert (tmp_path / "state" / "carpool" / "carpoold.log").read_text() == "a crash\n"
 
@@ -181,5 +181,5 @@ def test_losing_the_race_to_start_is_winning_a_daemon(tmp_path: Path, monkeypatc
 def test_a_daemon_that_hangs_is_not_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_socket, "START_SECONDS", 0.2)
     monkeypatch.setenv("CARPOOLD", program(tmp_path, "import signal; signal.alarm(5); signal.pause()"))
-    with pytest.raises(carpool.DaemonUnreachableError, match="did not say"):
+    with pytest.raises(carpool.DaemonUnreachableError, match="was not ready"):
         _socket.connect()

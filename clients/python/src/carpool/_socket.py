@@ -83,7 +83,7 @@ def default_path() -> str:
     if len(os.fsencode(path)) <= MAX_PATH_BYTES:
         return path
     if Path(_last_resort()).exists() and _mode_if_ours(_last_resort()) is None:
-        raise DaemonUnreachableError(f"{_last_resort()} is not ours; name a socket with CARPOOL_SOCKET")
+        raise DaemonUnreachableError(f"{_last_resort()} belongs to another user; name a socket with CARPOOL_SOCKET")
     return f"{_last_resort()}/carpool.sock"
 
 
@@ -190,7 +190,7 @@ def _start() -> socket.socket:
     except DaemonUnreachableError as error:
         if answer == b"ready":
             raise
-        reason = answer.decode(errors="replace") or f"it said nothing; see {_state_directory()}/carpoold.log"
+        reason = answer.decode(errors="replace") or f"it wrote no message; see {_state_directory()}/carpoold.log"
         raise DaemonUnreachableError(f"{program} could not start: {reason}") from error
 
 
@@ -242,4 +242,4 @@ def _launch_status(status: FileIO) -> bytes:
             line += piece
             if not piece or line.endswith(b"\n"):
                 return line.strip()
-    raise DaemonUnreachableError(f"carpoold did not say within {START_SECONDS:.0f} seconds whether it serves")
+    raise DaemonUnreachableError(f"carpoold was not ready within {START_SECONDS:.0f} seconds")

@@ -124,7 +124,7 @@ class AsyncObserver:
                 if state.is_usable if host is None else ways is not None and ways.is_usable and _is_known(state):
                     return state
                 if state.status == "satisfied" and ways is not None and ways.is_unknown_name:
-                    raise LookupError(f"no host has the name {host}")
+                    raise LookupError(f"host not found: {host}")
         raise TimeoutError(f"no way to {host or 'the world'}")
 
 
