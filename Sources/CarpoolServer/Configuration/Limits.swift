@@ -1,6 +1,6 @@
 internal import CarpoolSession
 
-/// Every maximum of the daemon. `daemon.config` returns them, and the configuration file sets them under `limits`.
+/// All limits of the daemon. `daemon.config` returns them, and the configuration file sets them under `limits`.
 public struct Limits: Equatable, Sendable {
     /// A message from a client; a thread takes up to 0.7 s for the worst one of 1 MiB.
     public var messageBytes = 1_048_576
@@ -42,9 +42,9 @@ public struct Limits: Equatable, Sendable {
     public var queuedRequests = 100_000
     /// Memory of the unfinished requests of one client: bodies, and the rest of their calls.
     public var requestBodyBytesPerClient = 268_435_456
-    /// The same, of one user.
+    /// Memory of the unfinished requests of one user.
     public var requestBodyBytesPerUser = 536_870_912
-    /// The same, of all users.
+    /// Memory of the unfinished requests of all users.
     public var requestBodyBytes = 1_073_741_824
     /// Sessions at a time that one client has created.
     public var sessionsPerClient = 250
@@ -54,9 +54,9 @@ public struct Limits: Equatable, Sendable {
     public var sessions = 1_000
     /// Memory of the session configurations of one client.
     public var sessionBytesPerClient = 33_554_432
-    /// The same, of one user.
+    /// Memory of the session configurations of one user.
     public var sessionBytesPerUser = 67_108_864
-    /// The same, of all users.
+    /// Memory of all session configurations.
     public var sessionBytes = 134_217_728
     /// Finished requests that are kept for `request.get`, of one user.
     public var retainedRequestsPerUser = 10_000
@@ -64,9 +64,9 @@ public struct Limits: Equatable, Sendable {
     public var retainedRequests = 20_000
     /// Memory of the finished requests that are kept for one user.
     public var retainedBytesPerUser = 268_435_456
-    /// The same, of all users.
+    /// Memory of the finished requests that are kept for all users.
     public var retainedBytes = 536_870_912
-    /// How long they are kept.
+    /// How long finished requests are kept.
     public var retentionMilliseconds = 86_400_000
     /// Unread output at which a client is no longer read from.
     public var unreadBytes = 4_194_304
@@ -91,7 +91,7 @@ public struct Limits: Equatable, Sendable {
     /// Connections of one client to one host for streams and downloads.
     public var longHostConnectionsPerClient = 8
     /// Paused transfers, whose connections count in none of these limits.
-    public var heldUpTransfers = 1_024
+    public var pausedTransfers = 1_024
     /// Connections to all hosts.
     public var totalConnections = 256
     /// Streams on one HTTP/2 connection.
@@ -142,21 +142,21 @@ public struct Limits: Equatable, Sendable {
         let reason: String
     }
 
-    /// The table by which they are read, checked and written.
+    /// All limits with their names, ranges and reasons: the configuration is read, checked and written with this table.
     static let fields: [Field] = [
         Field(
             "message_bytes", \.messageBytes, 4_096...16_777_216,
             "a client's message; a thread reads a large one, for which its connection waits"),
         Field(
             "line_bytes", \.lineBytes, 4_096...8_388_608,
-            "a line to a client; readers of common libraries give up at 65,536"),
+            "a line to a client; the readers of common libraries fail at 65,536"),
         Field(
             "inline_body_bytes", \.inlineBodyBytes, 0...1_048_576,
             "a body inside a record, encoded; larger ones go to a file"),
         Field("calls_per_connection", \.callsPerConnection, 1...65_536, "calls in flight on a connection"),
         Field(
             "callbacks_per_connection", \.callbacksPerConnection, 1...65_536,
-            "callbacks that a client has not answered: a slow client must not collect questions"),
+            "callbacks on one connection that are not answered: a slow client must not collect them"),
         Field(
             "callbacks_per_client", \.callbacksPerClient, 1...1_000_000,
             "callbacks of a client's requests and sessions that are not answered: each holds a request and its body"),
@@ -164,11 +164,11 @@ public struct Limits: Equatable, Sendable {
         Field("callbacks", \.callbacks, 1...1_000_000, "callbacks of all users that are not answered"),
         Field(
             "descriptors_per_connection", \.descriptorsPerConnection, 1...250,
-            "descriptors that a client has not read: each is an open file of the daemon's"),
+            "descriptors that a client has not read: each is an open file of the daemon"),
         Field("subscriptions_per_connection", \.subscriptionsPerConnection, 1...256, "subscriptions on a connection"),
         Field(
             "subscriptions_per_client", \.subscriptionsPerClient, 1...1_000_000,
-            "subscriptions and watches of a client: its connections judge events for each"),
+            "subscriptions and watches of a client: its connections filter the events for each"),
         Field("subscriptions_per_user", \.subscriptionsPerUser, 1...1_000_000, "subscriptions and watches of a user"),
         Field("subscriptions", \.subscriptions, 1...1_000_000, "subscriptions and watches of all users"),
         Field(
@@ -193,10 +193,10 @@ public struct Limits: Equatable, Sendable {
         ),
         Field(
             "request_body_bytes_per_user", \.requestBodyBytesPerUser, 1_048_576...1_099_511_627_776,
-            "the same, of one user, under all client names"),
+            "memory of one user's unfinished requests, under all client names"),
         Field(
             "request_body_bytes", \.requestBodyBytes, 1_048_576...1_099_511_627_776,
-            "the same, of all users: the daemon must not grow with queued requests"),
+            "memory of the unfinished requests of all users: the daemon must not grow with queued requests"),
         Field("sessions_per_client", \.sessionsPerClient, 1...100_000, "sessions that one client has created"),
         Field(
             "sessions_per_user", \.sessionsPerUser, 1...100_000,
@@ -206,30 +206,33 @@ public struct Limits: Equatable, Sendable {
             "session_bytes_per_client", \.sessionBytesPerClient, 65_536...17_179_869_184,
             "memory of the configurations of sessions that one client has created"),
         Field(
-            "session_bytes_per_user", \.sessionBytesPerUser, 65_536...17_179_869_184, "the same, of one user"),
-        Field("session_bytes", \.sessionBytes, 65_536...17_179_869_184, "the same, of all users"),
+            "session_bytes_per_user", \.sessionBytesPerUser, 65_536...17_179_869_184,
+            "memory of the configurations of sessions that one user has created"),
+        Field(
+            "session_bytes", \.sessionBytes, 65_536...17_179_869_184,
+            "memory of the configurations of all sessions"),
         Field(
             "retained_requests_per_user", \.retainedRequestsPerUser, 0...1_000_000,
             "finished requests of one user that are kept for request.get"),
         Field(
             "retained_requests", \.retainedRequests, 0...1_000_000,
-            "the same, of all users: beyond it the user with the most loses some"),
+            "finished requests of all users that are kept for request.get: above it the user with the most loses some"),
         Field(
             "retained_bytes_per_user", \.retainedBytesPerUser, 1_048_576...1_099_511_627_776,
             "memory of one user's finished requests: heads, values and bodies that are not in files"),
         Field(
             "retained_bytes", \.retainedBytes, 1_048_576...1_099_511_627_776,
-            "the same, of all users: beyond it the user with the most loses some"),
-        Field("retention_ms", \.retentionMilliseconds, 0...2_592_000_000, "how long they are kept"),
+            "memory of the finished requests of all users: above it the user with the most loses some"),
+        Field("retention_ms", \.retentionMilliseconds, 0...2_592_000_000, "how long finished requests are kept"),
         Field(
             "unread_bytes", \.unreadBytes, 65_536...268_435_456,
             "unread answers at which a client is no longer read from"),
         Field(
             "total_unread_bytes", \.totalUnreadBytes, 1_048_576...17_179_869_184,
-            "the same, of all clients: beyond it those with more than 64 KiB are not read from"),
+            "unread answers of all clients: above it clients with more than 64 KiB of them are not read from"),
         Field(
             "total_input_bytes", \.totalInputBytes, 1_048_576...17_179_869_184,
-            "incomplete messages of all clients: beyond it the oldest one is discarded"),
+            "incomplete messages of all clients: above it the oldest one is discarded"),
         Field(
             "unread_event_bytes", \.unreadEventBytes, 4_096...268_435_456,
             "events that wait for one subscription: a client that does not read gets the latest ones"),
@@ -247,16 +250,16 @@ public struct Limits: Equatable, Sendable {
             "HTTP/1.1 connections to one host, all clients together"),
         Field(
             "host_connections_per_client", \.hostConnectionsPerClient, 1...256,
-            "those of one client, as in browsers: its slow answers must not block another client"),
+            "HTTP/1.1 connections of one client to one host: its slow answers must not block another client"),
         Field(
             "long_host_connections", \.longHostConnections, 1...256,
             "connections to one host for streams and downloads, beside the others: they take long"),
         Field(
             "long_host_connections_per_client", \.longHostConnectionsPerClient, 1...256,
-            "those of one client: its downloads must not block another's"),
+            "connections of one client to one host for streams and downloads: they must not block those of another"),
         Field(
-            "held_up_transfers", \.heldUpTransfers, 0...100_000,
-            "suspended and held transfers whose connections count in no limit, so that others do not wait for them"),
+            "paused_transfers", \.pausedTransfers, 0...100_000,
+            "paused transfers whose connections count in no limit, so that other transfers do not wait for them"),
         Field(
             "total_connections", \.totalConnections, 1...4_096,
             "connections to all hosts: each costs a descriptor and its buffers"),
@@ -268,7 +271,7 @@ public struct Limits: Equatable, Sendable {
         Field("raw_streams_per_user", \.rawStreamsPerUser, 0...65_536, "raw streams of one user"),
         Field(
             "raw_streams", \.rawStreams, 0...65_536,
-            "raw streams of all: each costs a descriptor and up to 512 KiB"),
+            "raw streams of all users: each costs a descriptor and up to 512 KiB"),
         Field(
             "stream_readers_per_connection", \.streamReadersPerConnection, 1...1_024,
             "readers of streams (request.attach) of a connection"),
@@ -281,10 +284,10 @@ public struct Limits: Equatable, Sendable {
             "readers of streams of all users: every piece of a stream is written once for each of its readers"),
         Field(
             "stream_bytes", \.streamBytes, 65_536...268_435_456,
-            "buffered bytes of a stream for its slowest reader; beyond that its transfer is paused"),
+            "buffered bytes of a stream for its slowest reader; above it its transfer is paused"),
         Field(
             "total_stream_bytes", \.totalStreamBytes, 65_536...17_179_869_184,
-            "buffered bytes of all streams; beyond that each gets small pieces"),
+            "buffered bytes of all streams; above it each gets small pieces"),
         Field(
             "spool_bytes_per_client", \.spoolBytesPerClient, 0...1_099_511_627_776, "bodies in the spool, of one client"
         ),
@@ -293,16 +296,16 @@ public struct Limits: Equatable, Sendable {
             "bodies in the spool, of one user, under all client names"),
         Field(
             "spool_bytes", \.spoolBytes, 0...1_099_511_627_776,
-            "bodies in the spool, of all: they use the user's disk"),
+            "bodies in the spool, of all users: they use the user's disk"),
         Field(
             "write_bytes_per_file", \.writeBytesPerFile, 65_536...268_435_456,
-            "bytes of a body that are not written yet; beyond that its transfer is paused"),
+            "bytes of a body that are not written yet; above it its transfer is paused"),
         Field(
             "write_bytes", \.writeBytes, 65_536...17_179_869_184,
-            "the same, of all bodies; beyond that each moves in steps of 16 KiB"),
+            "bytes of all bodies that are not written yet; above it each moves in steps of 16 KiB"),
         Field(
             "spool_lease_ms", \.spoolLeaseMilliseconds, 1_000...86_400_000,
-            "how long a body stays unless it is released"
+            "how long the body of a performed request stays in the spool unless it is released"
         ),
         Field("long_poll_ms", \.longPollMilliseconds, 1_000...600_000, "the longest wait of one call"),
     ]

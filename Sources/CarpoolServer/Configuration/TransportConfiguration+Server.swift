@@ -10,7 +10,7 @@ extension TransportConfiguration {
         longConnectionsPerHost = configuration.limits.longHostConnections
         longConnectionsPerHostAndClient = configuration.limits.longHostConnectionsPerClient
         let room = TransportConfiguration.connections(of: ResourceLimits.openFiles)
-        pausedTransfers = min(configuration.limits.heldUpTransfers, room)
+        pausedTransfers = min(configuration.limits.pausedTransfers, room)
         connections = min(configuration.limits.totalConnections, room)
         streamsPerConnection = configuration.limits.streamsPerConnection
         queuedTransfers = configuration.limits.queuedRequests
