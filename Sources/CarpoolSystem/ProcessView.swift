@@ -77,7 +77,7 @@ public struct ProcessView: Equatable, Sendable {
 
     /// The part of this process's view that another process cannot reach, whatever its rights are; `nil` if there is
     /// none.
-    public func enclosure(of other: ProcessView) -> Part? {
+    public func sandboxDifference(of other: ProcessView) -> Part? {
         if users != other.users { return .users }
         if mounts != other.mounts { return .mounts }
         if root != other.root { return .root }
@@ -89,7 +89,7 @@ public struct ProcessView: Equatable, Sendable {
     /// same.
     public func difference(from other: ProcessView) -> Part? {
         if status.user != other.status.user { return .user }
-        if let part = enclosure(of: other) { return part }
+        if let part = sandboxDifference(of: other) { return part }
         if status.groups != other.status.groups { return .groups }
         // More than ours does not matter: nothing is done with it.
         if status.capabilities & ~other.status.capabilities != 0 { return .capabilities }

@@ -53,7 +53,7 @@ struct ProcessViewTests {
     func peers() throws {
         let own = try #require(ProcessView.own())
         #expect(own.difference(from: own) == nil)
-        #expect(own.enclosure(of: own) == nil)
+        #expect(own.sandboxDifference(of: own) == nil)
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }

@@ -12,7 +12,7 @@ let serverRooms: [String: [String: String]] = [
     "Bodies": [
         "Configuration": "the spool's limits",
         "Identity": "a body counts for a client",
-        "Quotas": "leases and quotas of bodies",
+        "Quotas": "quotas of bodies",
     ],
     "Messages": ["Quotas": "a refusal names the quota"],
     "Records": ["Bodies": "a record says where its body is"],
@@ -86,7 +86,7 @@ let serverRooms: [String: [String: String]] = [
         "Identity": "a connection has peer credentials and a role",
         "Logging": "a rejected connection is logged",
         "Messages": "replies and notifications are written",
-        "Parameters": "a call's large inputs are prepared off the loop",
+        "Parameters": "a call's large inputs are parsed off the loop",
         "Quotas": "buffers are counted",
         "Reachability": "a connection that closes ends its watches",
         "Requests": "a connection that closes ends its dependent requests",

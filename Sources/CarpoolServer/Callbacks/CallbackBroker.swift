@@ -71,8 +71,8 @@ final class CallbackBroker {
     func names(of connection: Int) -> [String] { table.names(of: connection) }
 
     /// Notes that a connection can no longer answer: it is closed, or the client has shut down its side.
-    func lose(_ connection: Int) {
-        let actions = table.lose(
+    func connectionCannotAnswer(_ connection: Int) {
+        let actions = table.connectionCannotAnswer(
             connection, perConnection: limits.callbacksPerConnection, isReachable: isReachable)
         for action in actions { carryOut(action) }
     }

@@ -151,7 +151,8 @@ struct CallbackTable {
 
     /// Notes that a connection can no longer answer. Its questions are moved once, to another connection that has
     /// declared the name.
-    mutating func lose(_ connection: Int, perConnection: Int, isReachable: (Int) -> Bool) -> [Action] {
+    mutating func connectionCannotAnswer(_ connection: Int, perConnection: Int, isReachable: (Int) -> Bool) -> [Action]
+    {
         withdraw(connection)
         let orphans = asked.removeValue(forKey: connection) ?? []
         return orphans.sorted().map { number in

@@ -1,4 +1,4 @@
-// Answers with records of requests that others wait for too: they are written as fast as the client reads.
+// Answers with the record of a request. They are deferred while the client has unread output.
 extension Connection {
     func answer(_ call: Call, about entry: RequestEntry, _ answer: RecordAnswer) {
         switch answer {
@@ -9,8 +9,8 @@ extension Connection {
 
     private func write(_ call: Call, about entry: RequestEntry, _ body: @escaping () -> Void) {
         guard call.isWanted else { return }
-        guard call.id != nil, !isHungUp, !due.isEmpty || !takesDueAnswers else { return body() }
-        put(DueAnswer(entry: entry, write: body), of: call, into: \.due)
+        guard call.id != nil, !isHungUp, !deferredAnswers.isEmpty || !takesDeferredAnswers else { return body() }
+        put(DeferredAnswer(entry: entry, write: body), of: call, into: \.deferredAnswers)
     }
 
     /// Starts the job now, or after other jobs of the connection, when the client has read what was sent before.
@@ -20,48 +20,53 @@ extension Connection {
         // A notification has no answer, and a closed connection reads none.
         guard call.isWanted, call.id != nil, !isHungUp else { return }
         let start = { [unowned self] in
-            computed.running += 1
+            answerJobs.running += 1
             body { [weak self] in
-                self?.computed.running -= 1
+                self?.answerJobs.running -= 1
                 self?.flushAfterTurn()
             }
         }
-        guard !computed.waiting.isEmpty || !computed.hasRoom || !takesDueAnswers else { return start() }
-        put(DueAnswer(entry: entry, write: start), of: call, into: \.computed.waiting)
+        guard !answerJobs.waiting.isEmpty || !answerJobs.hasRoom || !takesDeferredAnswers else { return start() }
+        put(DeferredAnswer(entry: entry, write: start), of: call, into: \.answerJobs.waiting)
     }
 
     private func put(
-        _ answer: DueAnswer, of call: Call, into queue: ReferenceWritableKeyPath<Connection, NumberedQueue<DueAnswer>>
+        _ answer: DeferredAnswer, of call: Call,
+        into queue: ReferenceWritableKeyPath<Connection, NumberedQueue<DeferredAnswer>>
     ) {
         let number = self[keyPath: queue].append(answer)
         call.onCancel = { [weak self] in
             guard let self, self[keyPath: queue].remove(number) != nil else { return }
-            services.requests.letGo(of: answer.entry)
+            services.requests.endDeferredAnswer(for: answer.entry)
         }
         // Last: to make room for it, the server may close this connection, which drops the answer and ends the call.
-        services.requests.hold(answer.entry)
+        services.requests.beginDeferredAnswer(for: answer.entry)
     }
 
-    /// Whether another due answer may be written. Output below the counted minimum may always grow, so that a client
-    /// that reads makes progress while others do not. Waiting events come before answers.
-    var takesDueAnswers: Bool {
+    /// Whether another deferred answer may be written. Output below the counted minimum may always grow, so that a
+    /// client that reads makes progress while others do not. Waiting events come before answers.
+    var takesDeferredAnswers: Bool {
         guard !hasEvents || takesEvents else { return false }
         guard unreadBytes >= ConnectionMemory.uncountedBytes, !output.isEmpty else { return true }
         return unreadBytes <= services.limits.unreadBytes
             && !services.memory.output.isOver(services.limits.totalUnreadBytes, for: uid)
     }
 
-    /// Writes the next of them, if there is one and the client takes it.
-    func writeDueAnswer() -> Bool {
-        guard !due.isEmpty || !computed.waiting.isEmpty, takesDueAnswers else { return false }
-        guard let next = due.popFirst() ?? (computed.hasRoom ? computed.waiting.popFirst() : nil) else { return false }
-        services.requests.letGo(of: next.entry)
+    /// Writes the next deferred answer, if there is one and the client has read enough. Returns whether it did.
+    func writeDeferredAnswer() -> Bool {
+        guard !deferredAnswers.isEmpty || !answerJobs.waiting.isEmpty, takesDeferredAnswers else { return false }
+        guard let next = deferredAnswers.popFirst() ?? (answerJobs.hasRoom ? answerJobs.waiting.popFirst() : nil) else {
+            return false
+        }
+        services.requests.endDeferredAnswer(for: next.entry)
         next.write()
         return true
     }
 
-    /// Drops them; the calls are ended elsewhere.
-    func dropDueAnswers() {
-        while let next = due.popFirst() ?? computed.waiting.popFirst() { services.requests.letGo(of: next.entry) }
+    /// Drops all deferred answers. Their calls are ended when the resources of the connection are released.
+    func dropDeferredAnswers() {
+        while let next = deferredAnswers.popFirst() ?? answerJobs.waiting.popFirst() {
+            services.requests.endDeferredAnswer(for: next.entry)
+        }
     }
 }

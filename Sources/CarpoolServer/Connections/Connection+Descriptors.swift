@@ -13,17 +13,17 @@ extension Connection {
 
     /// Called when a line may have been handled: closes its unclaimed descriptors.
     func endDescriptors() {
-        if work.isEmpty, awaitedBytes == 0 { closeInBackground(resources.descriptors.end()) }
+        if work.isEmpty, parsingBytes == 0 { closeInBackground(resources.descriptors.end()) }
     }
 
     /// Closes descriptors by one job, so that those that block cost one thread.
     func closeInBackground(_ raws: [Int32]) {
         guard !raws.isEmpty else { return }
         closing += 1
-        if !takesDescriptorsIn, !inputHasEnded { settle() }
+        if !takesDescriptorsIn, !inputHasEnded { updateInterestOrClose() }
         services.worker.close(raws, for: identity.workerShare) { [weak self] in
             self?.closing -= 1
-            self?.settle()
+            self?.updateInterestOrClose()
         }
     }
 

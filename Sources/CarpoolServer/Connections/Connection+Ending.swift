@@ -18,15 +18,15 @@ extension Connection {
         output = OutputQueue()
         batchBytes = 0
         noteMemory()
-        abandonWork()
+        releaseResources()
         owner?.connectionDidClose(self)
     }
 
     /// Releases the resources of the connection.
-    private func abandonWork() {
-        isAbandoning = true
-        dropDueAnswers()
-        guard !isScheduled, abandonSlice() else { return }
+    private func releaseResources() {
+        isReleasingResources = true
+        dropDeferredAnswers()
+        guard !isScheduled, releaseResourcesSlice() else { return }
         isScheduled = true
         services.loop.runInSlices(self)
     }
@@ -47,12 +47,12 @@ extension Connection {
     }
 
     /// Releases a part of the resources. Returns whether there are more.
-    func abandonSlice() -> Bool {
+    func releaseResourcesSlice() -> Bool {
         var slice = InputSlice(since: .read())
         guard !resources.releaseSlice(release, until: { slice.isOver() }) else { return true }
         // Last, so that nothing is asked elsewhere for requests that have just been cancelled.
-        services.callbacks.lose(number)
-        isAbandoning = false
+        services.callbacks.connectionCannotAnswer(number)
+        isReleasingResources = false
         if isClosed { owner?.connectionDidReleaseResources(self) } else { flushAfterTurn() }
         return false
     }
@@ -74,7 +74,7 @@ extension Connection {
         for subscription in resources.subscriptions.values {
             services.publisher.close(subscription, .connectionClosing)
         }
-        abandonWork()
+        releaseResources()
         flushAfterTurn()
     }
 }

@@ -24,8 +24,8 @@ extension Connection {
             && !services.memory.output.isOver(services.limits.totalUnreadBytes, for: uid)
     }
 
-    /// Why a further call of a batch is not carried out: the answers that wait take too much, of this connection or of
-    /// all.
+    /// The error for a further call of a batch when the collected answers take too much memory, of this connection or
+    /// of all; `nil` if there is room.
     var batchRefusal: RPCError? {
         guard batchBytes > ConnectionMemory.shortOutputBytes else { return nil }
         if batchBytes >= services.limits.unreadBytes {
@@ -46,11 +46,11 @@ extension Connection {
     func noteMemory() {
         let least = ConnectionMemory.uncountedBytes
         let new = HeldMemory(
-            input: (framer.bufferedBytes >= least ? framer.heldBytes : 0) + awaitedBytes,
+            input: (framer.bufferedBytes >= least ? framer.heldBytes : 0) + parsingBytes,
             output: unreadBytes >= least ? unreadBytes : 0)
         guard new != held else { return }
         if held.input == 0 { inputSince = services.loop.now }
-        if held.output == 0 { outputMoved = services.loop.now }
+        if held.output == 0 { lastOutputProgress = services.loop.now }
         let old = held
         held = new
         services.memory.input.change(uid, by: new.input - old.input)
@@ -60,7 +60,7 @@ extension Connection {
     }
 
     /// Whether it holds an incomplete message: not one that a thread reads, nor complete ones that wait for their turn.
-    var hasHalfMessage: Bool { held.input > awaitedBytes && framer.canDiscard }
+    var hasHalfMessage: Bool { held.input > parsingBytes && framer.canDiscard }
 
     /// Discards the incomplete message and sends an error. Returns whether there was one.
     func discardMessage() -> Bool {

@@ -7,39 +7,39 @@ extension Connection {
     /// it. Nothing else of the connection is handled before, so that its calls keep their order.
     func read(_ text: MessageText, of batch: Batch?) {
         let isInBatch = batch != nil
-        guard text.bytes.count > PreparedInput.structureBytes else {
+        guard text.bytes.count > ParsedInput.structureBytes else {
             return handle(RPCInput.parse(text, isInBatch: isInBatch), text.bytes.count, of: batch)
         }
-        guard text.bytes.count <= PreparedInput.bytes else { return prepare(text, for: batch) }
+        guard text.bytes.count <= ParsedInput.bytes else { return parseOnWorker(text, for: batch) }
         do throws(RPCError) {
             let text = try text.read()
-            if text.isBatch && !isInBatch || text.structureBytes <= PreparedInput.structureBytes {
+            if text.isBatch && !isInBatch || text.structureBytes <= ParsedInput.structureBytes {
                 handle(RPCInput.parse(text, isInBatch: isInBatch), text.bytes.count, of: batch)
             } else {
-                prepare(text, for: batch)
+                parseOnWorker(text, for: batch)
             }
         } catch {
             handle(.failure(error), text.bytes.count, of: batch)
         }
     }
 
-    private func prepare(_ text: MessageText, for batch: Batch?) {
+    private func parseOnWorker(_ text: MessageText, for batch: Batch?) {
         let (catalogue, isInBatch) = (services.dispatcher.catalogue, batch != nil)
         let bytes = text.bytes.count
-        awaitedBytes = bytes
-        // One for each connection.
+        parsingBytes = bytes
+        // At most one such job per connection.
         services.worker.runAlways(
-            for: identity.workerShare.computation, { Handover(PreparedInput(text, isInBatch: isInBatch, catalogue)) },
+            for: identity.workerShare.computation, { Handover(ParsedInput(text, isInBatch: isInBatch, catalogue)) },
             then: { [self] in take($0.value, bytes, of: batch) })
         // Nothing is read from the socket meanwhile.
-        settle()
+        updateInterestOrClose()
     }
 
-    private func take(_ prepared: PreparedInput, _ bytes: Int, of batch: Batch?) {
-        awaitedBytes = 0
+    private func take(_ parsed: ParsedInput, _ bytes: Int, of batch: Batch?) {
+        parsingBytes = 0
         guard !isClosed, !isClosing else { return }
-        switch prepared {
-        case .request(let request, let call): handle(request, bytes, prepared: call, batch: batch)
+        switch parsed {
+        case .request(let request, let call): handle(request, bytes, parsed: call, batch: batch)
         case .input(let input): handle(input, bytes, of: batch)
         }
         endDescriptors()
@@ -73,18 +73,18 @@ extension Connection {
                 send(id: id, error: error)
             }
         case .response(let response): services.callbacks.answer(response, from: number)
-        case .request(let request): handle(request, bytes, prepared: nil, batch: batch)
+        case .request(let request): handle(request, bytes, parsed: nil, batch: batch)
         }
     }
 
-    private func handle(_ request: RPCRequest, _ bytes: Int, prepared: PreparedCall?, batch: Batch?) {
+    private func handle(_ request: RPCRequest, _ bytes: Int, parsed: ParsedCall?, batch: Batch?) {
         if let batch, let id = request.id {
             if let error = batchRefusal { return batch.add { Reply.write(id: id, error: error, to: &$0) } }
             batch.expect()
         }
         let isDuplicate = request.id.map { resources.calls[$0] != nil } ?? false
         let call = services.dispatcher.dispatch(
-            request, prepared: prepared, messageBytes: bytes, from: self, batch: batch, underWay: callsUnderWay,
+            request, parsed: parsed, messageBytes: bytes, from: self, batch: batch, underWay: callsUnderWay,
             limit: services.limits.callsPerConnection, isDuplicate: isDuplicate)
         if let id = call.id, !call.isAnswered { resources.calls[id] = call }
     }

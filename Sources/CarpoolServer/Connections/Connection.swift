@@ -15,9 +15,16 @@ protocol ConnectionOwner: AnyObject {
 /// One client's connection: bytes in, messages to the dispatcher, replies and events out. The only place that writes to
 /// the socket.
 ///
-/// It handles its messages in slices, one connection after the other, so that what one client asks for does not hold up
-/// the rest. What does not fit a slice waits in the framer, and nothing more is read from the socket until it is
-/// handled.
+/// It handles its messages in slices, one connection after the other, so that the calls of one client do not delay the
+/// others. Messages that do not fit a slice wait in the framer, and nothing more is read from the socket before.
+///
+/// | life of a connection | `inputHasEnded` | `isHungUp` | `isClosing` | `isClosed` |
+/// | --- | --- | --- | --- | --- |
+/// | open | no | no | no | no |
+/// | half closed: the client sends no more, and is answered | yes | no | no | no |
+/// | hung up: remaining input is handled, nothing is sent | either | yes | either | no |
+/// | closing: the daemon flushes the output, then closes | yes | no | yes | no |
+/// | closed: `isReleasingResources` until all are released | either | either | either | yes |
 final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     let profile: ClientProfile
     let role: Role
@@ -35,7 +42,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     var output = OutputQueue()
     /// Jobs that close descriptors of its client.
     var closing = 0
-    /// How many bytes have come.
+    /// Bytes received on the socket so far.
     private var received = 0
     var inputHasEnded = false
     /// Whether its last byte was read, so that its socket holds no descriptors.
@@ -47,28 +54,28 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     /// Whether it is scheduled on the loop, to run in slices.
     var isScheduled = false
     /// Whether the resources are being released.
-    var isAbandoning = false
+    var isReleasingResources = false
     private var isFlushDue = false
-    /// Answers that wait until the client has read more.
-    var due = NumberedQueue<DueAnswer>()
-    var computed = ComputedAnswers()
-    /// The size of a message that a thread reads; 0 if there is none.
-    var awaitedBytes = 0
-    private var isAwaiting: Bool { awaitedBytes > 0 }
+    /// Answers that wait until the client has read more of its output.
+    var deferredAnswers = NumberedQueue<DeferredAnswer>()
+    var answerJobs = AnswerJobs()
+    /// The size of the message that a worker parses; 0 if there is none.
+    var parsingBytes = 0
+    private var isParsing: Bool { parsingBytes > 0 }
     /// Answers of batches that wait for their last one.
     var batchBytes = 0
     /// The memory that is counted for it.
     var held = HeldMemory()
     var inputSince = MonotonicTime(nanoseconds: 0)  // of a large message of which a part is held
-    /// When the client last read output.
-    var outputMoved = MonotonicTime(nanoseconds: 0)
+    /// The last time at which the client read output.
+    var lastOutputProgress = MonotonicTime(nanoseconds: 0)
     private(set) var hasEvents = false
     var isClosed: Bool { !resources.isOpen }
     /// Whether the connection is closing: further calls are not answered.
     var isClosing = false
     /// Its share of the quota of connections, until it is closed.
     var ticket: QuotaLedger.Ticket?
-    var judgement = ViewJudgement()
+    var cachedPathAccess = CachedPathAccess()
 
     init(
         number: Int, fd: consuming FileDescriptor, credentials: PeerCredentials, identity: ClientIdentity, role: Role,
@@ -107,7 +114,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         // The kernel would report it in every turn.
         services.loop.forget(fd)
         output = OutputQueue()
-        dropDueAnswers()
+        dropDeferredAnswers()
         if !isScheduled, handleLastInput() { schedule() }
     }
 
@@ -116,7 +123,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private func handleLastInput() -> Bool {
         repeat {
             if handleMessages(since: .read()) { return true }
-            if isAwaiting { return false }
+            if isParsing { return false }
         } while !isClosed && !services.worker.hasTooManyToClose(uid) && readInput()
         close()
         return false
@@ -124,7 +131,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
 
     /// Whether to read more input: not before the previous input is handled, nor while the client has to read first.
     private var takesInput: Bool {
-        !inputHasEnded && !isScheduled && !isAwaiting && takesDescriptorsIn && takesAnswers
+        !inputHasEnded && !isScheduled && !isParsing && takesDescriptorsIn && takesAnswers
     }
 
     /// Reads once per turn, so that a client that writes much does not block the others. Returns whether there was
@@ -151,8 +158,8 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         case .endOfFile:
             (inputHasEnded, hasReadEnd) = (true, true)
             if let event = framer.finish() { handle(event) }
-            services.callbacks.lose(number)
-            settle()
+            services.callbacks.connectionCannotAnswer(number)
+            updateInterestOrClose()
         case .failed: close()
         }
         return false
@@ -163,11 +170,11 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     private func handleMessages(since start: MonotonicTime) -> Bool {
         var slice = InputSlice(since: start)
         while !isClosed, !isClosing {
-            if writeDueAnswer() {
+            if writeDeferredAnswer() {
                 if slice.isOver() { return true }
                 continue
             }
-            guard !isAwaiting, takesAnswers else { return false }
+            guard !isParsing, takesAnswers else { return false }
             if let item = work.last {
                 if !item.runSlice() { work.removeAll { $0 === item } }
             } else if let event = framer.next() {
@@ -186,18 +193,20 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
 
     func run(_ item: any SlicedWork) { work.append(item) }
 
-    /// Schedules the rest for later turns.
+    /// Schedules the remaining messages for later turns of the loop.
     private func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
         services.loop.runInSlices(self)
-        settle()
+        updateInterestOrClose()
     }
 
     func runSlice() -> Bool {
-        let hasMore = isAbandoning ? abandonSlice() : isHungUp ? handleLastInput() : handleMessages(since: .read())
-        isScheduled = hasMore || isAbandoning
-        settle()
+        let hasMore =
+            isReleasingResources
+            ? releaseResourcesSlice() : isHungUp ? handleLastInput() : handleMessages(since: .read())
+        isScheduled = hasMore || isReleasingResources
+        updateInterestOrClose()
         return isScheduled
     }
 
@@ -209,14 +218,14 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         }
     }
 
-    /// Continues with received messages after a thread has read a large one.
+    /// Continues with received messages after a worker has parsed a large one.
     func resumeInput() {
         if isHungUp {
             if !isScheduled, handleLastInput() { schedule() }
         } else if !isScheduled, handleMessages(since: services.loop.now) {
             schedule()
         }
-        settle()
+        updateInterestOrClose()
     }
 
     // MARK: Output
@@ -254,17 +263,17 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
         takeEvents()
         let before = output.count
         if case .failed = output.flush(to: fd) { return hangUp() }
-        if output.count < before { outputMoved = services.loop.now }
+        if output.count < before { lastOutputProgress = services.loop.now }
         if isDrained { for watch in resources.watches.values { watch.send() } }
         if takesStreams { for feed in resources.feeds.values { feed.send() } }
         if !isScheduled, handleMessages(since: services.loop.now) { schedule() }
-        settle()
+        updateInterestOrClose()
     }
 
     /// Updates the interest in the socket, and closes the connection when nothing is left to do.
-    func settle() {
+    func updateInterestOrClose() {
         guard !isClosed, !isHungUp else { return }
-        if inputHasEnded, !isScheduled, !isAwaiting, resources.isIdle, output.isEmpty { return close() }
+        if inputHasEnded, !isScheduled, !isParsing, resources.isIdle, output.isEmpty { return close() }
         var interest: Interest = takesInput ? .readable : .hangup
         if !output.isEmpty || hasEvents, !isFlushDue { interest.insert(.writable) }
         noteMemory()
@@ -288,7 +297,7 @@ extension Connection: Client {
                 writer.withBytes { send(message: $0, passing: call.passedDescriptor) }
             }
         }
-        settle()
+        updateInterestOrClose()
     }
 }
 
@@ -324,7 +333,7 @@ extension Connection: StreamSink {
 
     func forget(feed name: String) {
         resources.feeds[name] = nil
-        settle()
+        updateInterestOrClose()
     }
 }
 

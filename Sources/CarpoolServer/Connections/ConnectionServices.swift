@@ -14,7 +14,7 @@ final class ConnectionServices {
     let memory: ConnectionMemory
     let buffers = SharedBuffers()
     /// Compares the clients' view of files and networks with the daemon's.
-    private(set) lazy var viewJudge = ViewJudge(owner: configuration.access.owner)
+    private(set) lazy var viewComparison = ProcessViewComparison(owner: configuration.access.owner)
     /// Set once the handlers are there, which use the connections.
     var dispatcher = Dispatcher(catalogue: Catalogue(methods: []), handlers: [:])
 

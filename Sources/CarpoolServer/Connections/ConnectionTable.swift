@@ -54,7 +54,7 @@ final class ConnectionTable: ConnectionOwner {
     /// Updates the connections of a user, which are not read from while too many descriptors of the user wait to be
     /// closed.
     func closingDidChange(of uid: UInt32) {
-        for connection in connections.values where connection.uid == uid { connection.settle() }
+        for connection in connections.values where connection.uid == uid { connection.updateInterestOrClose() }
     }
 
     func connectionDidClose(_ connection: Connection) {
@@ -102,7 +102,11 @@ final class ConnectionTable: ConnectionOwner {
             let holders = connections.values.filter { $0.uid == uid && $0.held.output > 0 }
             // A connection whose batches wait may still read: it is closed last.
             let unread = holders.filter { $0.output.count > ConnectionMemory.shortOutputBytes }
-            guard let stuck = (unread.isEmpty ? holders : unread).min(by: { $0.outputMoved < $1.outputMoved }) else {
+            guard
+                let stuck = (unread.isEmpty ? holders : unread).min(by: {
+                    $0.lastOutputProgress < $1.lastOutputProgress
+                })
+            else {
                 return
             }
             log.write(

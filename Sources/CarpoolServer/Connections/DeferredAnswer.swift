@@ -1,19 +1,19 @@
-/// The answer of a call that waits until its client has read more.
-struct DueAnswer {
+/// An answer that waits until the client has read more of its output.
+struct DeferredAnswer {
     let entry: RequestEntry
     let write: () -> Void
 }
 
-/// Calls whose answers jobs compute: few at a time, so that the others wait as calls and not as text for a client that
-/// does not read.
-struct ComputedAnswers {
-    /// Those that wait for their turn.
-    var waiting = NumberedQueue<DueAnswer>()
-    /// How many jobs run.
+/// Jobs that compute answers: few at a time, so that the other calls wait without the text of their answers if the
+/// client does not read.
+struct AnswerJobs {
+    /// Answers that wait for a job.
+    var waiting = NumberedQueue<DeferredAnswer>()
+    /// The number of running jobs.
     var running = 0
-    /// The maximum of jobs for one connection.
+    /// The maximum number of jobs of one connection.
     static let maximum = 4
 
-    /// Whether one more may begin.
-    var hasRoom: Bool { running < ComputedAnswers.maximum }
+    /// Whether one more job may start.
+    var hasRoom: Bool { running < AnswerJobs.maximum }
 }

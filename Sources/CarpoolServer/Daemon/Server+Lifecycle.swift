@@ -64,7 +64,9 @@ extension Server {
     /// limit.
     private func closeWhenAnswered(limit: MonotonicTime) {
         let timer = Timer { [unowned self] in
-            let waits = requests.owed.crowds > 0 || requests.owed.delayed > 0 && .read() < limit
+            let waits =
+                requests.pendingAnswers.requestsWithWaitingCalls > 0
+                || requests.pendingAnswers.delayed > 0 && .read() < limit
             if waits { closeWhenAnswered(limit: limit) } else { closeConnections() }
         }
         loop.arm(timer, afterMilliseconds: 1)

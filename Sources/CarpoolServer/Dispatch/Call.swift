@@ -19,7 +19,7 @@ final class Call: Responder {
     /// The checked parameters; none after ``releaseParameters()``.
     private(set) var params: Params
     /// The parts of a large call that a thread has read.
-    var parts: PreparedParts?
+    var parts: ParsedParts?
     /// The client that calls.
     let client: any Client
     /// Called if the call is cancelled, or its connection closed, before it is answered.

@@ -12,8 +12,8 @@ protocol Client: AnyObject {
     var limits: ClientLimits { get }
     /// Whether the daemon opens paths that the client names. Valid for the current turn of the loop.
     var pathAccess: PathAccess { get }
-    /// The part of the daemon's view of the machine that the client lacks; `nil` if it lacks none.
-    var enclosure: ProcessView.Part? { get }
+    /// The first namespace or root in which the client differs from the daemon; `nil` if there is none.
+    var sandboxDifference: ProcessView.Part? { get }
     /// The resources of the connection.
     var resources: ClientResources { get }
     /// Sends events, notifications and the messages of streams.

@@ -33,7 +33,7 @@ struct Dispatcher {
 
     /// Dispatches one request. The returned call may have been answered already.
     func dispatch(
-        _ request: RPCRequest, prepared: PreparedCall? = nil, messageBytes: Int = 0, from client: any Client,
+        _ request: RPCRequest, parsed: ParsedCall? = nil, messageBytes: Int = 0, from client: any Client,
         batch: Batch?, underWay: Int, limit: Int, isDuplicate: Bool
     ) -> Call {
         func refuse(_ error: RPCError) -> Call {
@@ -51,14 +51,14 @@ struct Dispatcher {
         }
         do throws(RPCError) {
             let params: Params
-            if let prepared {
-                params = try prepared.params.get()
+            if let parsed {
+                params = try parsed.params.get()
             } else {
                 params = try catalogue.bind(params: request.params, of: entry.method)
             }
             let call = Call(
                 id: request.id, params: params, client: client, batch: batch, messageBytes: messageBytes)
-            call.parts = prepared?.parts
+            call.parts = parsed?.parts
             do throws(RPCError) {
                 if case .result(let write) = try entry.handler(call) { call.answer(write) }
             } catch {

@@ -4,8 +4,8 @@ internal import CarpoolSystem
 
 /// A hash of a call's parameters, to detect an idempotency key that is used for different requests.
 enum Fingerprint {
-    /// The hash of a call with a key; 0 for others.
-    static func ofKeyed(_ call: Call) -> UInt64 {
+    /// The hash of the parameters of a call that has an idempotency key; 0 otherwise.
+    static func parameterHash(of call: Call) -> UInt64 {
         guard call.params["key"] != nil else { return 0 }
         return call.parts?.fingerprint ?? of(call.params)
     }

@@ -1,11 +1,11 @@
 internal import CarpoolRPC
 
-/// The parameters of a call, read by a thread.
-final class PreparedCall {
+/// The parameters of a large call, parsed by a worker.
+final class ParsedCall {
     let params: Result<Params, RPCError>
-    let parts: PreparedParts?
+    let parts: ParsedParts?
 
-    init(params: Result<Params, RPCError>, parts: PreparedParts?) {
+    init(params: Result<Params, RPCError>, parts: ParsedParts?) {
         self.params = params
         self.parts = parts
     }

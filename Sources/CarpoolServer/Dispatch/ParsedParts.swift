@@ -1,8 +1,8 @@
 internal import CarpoolRPC
 internal import CarpoolSession
 
-/// The costly parts of a large call, read by a thread: its body, its parameters, its fingerprint.
-final class PreparedParts: Sendable {
+/// The costly parts of a large call, parsed by a worker: its body, its parameters, its fingerprint.
+final class ParsedParts: Sendable {
     /// The bytes of `body.text`, `body.json` or `body.base64`; `nil` if there are none of these.
     let body: Result<[UInt8]?, RPCError>
     /// `parameters` in its `encoding`; `nil` if there are none.

@@ -39,7 +39,7 @@ struct EventJournal {
         var segments: [JournalSegment] = []
         var size = 0
         /// The number of the last removed event.
-        var floor: Int
+        var lastEvicted: Int
     }
 
     /// One event as a reader sees it; valid until the reader returns.
@@ -66,8 +66,8 @@ struct EventJournal {
         var size: Int { entry.openCount }
     }
 
-    /// Events that are removed to make room for another one.
-    struct Surplus: Equatable {
+    /// The events that are removed next, to make room for another one.
+    struct EvictedEvents: Equatable {
         /// Their user; `nil` for events without one.
         let owner: UInt32?
         /// The number of the last of them.
@@ -99,45 +99,45 @@ struct EventJournal {
     }
 
     /// The number of the last event that a reader can no longer get.
-    func floor(for readers: Readership) -> Int {
-        var floor = start
-        for (owner, ring) in rings where readers.includes(owner) { floor = max(floor, ring.floor) }
-        return floor
+    func lastEvicted(for readers: Readership) -> Int {
+        var last = start
+        for (owner, ring) in rings where readers.includes(owner) { last = max(last, ring.lastEvicted) }
+        return last
     }
 
     /// Whether the journal has all events after this one for a reader.
-    func reaches(backTo sequence: Int, for readers: Readership) -> Bool {
-        sequence <= last && sequence >= floor(for: readers)
+    func containsAll(after sequence: Int, for readers: Readership) -> Bool {
+        sequence <= last && sequence >= lastEvicted(for: readers)
     }
 
     // MARK: Writing
 
     /// The events to remove next before so many bytes of an owner are added; `nil` if there is room for them.
-    func surplus(adding count: Int, of owner: UInt32?) -> Surplus? {
+    func eventsToEvict(adding count: Int, of owner: UInt32?) -> EvictedEvents? {
         if let segment = rings[owner]?.segments.last, segment.hasRoom(for: count) { return nil }
         let wanted = JournalSegment.size(capacity(for: count))
         return size &+ wanted > limitBytes ? oldest(adding: wanted, to: owner) : nil
     }
 
     /// The events to remove next because the journal exceeds its limit; `nil` if it does not.
-    var excess: Surplus? { size > limitBytes ? oldest(adding: 0, to: nil) : nil }
+    var excess: EvictedEvents? { size > limitBytes ? oldest(adding: 0, to: nil) : nil }
 
     /// The oldest events of the longest ring, when so many bytes are added to one.
-    private func oldest(adding count: Int, to owner: UInt32?) -> Surplus? {
+    private func oldest(adding count: Int, to owner: UInt32?) -> EvictedEvents? {
         let longest = rings.filter { !$0.value.segments.isEmpty }.max { one, other in
             // The new events count too, so that of two equal users the one that adds them loses its oldest.
             one.value.size &+ (one.key == owner ? count : 0) < other.value.size &+ (other.key == owner ? count : 0)
         }
         guard let longest, let oldest = longest.value.segments.first else { return nil }
-        return Surplus(owner: longest.key, last: oldest.last)
+        return EvictedEvents(owner: longest.key, last: oldest.last)
     }
 
     /// Removes the oldest events of an owner.
-    mutating func forget(_ surplus: Surplus) {
-        guard let oldest = rings[surplus.owner]?.segments.first else { return }
-        rings[surplus.owner]?.segments.removeFirst()
-        rings[surplus.owner]?.size &-= oldest.size
-        rings[surplus.owner]?.floor = oldest.last
+    mutating func forget(_ events: EvictedEvents) {
+        guard let oldest = rings[events.owner]?.segments.first else { return }
+        rings[events.owner]?.segments.removeFirst()
+        rings[events.owner]?.size &-= oldest.size
+        rings[events.owner]?.lastEvicted = oldest.last
         size &-= oldest.size
         count &-= oldest.entries.count
     }
@@ -163,7 +163,7 @@ struct EventJournal {
     private mutating func segment(for count: Int, of owner: UInt32?) -> JournalSegment {
         if let segment = rings[owner]?.segments.last, segment.hasRoom(for: count) { return segment }
         let segment = JournalSegment(capacity: capacity(for: count))
-        rings[owner, default: Ring(floor: start)].segments.append(segment)
+        rings[owner, default: Ring(lastEvicted: start)].segments.append(segment)
         rings[owner]?.size &+= segment.size
         size &+= segment.size
         return segment
@@ -200,7 +200,7 @@ struct EventJournal {
 
         var event: Event { Event(segments[segment].entries[entry], segments[segment]) }
 
-        /// Goes on to the next event. Returns whether there is one.
+        /// Advances to the next event. Returns whether there is one.
         mutating func advance() -> Bool {
             entry &+= 1
             guard entry == segments[segment].entries.count else { return true }
@@ -210,18 +210,18 @@ struct EventJournal {
         }
     }
 
-    /// The types of the events of a surplus.
-    func types(of surplus: Surplus) -> EventTypeSet {
+    /// The types of events that are to be removed.
+    func types(of events: EvictedEvents) -> EventTypeSet {
         var types = EventTypeSet()
-        guard let segment = rings[surplus.owner]?.segments.first else { return types }
+        guard let segment = rings[events.owner]?.segments.first else { return types }
         for entry in segment.entries { types.insert(entry.type) }
         return types
     }
 
-    /// Reads those of a surplus that come after a number, until the body has enough and returns false. Returns whether
-    /// it has read all.
-    func read(_ surplus: Surplus, after sequence: Int, _ body: (borrowing Event) -> Bool) -> Bool {
-        guard let segment = rings[surplus.owner]?.segments.first, segment.last > sequence else { return true }
+    /// Reads those of the events to be removed that come after a number, until the body has enough and returns false.
+    /// Returns whether it has read all.
+    func read(_ events: EvictedEvents, after sequence: Int, _ body: (borrowing Event) -> Bool) -> Bool {
+        guard let segment = rings[events.owner]?.segments.first, segment.last > sequence else { return true }
         return segment.entries[segment.index(after: sequence)...].allSatisfy { body(Event($0, segment)) }
     }
 

@@ -15,14 +15,14 @@ final class EventListener: TurnObserver {
     private(set) var interests: [Interest] = []
     /// Calls that wait for an event.
     private(set) var polls: [any EventWaiter] = []
-    /// Types that at least one subscription gets; some may be left over from removed subscriptions.
-    private(set) var heard = EventTypeSet()
+    /// Types that at least one subscription or call matches; some may be left over from removed ones.
+    private(set) var eventTypes = EventTypeSet()
     /// The users whose events may pass.
     private(set) var readers: EventJournal.Readership
     /// Whether there are events that were not filtered yet.
     var isBehind = false
     /// The last event that was filtered, while it is behind.
-    var judged = 0
+    var lastFiltered = 0
     /// Its place among all listeners, while it is one of them.
     var place: Int?
     /// Whether events may wait for a subscription. If not, the journal may remove any event.
@@ -48,26 +48,26 @@ final class EventListener: TurnObserver {
 
     /// Listeners with more subscriptions and calls than these are marked for every event of their types, without
     /// checking each subscription.
-    private static let judgedAtOnce = 4
+    private static let filteredAtOnce = 4
 
     /// Whether an event may pass one of the filters.
     @inline(__always)
     func mayWant(_ type: EventType, _ subject: EventSubject?) -> Bool {
-        guard heard.contains(type), readers.includes(subject?.uid) else { return false }
-        guard interests.count &+ polls.count <= EventListener.judgedAtOnce else { return true }
+        guard eventTypes.contains(type), readers.includes(subject?.uid) else { return false }
+        guard interests.count &+ polls.count <= EventListener.filteredAtOnce else { return true }
         return interests.contains { $0.types.contains(type) && $0.filter.follows(subject) }
             || polls.contains { $0.filter.wants(type, about: subject) }
     }
 
-    // MARK: Who belongs to it
+    // MARK: Subscriptions and calls
 
     func add(_ subscription: Subscription) {
         subscription.listener = self
         subscription.place = subscriptions.count
         subscriptions.append(subscription)
-        interests.append(Interest(types: subscription.heard, filter: subscription.filter))
+        interests.append(Interest(types: subscription.eventTypes, filter: subscription.filter))
         if subscription.queue.hasMore { hasUnread = true }
-        widen(subscription.heard, subscription.filter.readers)
+        widen(subscription.eventTypes, subscription.filter.readers)
     }
 
     /// Takes a subscription out; the last one takes its place. Returns whether it was there.
@@ -105,15 +105,15 @@ final class EventListener: TurnObserver {
     }
 
     private func widen(_ types: EventTypeSet, _ wanted: EventJournal.Readership) {
-        heard.formUnion(types)
+        eventTypes.formUnion(types)
         if wanted == .everyone { readers = .everyone }
     }
 
     private func narrow() {
-        heard = EventTypeSet()
+        eventTypes = EventTypeSet()
         guard let first = subscriptions.first?.filter.readers ?? polls.first?.filter.readers else { return }
         readers = first
-        for subscription in subscriptions { widen(subscription.heard, subscription.filter.readers) }
+        for subscription in subscriptions { widen(subscription.eventTypes, subscription.filter.readers) }
         for poll in polls { widen(poll.filter.types, poll.filter.readers) }
     }
 
@@ -141,7 +141,7 @@ final class EventListener: TurnObserver {
 
     func turnDidEnd() {
         closeThoseThatLag()
-        publisher.judge(for: self)
+        publisher.applyFilters(of: self)
         guard let count = bookmarkDistance else { return }
         bookmarkDistance = nil
         publisher.sendBookmarks(to: self, behind: count)

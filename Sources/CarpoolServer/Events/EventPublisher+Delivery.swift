@@ -20,7 +20,7 @@ extension EventPublisher {
         let sequence = journal.last
         for listener in listeners.all where !listener.isBehind && listener.mayWant(type, subject) {
             listener.isBehind = true
-            listener.judged = sequence &- 1
+            listener.lastFiltered = sequence &- 1
             if !listener.polls.isEmpty { loop.afterTurn(listener) }
             if !listener.subscriptions.isEmpty { listener.sink.eventsAreWaiting() }
         }
@@ -29,26 +29,26 @@ extension EventPublisher {
     }
 
     /// Applies the filters of a client to the events since the last time.
-    func judge(for sink: any EventSink) {
-        if let listener = listeners[sink] { judge(for: listener) }
+    func applyFilters(of sink: any EventSink) {
+        if let listener = listeners[sink] { applyFilters(of: listener) }
     }
 
     /// Applies the filters of a listener to the events since the last time.
-    func judge(for listener: EventListener) {
+    func applyFilters(of listener: EventListener) {
         guard listener.isBehind else { return }
         listener.isBehind = false
         var hasLagged = false
-        journal.read(after: listener.judged, for: listener.readers) { event in
-            judge(event, for: listener, &hasLagged)
+        journal.read(after: listener.lastFiltered, for: listener.readers) { event in
+            applyFilters(to: event, of: listener, &hasLagged)
             return true
         }
         if hasLagged { closeThoseThatLag(of: listener) }
     }
 
     /// Adds an event to the subscriptions and calls of a listener whose filters it passes.
-    func judge(_ event: borrowing EventJournal.Event, for listener: EventListener, _ hasLagged: inout Bool) {
+    func applyFilters(to event: borrowing EventJournal.Event, of listener: EventListener, _ hasLagged: inout Bool) {
         let (entry, sequence) = (event.entry, event.sequence)
-        guard listener.heard.contains(entry.type) else { return }
+        guard listener.eventTypes.contains(entry.type) else { return }
         let interests = listener.interests
         for index in interests.indices where interests[index].types.contains(entry.type) {
             guard interests[index].filter.follows(entry.subject) else { continue }
@@ -72,7 +72,7 @@ extension EventPublisher {
     /// Sends waiting events to a client, as far as it has room for them. Returns whether more wait.
     func deliver(to subscriptions: some Sequence<Subscription>) -> Bool {
         guard let listener = subscriptions.first(where: { $0.listener != nil })?.listener else { return false }
-        judge(for: listener)
+        applyFilters(of: listener)
         listener.closeThoseThatLag()
         guard listener.sink.takesEvents else {
             return listener.subscriptions.contains { $0.isAnnounced && $0.wantsTurn }
@@ -94,7 +94,7 @@ extension EventPublisher {
     private func deliver(_ subscription: Subscription) {
         let sink = subscription.sink
         if let loss = subscription.queue.takeLoss(upTo: journal.last) {
-            // Among the dropped ones may be the ends of what it holds.
+            // The dropped events may include the end of a request whose progress the throttle still holds.
             subscription.pace?.forgetAll()
             send(.lagged, to: subscription) { writer in
                 writer.member("dropped", loss.dropped)
@@ -109,8 +109,9 @@ extension EventPublisher {
         let isWhole = journal.read(after: subscription.queue.position, for: subscription.filter.readers) { event in
             looked &+= 1
             guard sink.takesEvents, looked <= limit else { return false }
-            guard subscription.heard.contains(event.entry.type), subscription.filter.follows(event.entry.subject) else {
-                subscription.queue.pass(event.sequence)
+            guard subscription.eventTypes.contains(event.entry.type), subscription.filter.follows(event.entry.subject)
+            else {
+                subscription.queue.skip(to: event.sequence)
                 return true
             }
             if subscription.pace == nil {

@@ -48,7 +48,7 @@ extension EventPublisher {
     private func shrinkJournal() -> Bool {
         journal.limitBytes = max(limits.journalBytes, journal.limitBytes &- EventJournal.segmentBytes)
         if let excess = journal.excess {
-            overtake(excess)
+            willRemove(excess)
             journal.forget(excess)
         }
         return journal.limitBytes > limits.journalBytes || journal.excess != nil
@@ -56,7 +56,8 @@ extension EventPublisher {
 
     /// Whether the journal has all events since a cursor that may pass a filter.
     func past(since cursor: EventCursor, for filter: EventFilter) -> Past {
-        guard cursor.epoch == epoch, isRecording, journal.reaches(backTo: cursor.sequence, for: filter.readers) else {
+        guard cursor.epoch == epoch, isRecording, journal.containsAll(after: cursor.sequence, for: filter.readers)
+        else {
             return .gone
         }
         if filter.types.intersects(.notifications), cursor.sequence < notificationsFloor ?? .max { return .gone }
@@ -96,7 +97,7 @@ extension EventPublisher {
     /// The listener of a connection, with all filters applied: a new subscription does not get earlier events.
     private func listener(_ sink: any EventSink, _ filter: EventFilter) -> EventListener {
         if let known = listeners[sink] {
-            judge(for: known)
+            applyFilters(of: known)
             // Unless filtering has closed its last subscription.
             if known.place != nil { return known }
         }

@@ -176,8 +176,8 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
         _ open: UnsafeRawBufferPointer, _ full: UnsafeRawBufferPointer?, _ type: EventType, _ subject: EventSubject?
     ) {
         let bytes = open.count &+ (full?.count ?? 0)
-        while let surplus = journal.surplus(adding: bytes, of: subject?.uid) {
-            overtake(surplus)
+        while let surplus = journal.eventsToEvict(adding: bytes, of: subject?.uid) {
+            willRemove(surplus)
             journal.forget(surplus)
         }
         journal.append(open, full: full, type: type, subject: subject)

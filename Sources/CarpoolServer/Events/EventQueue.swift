@@ -1,6 +1,6 @@
 /// The position of a subscription in the journal, and how much waits for it. Decides when it is too far behind.
 struct EventQueue {
-    /// Events that a subscriber will not get.
+    /// Events that a subscriber does not receive.
     struct Loss: Equatable {
         /// How many.
         var dropped: Int
@@ -8,8 +8,8 @@ struct EventQueue {
         let resume: Int
     }
 
-    /// What follows from one more event.
-    enum Step: Equatable {
+    /// The result of adding an event.
+    enum AddResult: Equatable {
         /// It waits with the others.
         case waits
         /// Too much waits now: none of it will be sent.
@@ -43,7 +43,7 @@ struct EventQueue {
     var hasMore: Bool { isReplaying || waiting > 0 || loss != nil }
 
     /// Adds a matching event.
-    mutating func add(_ sequence: Int, bytes: Int, limitBytes: Int) -> Step {
+    mutating func add(_ sequence: Int, bytes: Int, limitBytes: Int) -> AddResult {
         guard loss == nil else {
             loss?.dropped &+= 1
             return .isLost
@@ -72,8 +72,8 @@ struct EventQueue {
         waitingBytes &-= bytes
     }
 
-    /// Notes that no matching event lies before this number.
-    mutating func pass(_ sequence: Int) { position = max(position, sequence) }
+    /// Advances to this number: no event before it matches.
+    mutating func skip(to sequence: Int) { position = max(position, sequence) }
 
     /// Notes that nothing waits up to the last event.
     mutating func catchUp(with last: Int) {

@@ -30,7 +30,7 @@ final class EventSubject {
         connection = nil
     }
 
-    /// The members that say so, with a comma before each; none for what is neither a session nor a request.
+    /// The encoded members `session`, `request` and `client`, each with a leading comma; empty without a session.
     private(set) lazy var members: [UInt8] = {
         guard let session else { return [] }
         var writer = JSONWriter()

@@ -10,7 +10,7 @@ final class JournalSegment {
     private var filled = 0
     private var used = 0
 
-    /// What events take at least, on the average; a segment with so many of shorter ones is full too.
+    /// The average size of events for which the table has room: with shorter ones the table is full first.
     private static let usualBytes = 256
 
     init(capacity: Int) {
@@ -33,7 +33,7 @@ final class JournalSegment {
     var first: Int { entries.first?.sequence ?? 0 }
     var last: Int { entries.last?.sequence ?? 0 }
 
-    /// What one for so many bytes of text takes of the journal's bound, its table included.
+    /// The bytes that a segment for so much text counts against the journal's limit, its table included.
     static func size(_ bytes: Int) -> Int { bytes &+ entryCount(bytes) &* MemoryLayout<EventJournal.Entry>.stride }
 
     var size: Int { JournalSegment.size(memory.count) }

@@ -30,8 +30,8 @@ final class Subscription {
     unowned let sink: any EventSink
     /// Everything of its notifications before the event itself.
     let head: [UInt8]
-    /// Types that it reads: those that it gets, and those that end a throttled progress.
-    let heard: EventTypeSet
+    /// Types that it reads: those that it sends, and those that end a throttled progress.
+    let eventTypes: EventTypeSet
     var queue: EventQueue
     /// Its share of the quota of subscriptions, until it is removed.
     var ticket: QuotaLedger.Ticket?
@@ -58,12 +58,12 @@ final class Subscription {
         self.reader = reader
         self.queue = queue
         self.lagPolicy = lagPolicy
-        var heard = filter.types
-        if progressMilliseconds > 0, heard.intersects(ProgressTypes.steps) {
+        var eventTypes = filter.types
+        if progressMilliseconds > 0, eventTypes.intersects(ProgressTypes.steps) {
             pace = ProgressThrottle(intervalMilliseconds: progressMilliseconds)
-            heard.formUnion(ProgressTypes.endings)
+            eventTypes.formUnion(ProgressTypes.endings)
         }
-        self.heard = heard
+        self.eventTypes = eventTypes
         var writer = JSONWriter()
         Notification.begin(subscription: id, to: &writer)
         head = writer.bytes

@@ -91,14 +91,14 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
 
     /// No event matched while the call waited: it would have been woken.
     private func endWait() {
-        publisher.judge(for: call.client.outlet)
+        publisher.applyFilters(of: call.client.outlet)
         if !isDue { position = publisher.journal.last }
         answer()
     }
 
     /// Whether the journal holds everything after the position. If not, the answer keeps the old cursor, with which the
     /// next call reports the gap.
-    private var hasAllSincePosition: Bool { position >= publisher.journal.floor(for: filter.readers) }
+    private var hasAllSincePosition: Bool { position >= publisher.journal.lastEvicted(for: filter.readers) }
 
     private func answer() {
         // The answer is written before the call ends, since the journal may end with its last reader.

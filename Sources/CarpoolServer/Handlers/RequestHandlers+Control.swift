@@ -30,9 +30,9 @@ extension RequestHandlers {
             call.client.answer(
                 call, about: entry,
                 .computed { done in
-                    requests.owed.delayed += 1
+                    requests.pendingAnswers.delayed += 1
                     entry.request.serialize(by: serializers) {
-                        requests.owed.delayed -= 1
+                        requests.pendingAnswers.delayed -= 1
                         answer(call, with: entry, results: $0, then: done)
                     }
                 })

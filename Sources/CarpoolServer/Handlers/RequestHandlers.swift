@@ -154,7 +154,7 @@ struct RequestHandlers {
         guard let key = call.params["key"]?.string,
             let known = requests.registry.entry(of: call.client.identity, key: key)
         else { return nil }
-        guard known.fingerprint == Fingerprint.ofKeyed(call) else {
+        guard known.fingerprint == Fingerprint.parameterHash(of: call) else {
             throw .keyConflict(key: key, request: known.request.id)
         }
         return known

@@ -19,8 +19,8 @@ enum PathAccess: Equatable {
     }
 }
 
-/// Compares the view of the process at the other end of a connection with the daemon's own.
-struct ViewJudge {
+/// Compares the view of a client's process (namespaces, root, credentials) with the daemon's own.
+struct ProcessViewComparison {
     private let owner: UInt32
     private let own: ProcessView?
 
@@ -36,10 +36,10 @@ struct ViewJudge {
         return own.difference(from: other).map { .otherView($0) } ?? .granted
     }
 
-    /// The part of the daemon's view that the peer lacks; `nil` if it lacks none.
-    func enclosure(_ socket: Int32, _ peer: PeerCredentials, connectedBefore: UInt64) -> ProcessView.Part? {
+    /// The first namespace or root in which the peer differs from the daemon; `nil` if there is none.
+    func sandboxDifference(_ socket: Int32, _ peer: PeerCredentials, connectedBefore: UInt64) -> ProcessView.Part? {
         guard let (own, other) = views(socket, peer, connectedBefore) else { return .unknown }
-        return own.enclosure(of: other)
+        return own.sandboxDifference(of: other)
     }
 
     private func views(

@@ -1,20 +1,20 @@
 internal import CarpoolRPC
 
-/// A message that a thread has read, because reading it on the loop would block all clients.
-enum PreparedInput {
+/// A large message, parsed by a worker, since parsing it on the loop would block all clients.
+enum ParsedInput {
     /// A call with its checked parameters, or why they are refused.
-    case request(RPCRequest, PreparedCall)
+    case request(RPCRequest, ParsedCall)
     /// Anything else.
     case input(RPCInput)
 
-    /// Reads a message, on any thread. Refused parameters are released there.
+    /// Parses a message, on any thread. Refused parameters are released there.
     init(_ text: MessageText, isInBatch: Bool, _ catalogue: Catalogue) {
         let input = RPCInput.parse(text, isInBatch: isInBatch)
         guard case .single(.request(let request)) = input else {
             self = .input(input)
             return
         }
-        self = .request(request.withoutParameters, PreparedCall(request, catalogue))
+        self = .request(request.withoutParameters, ParsedCall(request, catalogue))
     }
 
     /// Messages of fewer bytes, large strings not counted, are read on the loop: that takes at most 10 ms.
@@ -23,7 +23,7 @@ enum PreparedInput {
     static let bytes = 262_144
 }
 
-extension PreparedCall {
+extension ParsedCall {
     /// Reads the parameters of a call, on any thread.
     convenience init(_ request: RPCRequest, _ catalogue: Catalogue) {
         // An unknown method is refused before its parameters are read.
@@ -32,10 +32,10 @@ extension PreparedCall {
             return
         }
         let params = Result { () throws(RPCError) in try catalogue.bind(params: request.params, of: method) }
-        guard case .success(let bound) = params, PreparedParts.methods.contains(method.name) else {
+        guard case .success(let bound) = params, ParsedParts.methods.contains(method.name) else {
             self.init(params: params, parts: nil)
             return
         }
-        self.init(params: params, parts: PreparedParts(bound))
+        self.init(params: params, parts: ParsedParts(bound))
     }
 }

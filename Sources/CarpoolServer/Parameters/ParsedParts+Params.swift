@@ -2,7 +2,7 @@ internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
 
-extension PreparedParts {
+extension ParsedParts {
     /// Reads the parts, on any thread. Leaves no tree of a large value with the parameters.
     convenience init(_ params: Params) {
         let (body, values, encoding) = (params[.body], params[.parameters], params[.encoding])

@@ -15,7 +15,7 @@ extension RequestParametersDecoder {
     }
 
     func readBody(
-        _ json: JSON, _ parts: PreparedParts?, into parameters: inout RequestParameters
+        _ json: JSON, _ parts: ParsedParts?, into parameters: inout RequestParameters
     ) throws(RPCError) {
         if json["stream"] != nil {
             parameters.body = .source(BodyFeed(lengthBytes: json["length_bytes"]?.integer))
@@ -34,7 +34,7 @@ extension RequestParametersDecoder {
         }
     }
 
-    private static func bytes(_ json: JSON, _ parts: PreparedParts?, path: String) throws(RPCError) -> [UInt8]? {
+    private static func bytes(_ json: JSON, _ parts: ParsedParts?, path: String) throws(RPCError) -> [UInt8]? {
         if let parts { return try parts.body.get() }
         return try bytes(json, path: path)
     }

@@ -29,7 +29,7 @@ struct RequestParametersDecoder {
     /// Writes the files of downloads.
     let fileStore: FileStore
 
-    func parameters(_ params: Params, _ parts: PreparedParts? = nil) throws(RPCError) -> RequestParameters {
+    func parameters(_ params: Params, _ parts: ParsedParts? = nil) throws(RPCError) -> RequestParameters {
         var parameters = RequestParameters(url: params[.url] ?? "")
         try read(params, parts, into: &parameters)
         return parameters
@@ -37,7 +37,7 @@ struct RequestParametersDecoder {
 
     /// Reads into parameters in place: to return them from here would cost a copy.
     private func read(
-        _ params: Params, _ parts: PreparedParts?, into parameters: inout RequestParameters
+        _ params: Params, _ parts: ParsedParts?, into parameters: inout RequestParameters
     ) throws(RPCError) {
         parameters.kind = RequestParametersDecoder.kind(params)
         if parameters.kind == .upload { parameters.method = .post }
@@ -70,7 +70,7 @@ struct RequestParametersDecoder {
 
     /// `parameters` and `encoding`.
     private func readValues(
-        _ params: Params, _ parts: PreparedParts?, into parameters: inout RequestParameters
+        _ params: Params, _ parts: ParsedParts?, into parameters: inout RequestParameters
     ) throws(RPCError) {
         if let values = params[.parameters] {
             guard params[.body] == nil else {

@@ -41,8 +41,8 @@ final class RequestEntry {
     /// The calls that wait for its end.
     private(set) var waits: RequestWaits?
     /// Answers about it that wait until their clients have read more, and the memory that is counted for them.
-    var dueAnswers = 0
-    var dueBytes = 0
+    var deferredAnswers = 0
+    var deferredBytes = 0
     /// Whether its record is asked for by several calls at a time.
     private(set) var isAwaitedByMany = false
     /// Whether a client has seen the outcome.
@@ -73,8 +73,8 @@ final class RequestEntry {
     }
 
     /// Calls the body, which answers a call, when the request is over. Returns a closure that cancels this.
-    func wait(on loop: EventLoop, _ owed: OwedAnswers, _ body: @escaping () -> Void) -> () -> Void {
-        let waits = waits ?? RequestWaits(loop: loop, owed: owed)
+    func wait(on loop: EventLoop, _ pendingAnswers: PendingAnswers, _ body: @escaping () -> Void) -> () -> Void {
+        let waits = waits ?? RequestWaits(loop: loop, pendingAnswers: pendingAnswers)
         if self.waits == nil {
             self.waits = waits
             request.whenFinished { _ in waits.requestDidFinish() }

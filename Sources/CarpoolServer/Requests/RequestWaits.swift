@@ -4,15 +4,15 @@ internal import CarpoolSystem
 /// that many calls for one request do not block the loop.
 final class RequestWaits: SlicedWork {
     private unowned let loop: EventLoop
-    private let owed: OwedAnswers
+    private let pendingAnswers: PendingAnswers
     private var queue = NumberedQueue<() -> Void>()
 
     /// Calls answered in the turn in which the request ends.
     private static let answeredAtOnce = 4
 
-    init(loop: EventLoop, owed: OwedAnswers) {
+    init(loop: EventLoop, pendingAnswers: PendingAnswers) {
         self.loop = loop
-        self.owed = owed
+        self.pendingAnswers = pendingAnswers
     }
 
     /// How many wait.
@@ -30,7 +30,7 @@ final class RequestWaits: SlicedWork {
             while let body = queue.popFirst() { body() }
             return
         }
-        owed.crowds += 1
+        pendingAnswers.requestsWithWaitingCalls += 1
         loop.runInSlices(self)
     }
 
@@ -40,7 +40,7 @@ final class RequestWaits: SlicedWork {
             queue.popFirst()?()
             if queue.isEmpty || slice.isOver { break }
         }
-        if queue.isEmpty { owed.crowds -= 1 }
+        if queue.isEmpty { pendingAnswers.requestsWithWaitingCalls -= 1 }
         return !queue.isEmpty
     }
 }

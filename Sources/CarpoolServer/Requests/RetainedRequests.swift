@@ -9,8 +9,8 @@ struct RetainedRequests {
     private final class Share {
         var entries = OrderedEntries<RequestEntry>()
         var bytes = 0
-        /// Whether some of them are being dismissed in slices.
-        var isReduced = false
+        /// Whether some of them are being evicted in slices.
+        var isEvicting = false
     }
 
     private var users: [UInt32: Share] = [:]
@@ -130,15 +130,15 @@ struct RetainedRequests {
     }
 
     /// Notes that requests of a user are dismissed in slices. Returns whether they were not already.
-    func beginReducing(_ uid: UInt32) -> Bool {
+    func beginEvicting(_ uid: UInt32) -> Bool {
         guard let share = users[uid] else { return true }
-        guard !share.isReduced else { return false }
-        share.isReduced = true
+        guard !share.isEvicting else { return false }
+        share.isEvicting = true
         return true
     }
 
     /// Notes that no more requests of a user are dismissed.
-    func endReducing(_ uid: UInt32) { users[uid]?.isReduced = false }
+    func endEvicting(_ uid: UInt32) { users[uid]?.isEvicting = false }
 
     /// The requests to dismiss first: those that were read or succeeded before failures that no client has seen, then
     /// by age. The newest goes last: its client has had no time to read it.

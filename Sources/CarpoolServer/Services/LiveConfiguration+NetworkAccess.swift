@@ -2,10 +2,10 @@ internal import CarpoolRPC
 internal import CarpoolSystem
 
 extension LiveConfiguration {
-    /// Refuses a client that has another network or other files than the daemon, if the configuration permits such clients no
-    /// network.
+    /// Refuses a client that has another network or other files than the daemon, if the configuration permits such
+    /// clients no network.
     func checkNetwork(of client: any Client) throws(RPCError) {
-        guard !current.allowsSandboxedNetwork, let part = client.enclosure else { return }
+        guard !current.allowsSandboxedNetwork, let part = client.sandboxDifference else { return }
         let difference =
             part == .unknown
             ? "cannot be inspected" : "has another \(part.rawValue) than the daemon, as in a container or sandbox"

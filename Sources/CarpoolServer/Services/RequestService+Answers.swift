@@ -26,29 +26,29 @@ extension RequestService {
     }
 }
 
-// The memory of dismissed requests whose answers are due.
+// Deferred answers, and the memory of dismissed requests that have some.
 extension RequestService {
-    /// Notes that one more answer about a request is due.
-    func hold(_ entry: RequestEntry) {
-        entry.dueAnswers += 1
-        owed.delayed += 1
+    /// Notes that one more answer about a request is deferred.
+    func beginDeferredAnswer(for entry: RequestEntry) {
+        entry.deferredAnswers += 1
+        pendingAnswers.delayed += 1
         noteMemory(of: entry)
     }
 
-    /// Notes that an answer about a request is due no longer.
-    func letGo(of entry: RequestEntry) {
-        entry.dueAnswers -= 1
-        owed.delayed -= 1
+    /// Notes that a deferred answer about a request was sent or dropped.
+    func endDeferredAnswer(for entry: RequestEntry) {
+        entry.deferredAnswers -= 1
+        pendingAnswers.delayed -= 1
         noteMemory(of: entry)
     }
 
-    /// Counts a dismissed request as unread output of its user while answers about it are due, once, however many they
-    /// are.
+    /// Counts a dismissed request as unread output of its user while answers about it are deferred, once for all of
+    /// them.
     func noteMemory(of entry: RequestEntry) {
-        let bytes = entry.dueAnswers > 0 && entry.isDismissed ? entry.recordBytes : 0
-        let more = bytes - entry.dueBytes
+        let bytes = entry.deferredAnswers > 0 && entry.isDismissed ? entry.recordBytes : 0
+        let more = bytes - entry.deferredBytes
         guard more != 0 else { return }
-        entry.dueBytes = bytes
+        entry.deferredBytes = bytes
         memory.output.change(entry.client.uid, by: more)
         if more > 0 { memory.outputDidGrow() }
     }

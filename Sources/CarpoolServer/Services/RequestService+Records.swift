@@ -15,9 +15,9 @@ extension RequestService {
     /// Moves the body of a request to a file. Without room for it, the record says that the body is gone: the client
     /// could not read a longer line.
     func spill(_ entry: RequestEntry, then: @escaping () -> Void) {
-        owed.delayed += 1
+        pendingAnswers.delayed += 1
         entry.request.spillBody { [self] error in
-            owed.delayed -= 1
+            pendingAnswers.delayed -= 1
             if let error {
                 log.write(
                     .error, "body lost: it could not be written to the spool",
@@ -58,5 +58,7 @@ extension RequestService {
     }
 
     /// Calls the body, which answers a call, when the request is over. Returns a closure that cancels this.
-    func wait(for entry: RequestEntry, _ body: @escaping () -> Void) -> () -> Void { entry.wait(on: loop, owed, body) }
+    func wait(for entry: RequestEntry, _ body: @escaping () -> Void) -> () -> Void {
+        entry.wait(on: loop, pendingAnswers, body)
+    }
 }

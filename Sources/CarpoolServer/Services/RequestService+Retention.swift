@@ -1,24 +1,24 @@
 internal import CarpoolSystem
 
-// Finished requests that are kept, and those that go because there are too many.
+// Finished requests that are kept, and their eviction when there are too many.
 extension RequestService {
     /// Keeps a request for `request.get`, when it is over or from now on.
     func keep(_ entry: RequestEntry) {
         entry.isKept = true
-        drop(registry.retain(entry, limits), after: entry)
+        evict(registry.retain(entry, limits), after: entry)
     }
 
-    /// Dismisses requests that must go because another is kept now, and then as many more as have to, in slices.
-    func drop(_ surplus: [RequestEntry], after entry: RequestEntry) {
-        guard !surplus.isEmpty else { return }
-        for entry in surplus { dismiss(entry, keepingBody: false) }
+    /// Dismisses kept requests to make room for another one, and then as many more as the limits require, in slices.
+    func evict(_ evicted: [RequestEntry], after entry: RequestEntry) {
+        guard !evicted.isEmpty else { return }
+        for entry in evicted { dismiss(entry, keepingBody: false) }
         let uid = entry.client.uid
-        guard registry.retained.beginReducing(uid) else { return }
+        guard registry.retained.beginEvicting(uid) else { return }
         loop.runInSlices(
             Slices { [unowned self] in
                 let rest = registry.surplus(after: uid, limits)
                 for entry in rest { dismiss(entry, keepingBody: false) }
-                if rest.isEmpty { registry.retained.endReducing(uid) }
+                if rest.isEmpty { registry.retained.endEvicting(uid) }
                 return !rest.isEmpty
             })
     }

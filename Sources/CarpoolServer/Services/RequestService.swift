@@ -7,7 +7,7 @@ internal import CarpoolSystem
 final class RequestService {
     var registry = RequestRegistry()
     /// Answers that wait for a disk, a serializer or their client.
-    let owed = OwedAnswers()
+    let pendingAnswers = PendingAnswers()
     let record: RecordWriter
     let spool: Spool
     let loop: EventLoop
@@ -71,7 +71,7 @@ final class RequestService {
         let entry = RequestEntry(
             request: request, client: identity, connection: call.client.number, sequence: sequence,
             cancelsOnDisconnect: call.params["on_disconnect"].map { $0.string == "cancel" } ?? !isDetached,
-            isKept: isKept, key: call.params[.key], fingerprint: Fingerprint.ofKeyed(call), tags: tags,
+            isKept: isKept, key: call.params[.key], fingerprint: Fingerprint.parameterHash(of: call), tags: tags,
             created: WallClock.microseconds(), callBytes: call.messageBytes)
         entry.clientName = call.client.displayName
         registry.insert(entry)
@@ -126,7 +126,7 @@ final class RequestService {
     private func didFinish(_ entry: RequestEntry, _ client: (any Client)?) {
         client?.resources.dependents[entry.sequence] = nil
         callbacks.requestDidFinish(entry.request.id)
-        drop(registry.finish(entry, at: WallClock.microseconds(), limits), after: entry)
+        evict(registry.finish(entry, at: WallClock.microseconds(), limits), after: entry)
         if entry.isDismissed { spool.release(entry.request.id) }
         leaseRest(of: entry.request.stream)
         if entry.request.error != nil { failed &+= 1 }
@@ -162,7 +162,7 @@ final class RequestService {
     /// Removes a request. The body of one that was performed stays for a while, since its answer may name the file.
     func dismiss(_ entry: RequestEntry, keepingBody: Bool) {
         registry.remove(entry)
-        if entry.dueAnswers > 0 { noteMemory(of: entry) }
+        if entry.deferredAnswers > 0 { noteMemory(of: entry) }
         if !keepingBody { spool.release(entry.request.id) }
     }
 }

@@ -20,7 +20,7 @@ final class CallbackTableTests {
     private func lose(_ connection: Int) -> [CallbackTable.Action] {
         live.remove(connection)
         let live = live
-        return table.lose(connection, perConnection: 256, isReachable: live.contains)
+        return table.connectionCannotAnswer(connection, perConnection: 256, isReachable: live.contains)
     }
 
     private func answer(_ question: Int, from connection: Int) -> Bool { table.answer(question, from: connection) }

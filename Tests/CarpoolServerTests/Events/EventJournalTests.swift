@@ -11,7 +11,7 @@ struct EventJournalTests {
         to journal: inout EventJournal
     ) {
         let subject = EventSubject(session: "s", uid: uid, request: "r", client: uid == 1 ? me : nil)
-        while let surplus = journal.surplus(adding: text.utf8.count + (full?.utf8.count ?? 0), of: uid) {
+        while let surplus = journal.eventsToEvict(adding: text.utf8.count + (full?.utf8.count ?? 0), of: uid) {
             journal.forget(surplus)
         }
         Array(text.utf8).withUnsafeBytes { open in
@@ -37,11 +37,11 @@ struct EventJournalTests {
         var journal = EventJournal(after: 5, limitBytes: 1 << 20)
         #expect(texts(journal, after: 0).isEmpty)
         for number in 6...9 { append("event \(number)", to: &journal) }
-        #expect((journal.floor(for: .user(1)), journal.last, journal.count, journal.lastSize) == (5, 9, 4, 7))
+        #expect((journal.lastEvicted(for: .user(1)), journal.last, journal.count, journal.lastSize) == (5, 9, 4, 7))
         #expect(texts(journal, after: 5) == ["event 6", "event 7", "event 8", "event 9"])
         #expect(texts(journal, after: 8) == ["event 9"])
         #expect(texts(journal, after: 9).isEmpty)
-        let reached = (4...10).filter { journal.reaches(backTo: $0, for: .user(1)) }
+        let reached = (4...10).filter { journal.containsAll(after: $0, for: .user(1)) }
         #expect(reached == [5, 6, 7, 8, 9])
         var seen: [Int] = []
         journal.read(after: 5, for: .user(1)) { event in
@@ -58,7 +58,7 @@ struct EventJournalTests {
         #expect(journal.excess == nil)
         journal.limitBytes = journal.size - 1
         let first = journal.excess
-        #expect(first == EventJournal.Surplus(owner: 1, last: 512))
+        #expect(first == EventJournal.EvictedEvents(owner: 1, last: 512))
         if let first { journal.forget(first) }
         #expect(journal.excess == nil)
         #expect(texts(journal, after: 512).count == 1_488)
@@ -104,23 +104,23 @@ struct EventJournalTests {
         var journal = EventJournal(after: 0, limitBytes: limit)
         let text = String(repeating: "x", count: size)
         for number in 1...3_000 {
-            let goes = journal.surplus(adding: size, of: 1)
-            let before = journal.floor(for: .user(1))
+            let goes = journal.eventsToEvict(adding: size, of: 1)
+            let before = journal.lastEvicted(for: .user(1))
             append(text, to: &journal)
-            #expect(size > limit / 8 || journal.floor(for: .user(1)) == goes?.last ?? before)
+            #expect(size > limit / 8 || journal.lastEvicted(for: .user(1)) == goes?.last ?? before)
             #expect(journal.last == number)
             if size < limit { #expect(journal.size <= limit) }
             #expect(journal.count >= 1)
         }
-        #expect(texts(journal, after: journal.floor(for: .user(1))).count == journal.count)
-        #expect(!journal.reaches(backTo: 0, for: .user(1)))
+        #expect(texts(journal, after: journal.lastEvicted(for: .user(1))).count == journal.count)
+        #expect(!journal.containsAll(after: 0, for: .user(1)))
     }
 
     @Test("Every place is found, whatever segment it lies in")
     func places() {
         var journal = EventJournal(after: 100, limitBytes: 65_536)
         for number in 101...2_000 { append("\(number)", to: &journal) }
-        for sequence in stride(from: journal.floor(for: .user(1)), to: journal.last, by: 7) {
+        for sequence in stride(from: journal.lastEvicted(for: .user(1)), to: journal.last, by: 7) {
             #expect(texts(journal, after: sequence).first == "\(sequence + 1)")
         }
     }
@@ -132,11 +132,11 @@ struct EventJournalTests {
         for number in 4...3_000 { append("\(number)", uid: 2, to: &journal) }
         append("mine again", to: &journal)
         #expect(texts(journal, after: 0) == ["mine 1", "mine 2", "mine 3", "mine again"])
-        #expect(journal.reaches(backTo: 0, for: .user(1)))
-        #expect(journal.reaches(backTo: 0, for: .user(3)))
-        #expect(!journal.reaches(backTo: 0, for: .user(2)))
-        #expect(!journal.reaches(backTo: 0, for: .everyone))
-        let floor = journal.floor(for: .user(2))
+        #expect(journal.containsAll(after: 0, for: .user(1)))
+        #expect(journal.containsAll(after: 0, for: .user(3)))
+        #expect(!journal.containsAll(after: 0, for: .user(2)))
+        #expect(!journal.containsAll(after: 0, for: .everyone))
+        let floor = journal.lastEvicted(for: .user(2))
         #expect(texts(journal, after: floor, .user(2)) == (floor + 1...3_000).map { "\($0)" })
         #expect(texts(journal, after: 2_999, .everyone) == ["3000", "mine again"])
         #expect(journal.size <= 65_536)
@@ -160,7 +160,7 @@ struct EventJournalTests {
 
 struct EventQueueTests {
     /// Compares a step, which changes the queue and so cannot be taken inside of the macro.
-    private func expect(_ step: EventQueue.Step, _ expected: EventQueue.Step) { #expect(step == expected) }
+    private func expect(_ step: EventQueue.AddResult, _ expected: EventQueue.AddResult) { #expect(step == expected) }
 
     @Test("What waits is counted until it is sent")
     func waiting() {
@@ -195,7 +195,7 @@ struct EventQueueTests {
         #expect(queue.hasMore)
         expect(queue.add(10, bytes: 500, limitBytes: 100), .waits)
         queue.didSend(4, bytes: 80)
-        queue.pass(8)
+        queue.skip(to: 8)
         #expect((queue.position, queue.waiting) == (8, 1))
         queue.didSend(10, bytes: 500)
         queue.catchUp(with: 10)

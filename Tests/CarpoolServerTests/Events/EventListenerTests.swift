@@ -87,8 +87,8 @@ struct EventListenerTests {
         let journal = { stage.server.publisher.journal }
         stage.server.publisher.publish(.poolConnectionOpened)
         let last = journal().last
-        for _ in 0..<2_000 where journal().floor(for: .user(1_000)) <= last { _ = try stage.submit(flood) }
-        #expect(journal().floor(for: .user(1_000)) > last)
+        for _ in 0..<2_000 where journal().lastEvicted(for: .user(1_000)) <= last { _ = try stage.submit(flood) }
+        #expect(journal().lastEvicted(for: .user(1_000)) > last)
         client.takesEvents = true
         #expect(try client.told().compactMap { $0["type"]?.string } == ["pool.connection_opened"])
     }

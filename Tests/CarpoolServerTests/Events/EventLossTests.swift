@@ -16,8 +16,8 @@ struct EventLossTests {
     private func pushOut() throws {
         let journal = { stage.server.publisher.journal }
         let last = journal().last
-        for _ in 0..<2_000 where journal().floor(for: .user(2_000)) <= last { _ = try stage.submit(flood) }
-        #expect(journal().floor(for: .user(2_000)) > last)
+        for _ in 0..<2_000 where journal().lastEvicted(for: .user(2_000)) <= last { _ = try stage.submit(flood) }
+        #expect(journal().lastEvicted(for: .user(2_000)) > last)
     }
 
     private func subscribe(_ types: String) throws {

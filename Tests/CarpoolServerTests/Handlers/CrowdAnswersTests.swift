@@ -59,9 +59,9 @@ struct CrowdAnswersTests {
         connection.answer(call, about: entry, .written {})
         #expect(connection.isClosed)
         #expect(call.isAnswered)
-        #expect(connection.due.isEmpty)
-        #expect(entry.dueAnswers == 0)
-        #expect(stage.server.requests.owed.delayed == 0)
+        #expect(connection.deferredAnswers.isEmpty)
+        #expect(entry.deferredAnswers == 0)
+        #expect(stage.server.requests.pendingAnswers.delayed == 0)
         #expect(stage.server.memory.output.total == 0)
     }
 }

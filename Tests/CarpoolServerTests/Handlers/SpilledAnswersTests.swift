@@ -37,7 +37,7 @@ struct SpilledAnswersTests {
         _ = try stage.call(client, "request.dismiss", params(entry))
         #expect(server.spool.count == 0)
         #expect(stage.folder.names(in: "spool").isEmpty)
-        #expect(server.requests.owed.delayed == 0)
+        #expect(server.requests.pendingAnswers.delayed == 0)
     }
 
     @Test("A wait given up while its body spills has read nothing")

@@ -89,10 +89,10 @@ struct RetainedRequestsTests {
         #expect(entry.recordBytes == registry.retained.bytes)
         let before = stage.server.memory.output.total
         registry.remove(entry)
-        stage.server.requests.hold(entry)
-        #expect(entry.dueBytes > 290_000)
-        #expect(stage.server.memory.output.total - before == entry.dueBytes)
-        stage.server.requests.letGo(of: entry)
+        stage.server.requests.beginDeferredAnswer(for: entry)
+        #expect(entry.deferredBytes > 290_000)
+        #expect(stage.server.memory.output.total - before == entry.deferredBytes)
+        stage.server.requests.endDeferredAnswer(for: entry)
         #expect(stage.server.memory.output.total == before)
     }
 

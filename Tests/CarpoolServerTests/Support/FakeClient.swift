@@ -12,7 +12,7 @@ final class FakeClient: Client, EventSink, NotificationSink, StreamSink {
     var role: Role
     let resources = ClientResources()
     var pathAccess: PathAccess { uid == 1_000 ? .granted : .otherUser }
-    var enclosure: ProcessView.Part?
+    var sandboxDifference: ProcessView.Part?
     var inlineBodyBytes = 45_056
     var recordBytes = 63_487
     var isDrained = true
