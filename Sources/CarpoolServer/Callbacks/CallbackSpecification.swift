@@ -9,7 +9,8 @@ struct CallbackSpecification: Equatable {
         case fail
         /// The request stays as it is, and is not sent again.
         case skip
-        /// The failed request is retried, at most twice: an answer to `callback.retry` that is missing counts as a retry.
+        /// Without an answer to `callback.adapt` the request fails, and its retriers decide; without one to
+        /// `callback.retry` it is retried, at most twice.
         case retry
         /// The redirect is not followed.
         case doNotFollow = "do_not_follow"
