@@ -189,6 +189,23 @@ def test_a_changed_resource_starts_anew_and_says_so(wire: Wire, url: str, resour
     assert is_whole(record, resource, folder / "a")
 
 
+@pytest.mark.parametrize("etag", ["v1", "v2"])
+def test_a_download_that_started_anew_can_be_resumed(
+    wire: Wire, url: str, resource: Resource, folder: Path, etag: str
+) -> None:
+    token = broken(wire, url, resource, folder / "a")
+    resource.body, resource.etag, resource.breaks = resource.body[::-1], f'"{etag}"', [HALF]
+    resource.ignores_ranges = etag == "v1"
+    record = download(wire, url, resume_data=token)
+    assert record["outcome"]["error"]["name"] == LOST
+    assert record["restarted"] == ("range_ignored" if etag == "v1" else "resource_changed")
+    assert opened(record["resume_data"])["bytes"] == HALF
+    resource.ignores_ranges = False
+    record = download(wire, url, resume_data=record["resume_data"])
+    assert record["resumed_at_bytes"] == HALF
+    assert is_whole(record, resource, folder / "a")
+
+
 def test_an_origin_without_ranges_sends_the_whole(wire: Wire, url: str, resource: Resource, folder: Path) -> None:
     token = broken(wire, url, resource, folder / "a")
     resource.ignores_ranges = True

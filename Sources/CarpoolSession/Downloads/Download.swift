@@ -105,9 +105,9 @@ extension Download {
     }
 
     /// Whether ranges of a response can be requested: for a GET without a range of the caller's, and without decoding.
-    private static func mayResume(_ urlRequest: TransportRequest) -> Bool {
+    private static func mayResume(_ urlRequest: TransportRequest, hasOwnRange: Bool = false) -> Bool {
         urlRequest.method == .get && !urlRequest.isDecoded
-            && !urlRequest.fields.contains { $0.isNamed("range") || $0.isNamed("if-range") }
+            && (hasOwnRange || !urlRequest.fields.contains { $0.isNamed("range") || $0.isNamed("if-range") })
     }
 }
 
@@ -129,7 +129,7 @@ extension Download: ResponseReceiver {
             decideDestination(head, request)
         case .startAnew(let reason):
             restarted = reason
-            try begin(head, request)
+            try begin(head, request, hasOwnRange: true)
         case .askForWhole(let reason):
             restarted = reason
             askAgain(request, from: 0, validator)
@@ -147,15 +147,17 @@ extension Download: ResponseReceiver {
         request.redirection = .follow(next)
     }
 
-    /// Starts a download of the whole body.
-    private func begin(_ head: ResponseHead, _ request: Request) throws(SessionError) {
+    /// Starts a download of the whole body. A request with a range of this download's own may have got the whole.
+    private func begin(
+        _ head: ResponseHead, _ request: Request, hasOwnRange: Bool = false
+    ) throws(SessionError) {
         resumedAt = nil
         if let partial {
             attach(partial, request)
             partial.truncate(to: 0)
         }
         let sent = request.transfer?.request
-        let hasPlaces = head.status == 200 && sent.map(Download.mayResume) ?? false
+        let hasPlaces = head.status == 200 && sent.map { Download.mayResume($0, hasOwnRange: hasOwnRange) } ?? false
         let servesRanges = head.fields.first("accept-ranges")?.lowercased() != "none"
         validator = hasPlaces && servesRanges ? EntityValidator(head) : nil
         total = sent?.isDecoded == true ? nil : head.fields.first("content-length").flatMap { Int64($0) }
