@@ -45,7 +45,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    """A short path: a socket's may have no more than 107 bytes."""
+    """A short path: the path of a socket is limited to 107 bytes."""
     path = Path(tempfile.mkdtemp(prefix="carpool-"))
     yield path
     shutil.rmtree(path)
@@ -125,7 +125,7 @@ def machine() -> Iterator[Machine]:
 
 @pytest.fixture
 def link() -> Iterator[Link]:
-    """A machine with a way to the world, which leads to origins of the test's own."""
+    """A machine with a default route, which leads to origins of the test's own."""
     try:
         made = Link()
     except (OSError, subprocess.CalledProcessError) as error:
@@ -141,7 +141,7 @@ def start(directory: Path) -> Iterator[StartDaemon]:
 
         def begin(*arguments: str, **settings: Any) -> Daemon:
             daemon = Daemon(directory, arguments, **settings)
-            # The last first; each is ended even if what another has left makes the test fail.
+            # The last first; each is ended even if the leftovers of another fail the test.
             started.callback(daemon.stop)
             return daemon
 
@@ -196,7 +196,7 @@ def wire(daemon: Daemon) -> Iterator[Wire]:
 
 @pytest.fixture
 def story(wire: Wire) -> Story:
-    """A connection that hears all of its requests."""
+    """A connection that receives the events of all its requests."""
     return Story(wire)
 
 

@@ -1,4 +1,4 @@
-"""Who may speak to the daemon, and how it starts and ends: one at a time, in order, and never by surprise."""
+"""Who may use the daemon, and how it starts and ends: one daemon per socket, and an orderly drain."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def manager(directory: Path) -> Iterator[socket.socket]:
 
 
 def told(manager: socket.socket, word: str) -> str:
-    """Wait until the daemon has told the service manager something."""
+    """Wait until the daemon has notified the service manager with this word."""
     while word not in (text := manager.recv(4096).decode()):
         pass
     return text
@@ -302,7 +302,7 @@ def test_a_daemon_that_cannot_start_is_reported_at_once(directory: Path, monkeyp
     config.parent.mkdir(parents=True)
     config.write_text('{"log_levle": "info"}')
     monkeypatch.setattr("carpool._socket.RACE_SECONDS", 0.1)
-    # It says so itself: a client that waited for it to serve would not return before the test's deadline.
+    # The daemon reports it: a client that waited for it to serve would not return before the test's deadline.
     monkeypatch.setattr("carpool._socket.START_SECONDS", 10 * PATIENCE_SECONDS)
     with pytest.raises(carpool.DaemonUnreachableError, match=r"log_levle.*log_level"), carpool.Client() as client:
         client.call("daemon.ping")

@@ -1,4 +1,4 @@
-"""Bodies of responses: read in pieces, handed over as descriptors, and gone when nobody needs them."""
+"""Bodies of responses: read in pieces, passed as descriptors, and deleted when no client needs them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def content(descriptor: int) -> bytes:
 
 
 def pieces(wire: Wire, request: str, length: int = 32_768) -> bytes:
-    """A body as `body.read` gives it."""
+    """Return a body as `body.read` returns it."""
     data = b""
     while True:
         piece = wire.call("body.read", request=request, offset=len(data), length_bytes=length)
@@ -102,7 +102,7 @@ def test_a_descriptor_outlives_the_body(wire: Wire, receiver: socket.socket, ngi
 
 
 def test_descriptors_come_with_their_own_lines(wire: Wire, receiver: socket.socket, nginx: Nginx) -> None:
-    """Between other answers, each with the line that tells of it."""
+    """Between other answers, each with the line that announces it."""
     requests = [wire.call("request.submit", url=nginx.http + path)["request"] for path in ("/hello.txt", "/200.bin")]
     for request in requests:
         wire.call("request.wait", request=request)
@@ -118,7 +118,7 @@ def test_descriptors_come_with_their_own_lines(wire: Wire, receiver: socket.sock
         more, descriptors, _, _ = socket.recv_fds(receiver, 65_536, 16)
         data += more
         found += descriptors
-        # The kernel may give what was sent before a descriptor together with it, but never a later byte without it.
+        # The kernel may deliver bytes sent before a descriptor together with it, but never a later byte without it.
         assert len(found) >= data.count(b'"descriptor"')
     assert [len(content(descriptor)) for descriptor in found] == [13, 200]
 
@@ -150,7 +150,7 @@ def test_a_descriptor_comes_with_its_answer_though_events_wait(
 def test_who_does_not_read_gets_no_more_descriptors(
     wire: Wire, receiver: socket.socket, nginx: Nginx, daemon: Daemon
 ) -> None:
-    """An answer that nobody reads holds an open file."""
+    """An unread answer holds an open file."""
     receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
     request = wire.call("request.submit", url=f"{nginx.http}/hello.txt")["request"]
     wire.call("request.wait", request=request)
@@ -203,7 +203,7 @@ def test_a_download_s_file_that_has_gone(wire: Wire, nginx: Nginx, folder: Path)
 # Other users
 
 
-# What a client of another user does, with nothing of ours: it prints what it is told and what it reads.
+# A client of another user, without a client library: it prints the answers and the bodies.
 STRANGER = """
 import hashlib, json, os, socket, sys
 connected = socket.socket(socket.AF_UNIX)

@@ -1,4 +1,4 @@
-"""What is told of bodies on their way: whole orders of uploads, and what the events of downloads hold."""
+"""The events of bodies: complete orders of uploads, and the data of the events of downloads."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_2_6_a_stream(story: Story, url: str) -> None:
 
 
 def test_2_6_a_form_without_its_file_and_the_retriers(story: Story, url: str, tmp_path: Path) -> None:
-    """They are asked, and the next attempt has it."""
+    """The retriers run, and the next attempt has the file."""
 
     def bring_it(_: dict[str, Any]) -> dict[str, Any]:
         (tmp_path / "a.txt").write_bytes(b"content")
@@ -142,7 +142,7 @@ def test_em_42_em_43_em_44_how_a_download_is_judged(
 def test_ri_11_adapters_see_a_download_that_goes_on(
     story: Story, origin: ScriptedOrigin, resource: Resource, folder: Path
 ) -> None:
-    """What they say is sent with the range: a credential may have ended since."""
+    """Their fields are sent with the range: a credential may have expired since."""
     token = broken(story.wire, f"{origin.url}/resource", resource, folder / "a")
     story.answerers["adapt"] = lambda _: {"set_headers": {"Authorization": "Bearer fresh"}}
     interceptor = [{"callback": {"name": "c", "handles": ["adapt"]}}]

@@ -186,7 +186,7 @@ def test_files_of_another_owner(start: StartDaemon, origin: ScriptedOrigin, url:
 
     replaced = {"path": str(shared / "secret"), "remove_previous": True}
     for mode in (0o755, 0o1777):
-        # Neither where nobody else may write, nor where everybody may and only owners replace.
+        # Neither in a directory that only its owner may write, nor in a sticky one that all may write.
         shared.chmod(mode)
         error = ask_nobody(kind="download", destination=replaced)["result"]["outcome"]["error"]
         assert (error["name"], error["details"]["errno"]) == (
@@ -199,7 +199,7 @@ def test_files_of_another_owner(start: StartDaemon, origin: ScriptedOrigin, url:
 
 @as_root
 def test_other_users_name_no_paths(start: StartDaemon, origin: ScriptedOrigin, url: str, folder: Path) -> None:
-    """Nor do they go on with files of the daemon's; what they download lies in the spool, and they get a descriptor."""
+    """Nor do they resume the daemon's files; their downloads are in the spool, and they get a descriptor."""
     daemon = start(config={"access": {"uids": {str(NOBODY): "submit"}}})
     daemon.directory.chmod(0o755)
     (folder / "file").write_bytes(b"content")

@@ -1,4 +1,4 @@
-"""Bodies of every size over every version of HTTP, from and to servers that know nothing of ours, by their hashes."""
+"""Bodies of every size over every version of HTTP, from and to independent servers, by their hashes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_every_size_arrives_whole(
 def test_httpbin_s_bytes_arrive_whole(
     wire: Wire, httpbin: Httpbin, folder: Path, path: str, size: int, kind: str
 ) -> None:
-    """With a length and in chunks; what they are, another client says."""
+    """With a length and in chunks; another client downloads the expected bytes."""
     url = f"{httpbin.url}/{path}/{size}?seed=5"
     with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as response:
         expected = digest(response.read())
@@ -117,7 +117,7 @@ def multiplexes(wire: Wire) -> bool:
 
 
 def fits_first_window(source: str, size: int) -> bool:
-    """RFC 9113, section 6.9.2; one whose length nobody knows may not."""
+    """RFC 9113, section 6.9.2; a body of unknown length does not."""
     return source != "chunks" and size <= 65_535
 
 
@@ -207,7 +207,7 @@ def test_every_size_is_echoed_whole_by_nghttpd(
 def test_every_size_is_sent_whole_to_httpbin(
     wire: Wire, httpbin: Httpbin, folder: Path, size: int, source: str
 ) -> None:
-    """Which tells what came as base64 in a `data:` URL, and what is text as text."""
+    """httpbin reports bytes as base64 in a `data:` URL, and text as text."""
     data = content(size) if size > 1 else b"x"[:size]
     record = send(
         wire,

@@ -1,4 +1,4 @@
-"""How bodies come to their files: gathered, in order, and bounded (B3)."""
+"""How bodies are written to files: in batches, in order, and bounded (B3)."""
 
 from __future__ import annotations
 

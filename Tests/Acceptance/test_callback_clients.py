@@ -1,4 +1,4 @@
-"""Who is asked: the caller, whoever declared the name, and what becomes of questions when clients go."""
+"""Which client answers a callback: the caller, or a client that declared the name; and disconnections."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reason(record: dict[str, Any]) -> str:
     return str(error["details"]["reason"])
 
 
-# Who is asked
+# Which client is called
 
 
 def test_the_caller_is_asked_before_others_that_declared_the_name(daemon: Daemon, url: str) -> None:
@@ -48,7 +48,7 @@ def test_the_caller_is_asked_before_others_that_declared_the_name(daemon: Daemon
 
 
 def test_a_session_s_callbacks_are_answered_by_who_declared_the_name(daemon: Daemon, url: str) -> None:
-    """The newest connection that did; neither who made the session nor who makes the request is asked."""
+    """The newest such connection; neither the creator of the session nor the caller of the request is called."""
     with daemon.wire() as maker, daemon.wire() as old, daemon.wire() as new, daemon.wire() as user:
         maker.call("session.create", name="judged", configuration=ASK)
         hello(old, "c", "b")
@@ -148,7 +148,7 @@ def test_perform_ends_with_its_client_and_so_do_its_questions(daemon: Daemon, ur
         wire.question()
         wire.close()
         eventually(daemon.is_idle)
-        # It was not asked elsewhere: nobody wants to know.
+        # No other client was called: no request needs the answer any more.
         assert daemon.stats()["callbacks"]["asked"] == 1
         assert other.call("daemon.ping")["pong"]
         assert daemon.stats()["callbacks"]["waiting"] == 0

@@ -1,4 +1,4 @@
-"""Callbacks: who is asked, what an answer does, and how every question ends when there is none (D-21)."""
+"""Callbacks: which client is called, what an answer does, and how a callback without an answer ends (D-21)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def place(origin: ScriptedOrigin) -> ScriptedOrigin:
 
 
 def asking(kind: str, origin: ScriptedOrigin, **callback: Any) -> dict[str, Any]:
-    """Make the parameters of a request about which a client called `c` is asked a question of that kind."""
+    """Return the parameters of a request with a callback of that kind to the client called `c`."""
     asks = {"callback": {"name": "c", **callback}}
     handles = {"callback": {"name": "c", "handles": [kind], **callback}}
     parameters: dict[str, dict[str, Any]] = {
@@ -45,7 +45,7 @@ def name(record: dict[str, Any]) -> str | None:
 
 
 def underlying(record: dict[str, Any]) -> dict[str, Any]:
-    """The failure of the callback, wherever it stands."""
+    """Return the failure of the callback, at any depth of the error."""
     error: dict[str, Any] = record["outcome"]["error"]
     while error["name"] != "callback_failed":
         error = error["details"]["underlying"]
@@ -211,7 +211,7 @@ def test_f_22_a_client_s_redirect_leaks_nothing_that_it_did_not_set(wire: Wire, 
 
 
 def timed_out(wire: Wire, question: dict[str, Any]) -> None:
-    """Say nothing: the deadline is short."""
+    """Do not answer: the deadline is short."""
 
 
 def error(wire: Wire, question: dict[str, Any]) -> None:
@@ -362,7 +362,7 @@ def test_answers_that_are_none(wire: Wire, place: ScriptedOrigin, kind: str, ans
     ],
 )
 def test_what_is_no_response_is_no_answer(wire: Wire, place: ScriptedOrigin, text: str) -> None:
-    """It is refused like any message that is none, and the question goes on."""
+    """It is refused like any invalid message, and the callback stays open."""
     call = wire.request("request.perform", asking("validate", place))
     question = wire.question()
     wire.send_text(text % question["id"])

@@ -1,4 +1,4 @@
-"""The daemon does what it says of itself: every example runs, every answer and event is as described."""
+"""The daemon matches its catalogue: every example runs, every answer and event is as described."""
 
 from __future__ import annotations
 

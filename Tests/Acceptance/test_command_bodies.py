@@ -1,4 +1,4 @@
-"""`carpool` with bodies of any size: downloads with progress that go on, uploads."""
+"""`carpool` with bodies of any size: downloads with progress that are resumed, uploads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGE = hashlib.shake_128(b"large").digest(300_000)
 
 
 def resumable(origin: ScriptedOrigin, cut: int, *, waits: bool = False) -> str:
-    """Return the URL of what breaks off, or stops, after so many bytes, unless it is gone on with."""
+    """Return the URL of a body that breaks off, or stops, after `cut` bytes, unless it is resumed."""
     gate = origin.hold("/never")
 
     def handler(exchange: Exchange) -> None:
@@ -121,7 +121,7 @@ def test_a_page_of_error_replaces_a_file_only_if_it_is_wanted(run: Run, origin: 
 def on_a_terminal(
     command: list[str], variables: dict[str, str], directory: Path, look: Callable[[str], object]
 ) -> tuple[int, str]:
-    """Run with standard error on a terminal; gives the exit code and what it saw; `look` is told meanwhile."""
+    """Run with standard error on a terminal; return the exit code and the output, which `look` gets meanwhile."""
     ours, theirs = pty.openpty()
     process = begin(command, env=variables, cwd=directory, stderr=theirs)
     os.close(theirs)

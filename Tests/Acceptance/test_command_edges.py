@@ -1,4 +1,4 @@
-"""The command line tool where its surroundings are in the way: full disks, readers that leave, signals, other users."""
+"""The command line tool in a hostile environment: full disks, readers that leave, signals, other users."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_daemon_of_its_own_socket_is_started_when_asked(shell: Shell, nginx: N
     assert shell("carpool daemon status --socket own.sock").returncode == UNREACHABLE
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="gives a directory to another user")
+@pytest.mark.skipif(os.geteuid() != 0, reason="changes the owner of a directory")
 def test_a_state_directory_of_somebody_else_is_refused(shell: Shell, variables: dict[str, str]) -> None:
     state = Path(variables["XDG_STATE_HOME"], "carpool")
     state.mkdir(parents=True)

@@ -127,7 +127,7 @@ def test_waiting_ends_when_its_time_is_over(tell: Run, machine: Machine) -> None
 
 def test_u_waiting_for_a_host_that_does_not_exist_fails(machine: Machine, start: StartDaemon, tmp_path: Path) -> None:
     machine.connect()
-    # Names are in the file of hosts alone, so that nothing is asked of the world.
+    # Names are looked up in /etc/hosts alone, so that no name server is queried.
     names = tmp_path / "nsswitch.conf"
     names.write_text("hosts: files\n")
     daemon = with_file(machine.inside, "/etc/nsswitch.conf", names, start)

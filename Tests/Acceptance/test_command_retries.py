@@ -1,4 +1,4 @@
-"""`carpool --retry`: what may pass is sent again, and what came last is printed or judged as any response."""
+"""`carpool --retry`: transient failures are retried, and the last response is printed or validated as usual."""
 
 from __future__ import annotations
 

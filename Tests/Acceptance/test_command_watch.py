@@ -1,4 +1,4 @@
-"""`carpool watch`: events on lines, from where it stopped, over the daemon's end and its own."""
+"""`carpool watch`: events on lines, resumed where it stopped, across restarts of the daemon and its own."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def state(tmp_path: Path) -> Path:
 
 
 def watching(variables: dict[str, str], *arguments: str | Path) -> Tool:
-    """Start a watcher, and wait until it watches: its first line says how things stand."""
+    """Start a watcher, and wait until it watches: its first line is the snapshot."""
     tool = Tool(variables, "watch", "--snapshot", *arguments)
     first = tool.next()
     assert (first["type"], first["data"]["requests"]) == ("snapshot", [])
@@ -46,7 +46,7 @@ def test_lines_are_what_comes_over_the_socket(
         expected: list[dict[str, Any]] = []
         while not expected or expected[-1]["type"] != FINISH:
             expected.append(wire.receive()["params"])
-        # The connections of the command come and go: they tell of no request, but all tell of the same.
+        # The connections of the command change: they make no requests, and all receive the same events.
         lines = [tool.next() for _ in expected]
         assert [line | {"sub": ""} for line in lines] == [event | {"sub": ""} for event in expected]
         assert list(lines[0]) == list(expected[0])
@@ -212,7 +212,7 @@ def test_a_reader_that_does_not_read_keeps_no_signal_waiting(
         with daemon.client() as client:
             for _ in range(20):
                 client.get(f"{origin.url}/{'x' * 4_000}")
-        # 20 requests tell of more than a pipe holds, whose pages need not be full.
+        # The events of 20 requests are more than a pipe holds, whose pages need not be full.
         held = array.array("i", [0])
         eventually(lambda: not fcntl.ioctl(pipe, termios.FIONREAD, held) and held[0] > 30_000)
         process.terminate()

@@ -1,4 +1,4 @@
-"""What the network does to requests that wait for it, and to those that fail (docs/connectivity.md)."""
+"""How the network affects requests that wait for it, and requests that fail (docs/connectivity.md)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a12_em_08_a_request_waits_for_the_network(link: Link, far: ScriptedOrig
 def test_a12_nr_12_without_waiting_it_fails_at_once(
     link: Link, far: ScriptedOrigin, near: Daemon, heard: Story
 ) -> None:
-    # A connection that stands hears nothing of it, and must not be waited at.
+    # An open connection does not notice it, and a request must not wait on it.
     assert heard.perform(far.url)["response"]["status"] == 200
     lose(link, near)
     request = heard.submit(far.url)
@@ -186,7 +186,7 @@ def test_nr_12_the_configuration_can_say_that_it_is_gone(start: StartDaemon, ori
         story = Story(wire)
         request = story.submit(origin.url, waits_for_connectivity=True)
         story.until(WAITING, request)
-        assert story.perform(origin.url)["response"]["status"] == 200, "whoever does not wait is served"
+        assert story.perform(origin.url)["response"]["status"] == 200, "a request that does not wait is served"
         daemon.configure({})
         story.call("daemon.config_reload")
         assert story.wait(request)["response"]["status"] == 200
@@ -205,7 +205,7 @@ def test_names_that_lead_nowhere_wait_in_peace(link: Link, start: StartDaemon, t
             story.until(WAITING, request)
 
         def has_been_quiet() -> bool:
-            """Whether the kernel told nothing while failures had the network looked at five times."""
+            """Whether the kernel sent no message while failures caused five evaluations of the network."""
             before, failures = daemon.stats(), 0
             while (now := daemon.stats())["reachability"]["evaluations"] < before["reachability"]["evaluations"] + 5:
                 assert error_of(other.call("request.perform", url="http://4.test/"))["name"] == OFFLINE

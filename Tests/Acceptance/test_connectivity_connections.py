@@ -1,4 +1,4 @@
-"""What becomes of pooled connections, and which addresses are tried, when the network changes."""
+"""Pooled connections, and the addresses that are tried, when the network changes."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def hosts(tmp_path: Path) -> Path:
 
 
 def named(link: Link, start: StartDaemon, hosts: Path, *lines: str) -> Daemon:
-    """Start a daemon to which names stand for what the lines say."""
+    """Start a daemon whose /etc/hosts has these lines."""
     hosts.write_text("".join(f"{line}\n" for line in lines))
     return with_file(link.inside, "/etc/hosts", hosts, start)
 

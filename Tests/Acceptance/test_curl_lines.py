@@ -56,7 +56,7 @@ def sent(request: Received) -> tuple[Any, ...]:
 def compare(wire: Wire, origin: ScriptedOrigin, place: Path, shell: str, **params: Any) -> str:
     """Send a request, run its line, and hold every hop of the one against the other's. Returns the line."""
     before = len(origin.requests)
-    # Asked for before the request is sent, and on a wider line, so that any body has one.
+    # Read before the request is sent, and with a larger line limit, so that any body fits.
     wire.call("client.hello", max_line_bytes=1_000_000)
     request = wire.call("request.submit", start="manual", setup="eager", **params)["request"]
     # A body that comes from files is made in the background.
@@ -204,7 +204,7 @@ def test_redirects_are_followed_by_the_line_too(wire: Wire, origin: ScriptedOrig
         url = origin.on(f"/{status}", redirect)
         for method in ("GET", "POST", "PUT"):
             if (status, method) == (303, "PUT"):
-                continue  # curl repeats the method, the page says so
+                continue  # curl repeats the method, as the page documents
             body = {} if method == "GET" else {"body": {"text": "b"}}
             compare(wire, origin, tmp_path, "sh", url=url, method=method, **body)
 

@@ -1,4 +1,4 @@
-"""Tests that block on purpose: each fails within its deadline, what it started has ended, and the run goes on."""
+"""Tests that block on purpose: each fails within its deadline, its processes are ended, and the run continues."""
 
 from __future__ import annotations
 

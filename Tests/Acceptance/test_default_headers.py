@@ -1,4 +1,4 @@
-"""Header fields and methods: what every request carries, whose word counts, and what the origin sees of it."""
+"""Header fields and methods: the defaults, which setting takes precedence, and what the origin receives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_hh_01_a_field_that_is_set_takes_the_place_of_the_one_that_is_there(
 
 
 def test_hh_02_repeated_fields_are_kept_in_both_directions(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    """Alamofire sends and tells one of each name."""
+    """Alamofire sends and reports one of each name."""
     cookies = [("Set-Cookie", "a=1; Path=/"), ("X-Between", "1"), ("Set-Cookie", "b=2"), ("set-cookie", "c=3")]
     url = origin.on("/cookies", lambda exchange: exchange.reply(headers=cookies))
     record = client.call("request.perform", url=url, headers=[("X-Two", "1"), ("X-Two", "2")])

@@ -115,7 +115,7 @@ def test_b1_a_descriptor_inside_a_body_holds_no_turn(
 
 
 def test_b1_a_descriptor_with_an_urgent_byte_holds_no_turn(daemon: Daemon) -> None:
-    """The kernel drops an urgent byte that is not asked for, and closes what came with it."""
+    """The kernel drops an urgent byte that is not read, and closes the descriptors that came with it."""
     near, far = lingering(b"")
     with far, daemon.wire() as other, daemon.wire() as wire, bounded_turns(daemon):
         send_with(wire.socket, b"\n", near, socket.MSG_OOB)

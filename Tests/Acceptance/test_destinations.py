@@ -199,7 +199,7 @@ def test_another_owner_s_file_is_replaced_where_the_directory_allows_it(
     wire: Wire, place: ScriptedOrigin, folder: Path
 ) -> None:
     if os.getuid() != 0:
-        pytest.skip("only root can give files away")
+        pytest.skip("only root can change the owner of a file")
     (folder / "a").write_bytes(b"theirs")
     os.chown(folder / "a", 65534, 65534)
     record = download(wire, f"{place.url}/file", {"path": str(folder / "a"), "remove_previous": True})

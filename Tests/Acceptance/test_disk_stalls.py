@@ -46,7 +46,7 @@ class Disk:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What a request says so that its body goes to the disk."""
+        """The parameters of a request whose body is written to the disk."""
         if self.kind == "destination":
             return {"kind": "download", "destination": str(self.target)}
         return {"response_body": "file"}

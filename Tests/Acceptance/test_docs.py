@@ -1,4 +1,4 @@
-"""The documentation is true: its examples run, and its links lead somewhere."""
+"""The documentation is correct: its examples run, and the targets of its links exist."""
 
 from __future__ import annotations
 

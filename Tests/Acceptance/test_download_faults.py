@@ -1,4 +1,4 @@
-"""Downloads whose client, origin, daemon, network or disk fails at any byte: each goes on or fails by name, and the
+"""Downloads whose client, origin, daemon, network or disk fails at any byte: each resumes or fails by name, and the
 file is right or not there."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def url(origin: ScriptedOrigin, resource: Resource) -> str:
 
 
 def held(story: Story, url: str, resource: Resource, path: Path, point: int, **params: Any) -> tuple[str, str]:
-    """Begin a download that stops at a byte; return its name and the last token that was told."""
+    """Begin a download that stops at a byte; return its name and the last token that was reported."""
     resource.gate.clear()
     resource.holds_at = point
     request = story.submit(url, kind="download", destination=str(path), **params)

@@ -1,4 +1,4 @@
-"""Downloads that go on after a cancellation, a failure, a retry or the daemon's death (DL)."""
+"""Downloads that are resumed after a cancellation, a failure, a retry or the daemon's death (DL)."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_dl_17_a_token_tells_what_it_holds(wire: Wire, url: str, resource: Resou
 def test_dl_17_another_url_and_another_place(
     wire: Wire, origin: ScriptedOrigin, url: str, resource: Resource, folder: Path
 ) -> None:
-    """A URL that has ended is replaced by a fresh one; the validator says whether it is the same resource."""
+    """An expired URL is replaced by a fresh one; the validator shows whether it is the same resource."""
     token = broken(wire, url, resource, folder / "a")
     record = download(wire, origin.on("/fresh", resource), folder / "b", resume_data=token)
     assert is_whole(record, resource, folder / "b")
@@ -176,7 +176,7 @@ def test_without_a_strong_validator_nothing_is_kept(
     assert names(folder) == []
 
 
-# What the origin says to a request for the rest
+# The origin's answers to a range request
 
 
 def test_a_changed_resource_starts_anew_and_says_so(wire: Wire, url: str, resource: Resource, folder: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_part_that_does_not_fit_is_not_used(
     record = download(wire, origin.on("/wrong", wrong), resume_data=token)
     assert record["restarted"] == reason
     assert is_whole(record, resource, folder / "a")
-    assert len(record["attempts"]) == 1, "asking again is no retry"
+    assert len(record["attempts"]) == 1, "a second request is no retry"
 
 
 def test_a_file_that_is_whole_is_checked_by_its_last_byte(

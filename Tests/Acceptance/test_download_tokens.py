@@ -1,4 +1,4 @@
-"""Resume tokens: whose file is gone on with, and how long it stays (DL-17)."""
+"""Resume tokens: which file is resumed, and how long it is kept (DL-17)."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_old_partial_files_go_with_the_next_start(
 
 
 def test_the_token_outlives_a_killed_daemon(start: StartDaemon, nginx: Nginx, folder: Path) -> None:
-    """With `kill -9` nobody has said goodbye: the last token that was told is what there is."""
+    """With `kill -9` there is no last event: the client has the last token that was reported."""
     first: Daemon = start()
     with first.wire() as wire:
         story = Story(wire)

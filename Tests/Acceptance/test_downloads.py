@@ -1,4 +1,4 @@
-"""Downloads: the file whole under its name or not at all, where it goes, what is told, what validators decide (DL)."""
+"""Downloads: the complete file or none, its destination, the events, the validators' decisions (DL)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def error(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def words(story: Story) -> list[str]:
-    """What was told but for progress, which comes now and then."""
+    """Return the events except for progress, whose number varies."""
     return story.words(without={"request.progress"})
 
 
@@ -112,7 +112,7 @@ def test_dl_06_an_occupied_name_fails_with_both_paths(story: Story, place: Scrip
     assert Path(failure["details"]["source"]).parent == folder
     assert failure["details"]["errno"] == 17
     assert (folder / "a").read_bytes() == b"previous"
-    assert names(folder) == ["a"], "nobody could go on with it, so nothing stays"
+    assert names(folder) == ["a"], "no client could resume it, so nothing stays"
     assert words(story) == [
         *BEGINNING, *WRITING, *METRICS, "task.did_complete(None)", "request.did_create_destination_url",
         f"request.did_finish_downloading({MOVE_FAILED})", COMPLETE, *ending(MOVE_FAILED),
@@ -125,7 +125,7 @@ def test_dl_06_a_missing_directory_fails_before_the_body(wire: Wire, place: Scri
     assert failure["details"] == {"destination": str(folder / "x" / "a"), "errno": 2}
 
 
-# Validation comes before the move, unless the model's order is asked for (DL-07, DL-15)
+# Validation comes before the move, unless the model's order is requested (DL-07, DL-15)
 
 
 def test_dl_07_a_page_of_error_replaces_no_good_file(story: Story, place: ScriptedOrigin, folder: Path) -> None:
@@ -133,7 +133,7 @@ def test_dl_07_a_page_of_error_replaces_no_good_file(story: Story, place: Script
     destination = {"path": str(folder / "a"), "remove_previous": True}
     record = story.perform(f"{place.url}/missing", kind="download", destination=destination, validate=True)
     assert error(record)["name"] == UNACCEPTABLE
-    assert record["body"] == {"text": "no such page", "size_bytes": 12}, "what the origin says is not lost"
+    assert record["body"] == {"text": "no such page", "size_bytes": 12}, "the origin's error body is kept"
     assert (folder / "a").read_bytes() == b"good"
     assert names(folder) == ["a"]
     assert words(story) == [
@@ -321,7 +321,7 @@ def test_sha256_of_a_body_that_is_kept(wire: Wire, nginx: Nginx) -> None:
 
 
 def test_a_refused_body_leaves_nothing_to_go_on_with(wire: Wire, origin: ScriptedOrigin, folder: Path) -> None:
-    """All of it has come, and it can be asked for in ranges: to go on would lead to the same refusal."""
+    """All of it has come, and the origin serves ranges: a resumed download would be refused again."""
     headers = [("ETag", '"1"'), ("Content-Type", "text/html")]
     url = origin.on("/page", lambda exchange: exchange.reply(body=BODY, headers=headers))
     record = download(wire, url, folder / "a", validate=[{"content_type": ["image/png"]}])

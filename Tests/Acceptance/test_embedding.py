@@ -75,7 +75,7 @@ def program() -> Iterator[Path]:
         for name, text in [*files.items(), ("Sources/titles/Parts.swift", PARTS)]:
             path = PACKAGE / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            # The origin is an argument here, as the text is not to be built anew for every port.
+            # The origin is an argument here, so that the text is not built again for every port.
             wanted = text.replace('"../carpool"', f'"{ROOT}"')
             wanted = wanted.replace('"https://example.com', '"\\(CommandLine.arguments[1])')
             if not path.exists() or path.read_text() != wanted:
@@ -119,7 +119,7 @@ def test_the_program_of_the_page_makes_its_requests(program: Path, directory: Pa
 
 
 def test_a_failure_is_thrown_to_the_caller(program: Path, directory: Path, origin: ScriptedOrigin) -> None:
-    """Nobody takes it there, so Swift ends the program with its name."""
+    """The program does not catch it, so Swift ends the program with its name."""
     origin.on("/people", lambda exchange: exchange.reply(404))
     done = run(program, directory, origin.url)
     assert done.returncode != 0

@@ -1,4 +1,4 @@
-"""The orders of events around challenges (§2.10, §2.11): certificates, and responses that ask who it is."""
+"""The orders of events around challenges (§2.10, §2.11): certificates, and responses with a 401 or 407."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_2_10_em_02_a_certificate_is_judged_once_for_each_connection(
 def test_2_11_em_22_a_certificate_that_nobody_vouches_for(
     story: Story, nginx: Nginx, tmp_path: Path, configured: bool
 ) -> None:
-    """The task fails early by the word of `trust`; the system's store alone makes it a failure of the network."""
+    """With `trust` the task fails early as a failure of trust; with the system's store as a failure of the network."""
     trust = {"ca_file": str(Authority(tmp_path / "other", "Somebody else").ca_file)} if configured else "system"
     story.perform(f"{nginx.https}/hello.txt", trust=trust, validate=True)
     words = story.words()

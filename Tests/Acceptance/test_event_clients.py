@@ -178,7 +178,7 @@ def test_five_clients_end_with_the_same_list(daemon: Daemon, origin: ScriptedOri
 
 
 def check_all(events: list[Event]) -> None:
-    """Fail if an event tells anything that its type's schema does not say."""
+    """Fail if an event has a member that its type's schema does not describe."""
     described = document()
     components = closed(described["components"])
     notification = next(entry for entry in described["x-notifications"] if entry["name"] == "event")

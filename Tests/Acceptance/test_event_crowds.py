@@ -1,4 +1,4 @@
-"""Watchers that do not read, that go in the middle, and that are many: nobody else notices."""
+"""Watchers that do not read, that disconnect in the middle, and that are many: other clients are not affected."""
 
 from __future__ import annotations
 

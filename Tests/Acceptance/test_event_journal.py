@@ -1,4 +1,4 @@
-"""The journal of events: whoever comes back finds what it has missed, or is told that it cannot."""
+"""The journal of events: a reader that reconnects gets the events that it has missed, or a gap."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(wire: Wire, count: int) -> list[Event]:
 
 @pytest.fixture
 def watched(daemon: Daemon) -> Daemon:
-    """A daemon that records: somebody has asked for events."""
+    """A daemon that records, because a client has read events."""
     daemon.call("events.next", timeout_ms=0)
     return daemon
 
@@ -87,7 +87,7 @@ def test_a_cursor_of_another_daemon_is_a_gap(daemon: Daemon, origin: ScriptedOri
 
 
 def test_a_cursor_from_before_the_recording_is_a_gap(daemon: Daemon, nginx: Nginx) -> None:
-    """Nothing was built while nobody listened, and nobody is told that nothing happened."""
+    """Nothing is recorded without a reader, and the answer reports a gap instead of an empty list."""
     cursor = daemon.call("request.submit", url=f"{nginx.http}/hello.txt")["cursor"]
     answer = daemon.call("events.next", since=cursor, timeout_ms=0)
     assert answer["gap"] is True
@@ -229,7 +229,7 @@ def received(wire: Wire, count: int) -> list[Event]:
 
 
 def test_a_reader_that_comes_back_a_thousand_times_sees_every_event_once(watched: Daemon, nginx: Nginx) -> None:
-    """It stops at any byte, and goes on from the last event that it has read whole."""
+    """It stops at any byte, and resumes from the last event that it has read completely."""
     dice = random.Random(20260930)
     begin = cursor = watched.call("events.next", timeout_ms=0)["cursor"]
     seen: list[Event] = []

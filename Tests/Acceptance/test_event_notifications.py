@@ -1,4 +1,4 @@
-"""The eight notifications, events of one request, progress that is thinned out, and secrets."""
+"""The eight notifications, events of one request, throttled progress, and secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live events: who hears what, in which order, and when it ends."""
+"""Live events: which subscriptions receive them, in which order, and when they end."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_more_subscriptions_than_the_limit_are_refused(wire: Wire) -> None:
 
 
 def test_a_reader_that_falls_behind_is_told_how_much_it_missed(start: Callable[..., Daemon], nginx: Nginx) -> None:
-    """Nothing else is lost: what it was told of last is where the rest is to be found."""
+    """Nothing else is lost: the missed events can be read from the last cursor that it received."""
     daemon = start(config={"limits": {"unread_event_bytes": 65_536}})
     with daemon.wire() as slow, daemon.client() as client:
         slow.call("events.subscribe", types=["*"], scope="all")

@@ -1,4 +1,4 @@
-"""Who waits for whom: clients share the connections to a host, and none keeps another from its turn."""
+"""The order of the queue: clients share the connections to a host, and none starves another."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def ok(done: Done) -> bytes:
     return done.stdout
 
 
-# Starts a daemon as any program does that uses the package, and tells whether it is still there once it has been ended.
+# Starts a daemon as any program that uses the package does, prints its process id, and stays alive.
 ENDED = """
 import os, signal, sys
 import carpool
@@ -80,7 +80,7 @@ def test_u_a_daemon_that_a_python_program_started_leaves_no_zombie(directory: Pa
     with running(command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         assert program.stdout is not None
         pid = int(program.stdout.readline())
-        # It hears what its starter's shell ignores for programs in the background.
+        # It receives signals that its starter's shell ignores for programs in the background.
         os.kill(pid, signal.SIGINT)
         eventually(lambda: not Path(f"/proc/{pid}").exists())
         assert program.poll() is None

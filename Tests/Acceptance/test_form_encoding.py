@@ -19,7 +19,7 @@ MAXIMUM_TARGET_BYTES = 60_000
 
 
 class Form:
-    """Sends parameters as a form of the method that is asked for."""
+    """Sends parameters as a form with the given method."""
 
     def __init__(self, client: carpool.Client, origin: ScriptedOrigin) -> None:
         self._client = client

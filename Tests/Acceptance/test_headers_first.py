@@ -1,4 +1,4 @@
-"""Data requests: what arrives, when, and the headers before the body for whoever wants to look first."""
+"""Data requests: what arrives, when, and callers that check the headers before the body comes."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_dr_05_a_serializer_that_takes_time_says_so(story: Story, origin: Script
     began = time.monotonic()
     call = story.begin(origin.url, serialize=["string", {"callback": {"name": "client"}}])
     question = story.question("serialize")
-    # The first serializer has ended when the second asks: it took no more than this, and the second takes longer.
+    # The first serializer has ended when the second is called: it took no more than this, and the second takes longer.
     most = time.monotonic() - began
     held = max(0.05, 2 * most)
     threading.Event().wait(held)

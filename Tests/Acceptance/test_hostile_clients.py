@@ -1,4 +1,4 @@
-"""Clients that die, lie, flood or never read: the daemon answers or closes that one, and serves every other."""
+"""Clients that die, send wrong data, flood or never read: the daemon answers or closes them, and serves all others."""
 
 from __future__ import annotations
 

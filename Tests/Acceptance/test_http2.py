@@ -31,7 +31,7 @@ def wire(daemon: Daemon) -> Iterator[Wire]:
 
 
 def params(nghttpd: Nghttpd, authority: Authority, name: str) -> dict[str, Any]:
-    # This server speaks nothing else; a library that is not fit for many streams speaks it only when asked to.
+    # This server supports only HTTP/2; a library that is unfit for many streams uses it only when it is forced.
     return {"url": f"{nghttpd.https}/{name}", "trust": {"ca_file": str(authority.ca_file)}, "http_version": "2"}
 
 

@@ -1,4 +1,4 @@
-"""Interceptors: who is asked, in which order, what each sees, and what makes the retriers be asked at all."""
+"""Interceptors: which ones run, in which order, what each receives, and which failures reach the retriers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def set_header(name: str, value: str, mode: str = "replace") -> dict[str, Any]:
 
 
 class Retriers:
-    """Retriers that write down their names when they are asked, and answer what they are told to."""
+    """Retriers that record their names when they are called, and return a given answer."""
 
     def __init__(self, client: carpool.Client) -> None:
         self.client = client
@@ -221,11 +221,11 @@ def test_ri_05_retriers_are_asked_until_one_decides(
     assert retriers.asked == asked
 
 
-# What makes the retriers be asked
+# Which failures reach the retriers
 
 
 def failure(retriers: Retriers, expected: str, count: int = 1, **options: Any) -> None:
-    """Perform; the retrier sends it again at first and then gives up, so it is asked once for each attempt."""
+    """Perform; the retrier retries at first and then does not, so it is called once for each attempt."""
     client = retriers.client
     client.register("refuse", adapt=refuse)
     record = client.call("request.perform", **options)
@@ -281,7 +281,7 @@ def test_ri_10_a_body_that_has_no_value(retriers: Retriers, origin: ScriptedOrig
 
 
 def test_ri_10_not_a_failure_that_was_let_pass_once(retriers: Retriers, origin: ScriptedOrigin) -> None:
-    """A serializer does not make the retriers be asked again about what they have let pass."""
+    """A serializer does not call the retriers again for a failure that they did not retry."""
     chain = [retriers.add("again")]
     url = FailingPath(origin, 500, body=b"{").url
     name = "response_validation_failed.unacceptable_status_code"

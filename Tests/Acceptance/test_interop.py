@@ -1,4 +1,4 @@
-"""JSON-RPC libraries that have never heard of Carpool, as they come out of their packages."""
+"""JSON-RPC libraries of other projects, unchanged, against the daemon."""
 
 from __future__ import annotations
 

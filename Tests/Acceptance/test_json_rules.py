@@ -1,4 +1,4 @@
-"""JSON by the letter: what is taken, what is refused, and numbers that keep every byte wherever they go."""
+"""The rules of JSON: what is accepted, what is refused, and numbers that keep their exact spelling everywhere."""
 
 from __future__ import annotations
 

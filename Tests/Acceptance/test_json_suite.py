@@ -22,7 +22,7 @@ def suite_files() -> list[Path]:
 
 
 def is_good(file: Path, taken: bool) -> bool:
-    """Whether a file of the suite was judged as its name says: y_ is JSON, n_ is none, i_ is left to the parser."""
+    """Whether the result for a file matches its name: y_ is JSON, n_ is not, i_ is left to the parser."""
     return {"y": taken, "n": not taken, "i": True}[file.name[0]]
 
 

@@ -1,4 +1,4 @@
-"""The life of a request: resumed, held up, cancelled, tried again, finished, and asked for once more."""
+"""The life of a request: resumed, suspended, cancelled, retried, finished, and repeated with its key."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_rl_12_it_is_retrying_when_the_delay_is_over(story: Story, origin: Scrip
 
 
 def test_rl_13_every_attempt_begins_with_nothing(story: Story, origin: ScriptedOrigin) -> None:
-    """Neither the failed response's body nor its value is left, and what is sent is counted anew."""
+    """Neither the failed response's body nor its value is kept, and the bytes sent are counted from 0."""
     answers = [(500, b"a long body of a failure"), (200, b"ok")]
     url = origin.on("/flaky", lambda exchange: exchange.reply(*answers.pop(0)))
     policy = {"retry_policy": {"scale_ms": 1, "methods": ["POST"]}}
@@ -313,7 +313,7 @@ def test_rl_08_rl_30_the_order_of_a_cancelled_start(story: Story, origin: Script
 
 
 def test_f16_a_key_is_forgotten_with_its_daemon(start: StartDaemon, origin: ScriptedOrigin) -> None:
-    """As its pages say: within one daemon a repeated call is the same request, behind a restart it is a new one."""
+    """As documented: within one daemon a repeated call is the same request, after a restart it is a new one."""
     params = {"url": f"{origin.url}/pay", "method": "POST", "key": "pay-7"}
     daemon = start()
     with daemon.wire() as wire:

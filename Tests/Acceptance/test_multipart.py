@@ -1,4 +1,4 @@
-"""Forms: their bytes as they stand on the wire, and what is wrong with those that cannot be made."""
+"""Forms: their bytes on the wire, and the errors of those that cannot be made."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_mp_07_a_failure_for_each_check(client: carpool.Client, origin: Scripted
 
 
 def test_mp_07_a_file_that_may_not_be_read(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    """One that the kernel opens for nobody to read, whatever his rights."""
+    """A file that the kernel opens for reading for no user, not even root."""
     path = str(next(iter(sorted(Path("/sys/bus").glob("*/uevent"))), ""))
     if not path:
         pytest.skip("no sysfs")
@@ -168,7 +168,7 @@ def test_mp_08_parts_of_files(client: carpool.Client, origin: ScriptedOrigin, tm
 
 
 def test_mp_13_mp_14_the_threshold(story: Story, origin: ScriptedOrigin, tmp_path: Path) -> None:
-    """MP-13, MP-14: the length is told beforehand; from the threshold on files are read as they are sent."""
+    """MP-13, MP-14: the length is known beforehand; from the threshold on files are read as they are sent."""
     (tmp_path / "a.bin").write_bytes(bytes(5_000))
     for memory, kind in {0: "file", 5_000: "file", 10_000: "data"}.items():
         story.forget()
@@ -208,7 +208,7 @@ def test_up_04_a_form_is_sent_again_as_it_was_made(
 
 
 def test_ri_10_a_body_that_cannot_be_made(story: Story, origin: ScriptedOrigin, tmp_path: Path) -> None:
-    """The retriers are asked, and the next attempt makes it anew: by then the file is there."""
+    """The retriers run, and the next attempt makes the body again: by then the file exists."""
     path = tmp_path / "late.txt"
     call = story.begin(
         origin.url,

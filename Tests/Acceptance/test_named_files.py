@@ -1,4 +1,4 @@
-"""Files that a client names or passes: opened once, with its rights, and never something else a moment later."""
+"""Files that a client names or passes: opened once, with its rights, and never replaced by another afterwards."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a7_the_daemon_s_own_files_are_not_a_caller_s(
 
 
 def refuse_own_file(wire: Wire, url: str, path: str) -> None:
-    """Check that a path is refused wherever a file can be named."""
+    """Check that a path is refused by every parameter that names a file."""
     for params in ({"body": {"file": path}}, {"trust": {"ca_file": path}}):
         error = wire.answer(wire.request("request.perform", {"url": url, **params}))["error"]["data"]
         assert (error["name"], error["path"]) == ("file.cannot_open", path)
@@ -222,7 +222,7 @@ def test_b1_a_pipe_swapped_in_holds_nobody(
 
 
 def test_b1_a_file_of_authorities_is_read_once(wire: Wire, nginx: Nginx, authority: Authority, folder: Path) -> None:
-    """What a session has read stays what it trusts, whatever its file becomes."""
+    """A session trusts the certificates that it has read, even if the file changes later."""
     path = folder / "ca.pem"
     path.write_bytes(authority.ca_file.read_bytes())
     wire.call("session.create", name="private", configuration={"trust": {"ca_file": str(path)}})

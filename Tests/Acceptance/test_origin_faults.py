@@ -1,4 +1,4 @@
-"""What origins do wrong: each fault has its name, or is repeated where that is safe, and the pool goes on."""
+"""Faults of origins: each has its name, or the request is resent where that is safe, and the pool recovers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of its starter and of its secrets a daemon keeps to itself."""
+"""What the daemon does not disclose of its starter and of its secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies through the Python clients: uploads that are made while they are sent, downloads that go on."""
+"""Bodies through the Python clients: uploads that are made while they are sent, resumed downloads."""
 
 from __future__ import annotations
 

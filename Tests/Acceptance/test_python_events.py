@@ -1,4 +1,4 @@
-"""Events and reachability in Python: nothing is lost in silence, neither by a restart nor by a slow reader."""
+"""Events and reachability in Python: every loss is reported, after a restart and to a slow reader."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_events_from_where_one_stopped(client: carpool.Client, origin: ScriptedO
     with client.events(FINISH, timeout=0.05) as events:
         assert list(events) == []
         made = finish_some(client, origin, 3)
-        # The iteration goes on, though it may end again before the event is there.
+        # The iteration continues, though it may end again before the event has come.
         first = eventually(lambda: next(events, None))
         assert first is not None
         assert first.request_id == made[0]

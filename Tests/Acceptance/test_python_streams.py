@@ -80,7 +80,7 @@ def test_a_stream_is_read_as(
 
 
 def test_what_is_read_while_it_is_sent_cannot_wait_for_the_head(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    """Nobody would send it meanwhile."""
+    """The caller cannot send it while it waits."""
     with (
         pytest.raises(ValueError, match="waits for the head"),
         client.stream("POST", origin.url, data=iter([b"a"])),

@@ -1,4 +1,4 @@
-"""What watching the network costs, when it is quiet and when it is not."""
+"""The cost of watching the network, with and without changes."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a19_a_quiet_network_costs_nothing(machine: Machine, start: StartDaemon)
     daemon = machine.run(start)
     with Watcher(daemon):
         eventually(lambda: daemon.stats()["reachability"]["evaluations"] >= 1)
-        # What is due next is not the network's: it is looked at when the kernel says something.
+        # The next timer is not the network's: it is evaluated when the kernel sends a message.
         eventually(lambda: daemon.sleeps_ms() > 5_000)
 
 

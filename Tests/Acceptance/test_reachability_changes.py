@@ -1,4 +1,4 @@
-"""Changes of the network, from the kernel to a subscriber: what is told, how soon, and what is not."""
+"""Changes of the network, from the kernel to a subscriber: which are reported, and how soon."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a4_a_cable_that_is_pulled(machine: Machine, online: Daemon) -> None:
         assert data["reachability"]["ipv4"]["gateway"] == machine.PEER, "the kernel keeps the route"
         machine.peer("link set p0 up")
         watcher.until(status="satisfied")
-        # Within a second of the last change the kernel says nothing; whoever asks for a fresh look is told.
+        # Within a second of the last change the kernel sends no message; a call with `fresh` reports the change.
         machine.peer("link set p0 down")
         with online.client() as client:
             times = []
@@ -139,7 +139,7 @@ def make_noise(machine: Machine) -> None:
             f"link set d{number} up",
         )
     machine.ip(*(f"link del c{number}" for number in range(5)), "link del br9")
-    # What a router says again every few minutes.
+    # A router advertisement, which is repeated every few minutes.
     machine.ip("-6 addr change 2001:db8:5::2/64 dev eth0 valid_lft 900 preferred_lft 600")
 
 
@@ -174,7 +174,7 @@ def test_a5_noise_is_not_told(machine: Machine, start: StartDaemon) -> None:
         assert message.get("id") == call, message
         assert message["result"]["response"]["status"] == 200
         join([server])
-        # What is told next is the next thing that counts.
+        # The next event is that of the next relevant change.
         machine.ip("link set eth0 down")
         data = watcher.next()
         assert data["reachability"]["status"] == "unsatisfied"

@@ -1,4 +1,4 @@
-"""The ways to single hosts: told by the kernel, and nothing is sent."""
+"""The routes to single hosts: looked up in the kernel, without sending anything."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a9_reasons_and_places(machine: Machine, online: Daemon) -> None:
         assert far["addresses"][0]["source"] == machine.ADDRESS
         assert far["flags"] == ["reachable"]
         assert min(times) <= 0.001 * SLACK
-        assert sent(machine) == before, "asking sends nothing"
+        assert sent(machine) == before, "a look-up sends nothing"
 
 
 def test_a9_names(online: Daemon) -> None:

@@ -59,7 +59,7 @@ def test_nr_03_a_host(machine: Machine, online: Daemon) -> None:
 def test_nr_04_the_present_status_first_and_then_changes_only(machine: Machine, online: Daemon) -> None:
     with Watcher(online, **AT_ONCE) as watcher:
         assert watcher.first["model_status"] == REACHABLE
-        # Flapping that ends where it began: what is told are the real transitions, in turns.
+        # Flapping that ends where it began: the events are the real transitions, in turns.
         statuses = []
         for _ in range(3):
             toggle(machine, online=False)

@@ -45,7 +45,7 @@ WG_QUICK = (
 
 @dataclass(frozen=True)
 class Situation:
-    """What is done to a machine, and what its daemon then has to say."""
+    """What is done to a machine, and the verdict that its daemon reports."""
 
     name: str
     steps: tuple[str, ...]

@@ -366,7 +366,7 @@ def test_rh_04_the_request_s_handler_replaces_the_session_s(client: carpool.Clie
     assert client.get(url, session="stays").status == 302
     assert client.get(url, session="stays", redirect="follow").status == 200
     assert client.get(url, session="goes", redirect="do_not_follow").status == 302
-    # Entirely: the session's limit is not mixed into what the request says.
+    # Entirely: the session's limit is not mixed into the request's setting.
     assert client.get(stairs(origin, 3), session="goes", redirect={"keep_method": True}).status == 200
 
 

@@ -192,7 +192,7 @@ def test_tm_05_rubbish_about_one_request_harms_no_other(daemon: Daemon, story: S
 
 
 def test_sd_01_an_event_comes_before_its_effect(story: Story, origin: ScriptedOrigin) -> None:
-    """A redirect is told before the one who decides about it is asked, and the target hears nothing until then."""
+    """A redirect's event comes before its callback, and the target gets no request until that is answered."""
     url = origin.on("/moved", lambda exchange: exchange.reply(302, headers=[("Location", "/there")]))
     call = story.begin(url, redirect=ASKED)
     question = story.question("redirect")

@@ -1,4 +1,4 @@
-"""Requests as the origin sees them: method, headers and body, byte for byte; and what is refused before it is sent."""
+"""Requests as the origin receives them: method, headers and body, byte for byte; and requests that are not sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retry policies: how often, after how long, and which failures are worth another try."""
+"""Retry policies: how often, after which delay, and for which failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a body: bytes, text, JSON, property lists, and a client's own values."""
+"""Serializers: bytes, text, JSON, property lists, and a client's own values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def made(client: carpool.Client, url: str, serialize: Any, **params: Any) -> Any
 
 
 def failed(client: carpool.Client, url: str, serialize: Any, **params: Any) -> tuple[str, dict[str, Any]]:
-    """Return why there is no value: the reason, and what is told with it."""
+    """Return why there is no value: the reason and its details."""
     outcome = client.call("request.perform", url=url, serialize=serialize, **params)["outcome"]
     assert (outcome["ok"], "value" in outcome) == (False, False)
     case, _, reason = outcome["error"]["name"].partition(".")
@@ -125,7 +125,7 @@ def test_rs_04_automatic_reads_what_the_origin_most_likely_meant(
 
 
 def test_rs_04_every_encoding_by_the_vectors(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    """The encoding that the caller names counts, whatever the origin says."""
+    """The encoding that the caller names takes precedence over the origin's."""
     for row in rows("charsets"):
         url = serve(origin, base64.b64decode(row["base64"]), "text/plain; charset=utf-8")
         serialize = {"as": "string", "encoding": row["encoding"], "empty_statuses": [200]}

@@ -1,4 +1,4 @@
-"""Sessions as the session model has them: what they give their requests, when those begin, and how they all end."""
+"""Sessions as the session model has them: the defaults of their requests, when those begin, and how they end."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_se_20_resumed_suspended_and_resumed_again_it_is_sent_once(story: Story,
     assert story.words().count("request.did_create_task") == 1
 
 
-# What a session gives
+# The defaults of a session
 
 
 def test_se_12_the_session_s_interceptor_runs_first(wire: Wire, origin: ScriptedOrigin) -> None:

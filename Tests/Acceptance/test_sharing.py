@@ -1,4 +1,4 @@
-"""The purpose of it all: unrelated programs of one machine share the connections to an origin."""
+"""The purpose of Carpool: unrelated programs of one machine share the connections to an origin."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_hundred_cold_requests_wait_for_the_first_connection(
 
 
 def test_a3_what_comes_on_an_idle_connection_is_no_client_s_response(daemon: Daemon, peer: StartPeer) -> None:
-    """An origin that answers a question before it is asked would answer another client's."""
+    """A response that an origin sends before any request would become that of another client's request."""
     read, forged = threading.Event(), threading.Event()
 
     def talk(connection: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""Ten thousand requests, a tenth of them cancelled at random moments: everything that was taken is given back."""
+"""Ten thousand requests, a tenth of them cancelled at random moments: every resource is released."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_descriptors_and_memory_return(daemon: Daemon, nginx: Nginx, authority: 
     assert load.cancelled > REQUESTS // 2 // 50, "those that were to be cancelled were over before"
     measure()
     eventually(lambda: len(daemon.descriptors()) <= len(descriptors))
-    # What the allocator keeps after a burst differs by megabytes from run to run; the next tick gives it back.
+    # What the allocator keeps after a burst differs by megabytes from run to run; the next tick releases it.
     eventually(lambda: daemon.memory_kib() - memory < 3_072, seconds=TICK_SECONDS + PATIENCE_SECONDS)
     eventually(lambda: daemon.spooled() == [])
     assert daemon.stats()["requests"]["known"] == 0

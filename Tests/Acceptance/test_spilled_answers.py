@@ -1,4 +1,4 @@
-"""Answers whose body goes to the spool first: given up meanwhile, or waited for by a daemon that ends."""
+"""Answers whose body goes to the spool first: abandoned meanwhile, or awaited by a daemon that drains."""
 
 from __future__ import annotations
 

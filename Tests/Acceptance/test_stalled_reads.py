@@ -1,4 +1,4 @@
-"""Files that a client names on a disk that does not answer: its own calls wait, nobody else's do."""
+"""Files that a client names on a disk that does not answer: only that client's calls wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.stall import StalledDisk
 from harness.waiting import eventually
 from origins.scripted import ScriptedOrigin
 
-# What a turn of the loop may take, in microseconds; a debug build is slower, and a stalled one takes for ever.
+# The limit of a turn of the loop, in microseconds; a debug build is slower, and a stalled turn never ends.
 TURN_MICROSECONDS = 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""A storm: more than a thousand requests of clients that change their minds, answer rubbish, fall silent and die."""
+"""A storm: more than a thousand requests of clients that cancel, send invalid answers, stop answering and die."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harness.wire import Wire
 from origins.scripted import Exchange, ScriptedOrigin
 
 CLIENTS, REQUESTS = 10, 100
-"""Those that live, and what each of them asks for."""
+"""The clients that stay, and the number of requests of each."""
 DOOMED = 4
 """Programs that leave their connections in the middle of it again and again, until they are killed."""
 ACCEPTANCE = Path(__file__).parent
@@ -63,7 +63,7 @@ class Weather:
 
 
 class Observer:
-    """Hears of every request, in a thread of its own so that it never falls behind."""
+    """Receives the events of every request, in a thread of its own so that it never falls behind."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
@@ -79,7 +79,7 @@ class Observer:
                 self.heard[message["params"].get("request", "lagged")].append(message["params"])
 
     def stop(self) -> None:
-        """Hear what was told until now, and stop."""
+        """Read all events sent until now, and stop."""
         self._last = 1_000_000
         self.wire.send({"jsonrpc": "2.0", "id": self._last, "method": "daemon.ping"})
         self._thread.join(PATIENCE_SECONDS)
@@ -87,7 +87,7 @@ class Observer:
 
 
 LETTERS = {"request.did_finish": "F", "request.is_retrying": "R", "request.did_cancel": "C"}
-# What may still be told of a request that has finished: its values, and what its holder does meanwhile.
+# Events that may follow the end of a request: its values, and what its owner does meanwhile.
 LATE = {"request.did_parse_response", "request.did_cancel", "request.did_suspend", "request.did_resume"}
 
 
@@ -149,7 +149,7 @@ def blow(daemon: Daemon, origin: ScriptedOrigin, seed: int) -> list[StormClient]
 
 
 def leave_nothing_suspended(daemon: Daemon) -> None:
-    """Cancel what those that are gone have left behind: their requests go on without them, and some wait for a word."""
+    """Cancel the requests of clients that have died: they continue without them, and some are suspended."""
     with daemon.client() as client:
         page = client.call("request.list", scope="all")
         requests = page["requests"]

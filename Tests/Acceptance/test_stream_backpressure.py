@@ -1,4 +1,4 @@
-"""Readers that are slow, stop, or go away: what they cost, and whom."""
+"""Readers that are slow, stop, or disconnect: their cost to the daemon and to others."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def submit(wire: Wire, url: str, **params: Any) -> str:
 
 
 def told(serializer: str, messages: list[dict[str, Any]]) -> list[Any]:
-    """Return what came as the vectors tell it."""
+    """Return the received records in the form of the vectors."""
     if serializer == "text":
         text = "".join(message.get("text", "") for message in messages)
         return [text] if text else []

@@ -1,4 +1,4 @@
-"""Requests of kind `stream`: their events in order, their ends, what becomes of them when something fails."""
+"""Requests of kind `stream`: their events in order, their ends, and their failures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def order(story: Story, request: str) -> list[str]:
 
 @dataclass
 class Listener:
-    """Hears the events of a request on one connection and its data on another."""
+    """Receives the events of a request on one connection and its data on another."""
 
     wire: Wire
     story: Story

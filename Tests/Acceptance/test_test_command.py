@@ -1,4 +1,4 @@
-"""The test command itself: what blocks is named and ended, and the rest goes on."""
+"""The test command itself: a test that blocks is named and ended, and the others continue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.waiting import PATIENCE_SECONDS
 SUPPORT = ROOT / "Tests/Support"
 BOUNDED = str(SUPPORT / "bounded")
 
-# Starts a program in a session of its own, whose parent is gone at once, and says which.
+# Starts a program in a session of its own, whose parent ends at once, and prints its process id.
 STRAY = "setsid sleep 600 >/dev/null 2>&1 & echo $!"
 
 
@@ -93,7 +93,7 @@ def test_the_run_goes_on_behind_a_group_that_does_not_end(tmp_path: Path) -> Non
     assert "FAIL  blocks" in done.stdout
 
 
-# A `swift` that tells of tests as `swift test` does, all of which are under way until the first that blocks.
+# A `swift` that reports tests as `swift test` does; all have started before the first that blocks.
 SWIFT = """#!/usr/bin/env python3
 import json, re, sys, time
 arguments = sys.argv[1:]
@@ -131,7 +131,7 @@ def test_a_swift_test_that_blocks_is_named_and_the_others_run(tmp_path: Path, bl
     )
     told = done.stdout.splitlines()
     if blocks:
-        # The first run has told that the first test has ended; what waited behind the one that blocks runs alone.
+        # The first run has reported the end of the first test; the tests behind the blocked one run alone.
         assert told == [
             "swift-tests: stuck, begun again without 2 tests",
             "Test run with 1 tests passed after 0.1 seconds.",
@@ -157,7 +157,7 @@ def test_bad_weather_ignores_signals_and_scales_the_buffers() -> None:
     *_, ignored, buffers, loops = done.stdout.splitlines()
     mask = int(ignored.split()[1], 16)
     assert all(mask & 1 << number - 1 for number in (signal.SIGINT, signal.SIGHUP))
-    # A new namespace begins with the machine's own, whatever they are in the one that the test runs in.
+    # A new namespace begins with the machine's own values, not with those of the test's namespace.
     fresh = ["unshare", "--net", "cat", "/proc/sys/net/ipv4/tcp_rmem"]
     whole = subprocess.run(fresh, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=True).stdout.split()
     assert [int(part) for part in buffers.split()] == [int(whole[0]), int(whole[1]) // 2, int(whole[2]) // 2]

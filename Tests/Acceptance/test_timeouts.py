@@ -1,4 +1,4 @@
-"""The three time limits of a request, each told by its name."""
+"""The three time limits of a request, each with an error of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom HTTPS requests trust: the system's store, a file, or nobody's word."""
+"""Which certificates HTTPS requests trust: the system's store, a file, or any certificate."""
 
 from __future__ import annotations
 

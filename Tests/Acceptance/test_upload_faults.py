@@ -1,4 +1,4 @@
-"""Uploads that do not go as planned: early answers, dead connections, silence."""
+"""Uploads with faults: early answers, dead connections, silent origins."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def answer_of(record: dict[str, Any]) -> tuple[int, str]:
 def test_an_answer_before_the_body_is_sent(
     client: carpool.Client, origin: ScriptedOrigin, large: Path, answer: Callable[[Exchange], bool], kind: str
 ) -> None:
-    """Delivered whole, whether or not the server ends the connection, also while the client has nothing to give."""
+    """Delivered completely, whether or not the server ends the connection, also while the client has no data."""
     records = uploads(client, origin.on_head("/full", answer), large, kind)
     assert [answer_of(record) for record in records] == [(413, "too much")] * 5
 
@@ -125,7 +125,7 @@ def test_the_server_is_asked_only_if_that_is_wanted(
 def test_a_server_that_does_not_know_the_question(
     client: carpool.Client, origin: ScriptedOrigin, large: Path, method: str
 ) -> None:
-    """417: the body is sent without asking, and the answer is the second one alone."""
+    """417: the body is sent without Expect, and the answer is the second one alone."""
 
     def refuse(exchange: Exchange) -> bool:
         if not exchange.request.values("expect"):
@@ -143,7 +143,7 @@ def test_a_server_that_does_not_know_the_question(
 
 
 def test_a_pooled_connection_that_had_died(start: StartDaemon, origin: ScriptedOrigin) -> None:
-    """A body that is still there is sent again from its beginning over a new connection; nobody notices."""
+    """A body that can be read again is resent from its beginning over a new connection, without an error."""
 
     died: list[int] = []
 
@@ -184,7 +184,7 @@ def test_rl_03_a_suspended_upload_sends_nothing(story: Story, origin: ScriptedOr
 
 
 def test_a_network_that_goes_silent(client: carpool.Client, origin: ScriptedOrigin, large: Path) -> None:
-    """Nobody reads any more, and nobody says so."""
+    """The origin stops reading, and the connection stays open."""
     gate = threading.Event()
     origin.on_head("/", lambda _: gate.wait(30))
     record = client.call(

@@ -1,4 +1,4 @@
-"""Bodies that a client gives while they are sent: `{"stream": true}` and `body.put`."""
+"""Bodies that a client supplies while they are sent: `{"stream": true}` and `body.put`."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_up_05_redirects_that_keep_the_body(client: carpool.Client, origin: Scri
 
 
 def test_up_05_cancelled_while_a_piece_waits(wire: Wire, origin: ScriptedOrigin) -> None:
-    """Whoever waits is told, and so is whoever gives too much at a time."""
+    """The waiting calls fail, and so do calls beyond the limit in flight."""
     gate = threading.Event()
     origin.on_head("/held", lambda _: gate.wait(60) and None)
     request = wire.call("request.submit", url=f"{origin.url}/held", body={"stream": True})["request"]

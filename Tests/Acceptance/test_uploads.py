@@ -1,4 +1,4 @@
-"""Bodies that are sent: whole, as they are, with every attempt, and told as they go."""
+"""Bodies that are sent: complete, unchanged, with every attempt, and with events of their progress."""
 
 from __future__ import annotations
 

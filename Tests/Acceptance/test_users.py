@@ -1,4 +1,4 @@
-"""What one user of a daemon can learn of another, or do to it: nothing, whatever names they choose."""
+"""One user of a daemon can neither learn anything of another nor affect it, with any names."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a2_another_user_sees_no_request_connection_or_event(start: StartDaemon,
         assert "secret-path" not in str(past)
         snapshot = other.call("events.subscribe", scope="all", snapshot=True)["snapshot"]
         assert snapshot["requests"] == [] and snapshot["pool"]["connections"] == 0
-        # The other's own request is the first thing that its subscriptions hear of.
+        # The first events of the other user's subscriptions are those of its own request.
         own = other.call("request.submit", url=f"{origin.url}/own")["request"]
         heard = [listener.receive()["params"] for _ in range(8)]
         assert {event.get("request", own) for event in heard} == {own}

@@ -1,4 +1,4 @@
-"""Which responses are accepted: statuses, content types, and a client's own word."""
+"""Which responses are accepted: statuses, content types, and a client's own validators."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def failure(client: carpool.Client | Wire, url: str, validate: Any, **params: An
 
 
 def validations(wire: Wire, **params: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Make a request and return what was told of its validations, and its outcome."""
+    """Make a request and return the events of its validations, and its outcome."""
     wire.call("events.subscribe", types=["request.did_validate", "request.did_finish"])
     call = wire.request("request.perform", params)
     events: list[dict[str, Any]] = []

@@ -1,1 +1,1 @@
-"""What starts the programs under test and speaks to them."""
+"""Starts the programs under test, and talks to them."""

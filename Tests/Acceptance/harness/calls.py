@@ -9,7 +9,7 @@ from typing import Any
 from harness.wire import Wire
 
 NOBODY = "http://127.0.0.1:1/"
-"""A URL at which nobody listens."""
+"""A URL whose port has no listener."""
 
 
 def line(method: str, number: int | None = None, /, **params: Any) -> bytes:
@@ -21,7 +21,7 @@ def line(method: str, number: int | None = None, /, **params: Any) -> bytes:
 
 
 def send_and_read(wire: Wire, data: bytes, count: int) -> list[bytes]:
-    """Send on a thread of its own while so many answers are read."""
+    """Send on a thread of its own while `count` answers are read."""
     sender = threading.Thread(target=wire.send_bytes, args=(data,), daemon=True)
     sender.start()
     answers = [wire.receive_bytes() for _ in range(count)]
@@ -31,7 +31,7 @@ def send_and_read(wire: Wire, data: bytes, count: int) -> list[bytes]:
 
 
 def submit(wire: Wire, count: int, **params: Any) -> None:
-    """Submit so many requests to nobody."""
+    """Submit `count` requests to a port without a listener."""
     data = b"".join(line("request.submit", number, url=NOBODY, **params) for number in range(count))
     assert not any(b'"error":{"code"' in answer for answer in send_and_read(wire, data, count))
 

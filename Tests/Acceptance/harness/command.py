@@ -13,12 +13,12 @@ from harness.waiting import PATIENCE_SECONDS
 Done = subprocess.CompletedProcess[bytes]
 Run = Callable[..., Done]
 
-# What the command's exit says (docs/cli).
+# The exit codes of the command (docs/cli).
 OK, RPC_ERROR, USAGE, UNREACHABLE, TIMED_OUT, HTTP_FAILURE, TRANSFER_FAILED = 0, 1, 2, 3, 4, 5, 7
 
 
 def runner(variables: Mapping[str, str], directory: Path) -> Run:
-    """Return what runs the command there, waits for its end and gives what it printed."""
+    """Return a function that runs the command there, waits for its end and returns its output."""
 
     def call(*arguments: str | Path, stdin: bytes | IO[bytes] = b"", umask: int = -1) -> Done:
         given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}

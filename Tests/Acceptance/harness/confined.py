@@ -1,4 +1,4 @@
-"""Ways to start a program with less than its caller may do."""
+"""Ways to start a program with fewer rights than its caller has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 
 
 def as_nobody(program: str, directory: Path) -> Path:
-    """Return a script that runs the program as another user without any capability; the directory is his."""
+    """Return a script that runs the program as another user without capabilities; that user owns the directory."""
     for path in [directory, *directory.rglob("*")]:
         os.chown(path, NOBODY, NOBODY)
     script = directory / "as-nobody"

@@ -1,4 +1,4 @@
-"""carpoold under test: its own directories, its own socket, and a look at what it leaves behind."""
+"""carpoold under test: its own directories, its own socket, and a check of what it leaves behind."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Daemon:
         return self.process.pid
 
     def configure(self, config: Mapping[str, Any]) -> None:
-        """Write the configuration file; a running daemon reads it when it is told to."""
+        """Write the configuration file; a running daemon reads it at the next reload."""
         path = self.directory / "config" / "carpool" / "config.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(config))
@@ -100,7 +100,7 @@ class Daemon:
                 os.close(writer)
             if not select.select([status], [], [], PATIENCE_SECONDS)[0]:
                 self.kill()
-                raise AssertionError("carpoold says nothing")
+                raise AssertionError("carpoold printed nothing")
             self.launch_status = status.readline().decode().strip()
         if self.launch_status != "ready":
             self.process.wait(PATIENCE_SECONDS)
@@ -113,7 +113,7 @@ class Daemon:
         eventually(self._is_open)
 
     def _is_open(self) -> bool:
-        # The file is there before anything listens at it.
+        # The file exists before the daemon listens on it.
         with socket_module.socket(socket_module.AF_UNIX) as probe:
             return probe.connect_ex(str(self._entrance)) == 0
 
@@ -135,7 +135,7 @@ class Daemon:
         return stats
 
     def descriptors(self) -> list[str]:
-        """What the daemon has open, by the kernel's names."""
+        """The daemon's open descriptors, by the kernel's names."""
         names = []
         for entry in Path(f"/proc/{self.pid}/fd").iterdir():
             with contextlib.suppress(FileNotFoundError):
@@ -143,18 +143,18 @@ class Daemon:
         return names
 
     def memory_kib(self, field: str = "RssAnon") -> int:
-        """What it takes; nothing for a build that checks its memory, which keeps what was freed."""
+        """Its anonymous resident memory; 0 for a build that checks its memory, which keeps what was freed."""
         if IS_CHECKED:
             return 0
         status = Path(f"/proc/{self.pid}/status").read_text()
         return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(f"{field}:"))
 
     def spooled(self) -> list[Path]:
-        """The bodies that lie in the spool."""
+        """The bodies in the spool."""
         return [path for path in (self.directory / "cache").rglob("r_*") if path.is_file()]
 
     def unfinished(self) -> dict[str, int]:
-        """What is under way in the daemon, by its own tables; empty when there is nothing."""
+        """The unfinished work of the daemon, by its own tables; empty when there is none."""
         stats = self.stats()
         counts = {
             "requests": stats["requests"]["active"],
@@ -172,7 +172,7 @@ class Daemon:
         self.process.send_signal(number)
 
     def sleeps_ms(self) -> int:
-        """Return for how long the loop waits if nothing comes; 0 if it does not wait."""
+        """Return the timeout with which the loop waits for events; 0 if it does not wait."""
         number, *arguments = Path(f"/proc/{self.pid}/syscall").read_text().split()
         # epoll_wait and epoll_pwait of x86-64, and epoll_pwait of other machines. Without a timeout it is 2^32 - 1.
         return int(arguments[3], 16) & 0xFFFF_FFFF if number in {"232", "281", "22"} else 0
@@ -194,7 +194,7 @@ class Daemon:
         eventually(stops_outside)
 
     def terminate(self) -> None:
-        """End the daemon as a service manager does, and look at what it leaves."""
+        """End the daemon as a service manager does, and check what it leaves."""
         self.signal(signal.SIGTERM)
         began = time.monotonic()
         code = self.process.wait(PATIENCE_SECONDS)
@@ -211,9 +211,9 @@ class Daemon:
             try:
                 eventually(self.is_idle)
             except AssertionError as error:
-                raise AssertionError(f"left under way: {self.unfinished()}") from error
+                raise AssertionError(f"unfinished work: {self.unfinished()}") from error
             except carpool.DaemonUnreachableError:
-                # The test has told it to end, and it is about to.
+                # The test has made it end, and it is about to.
                 assert self.process.wait(PATIENCE_SECONDS) == 0
             else:
                 self.terminate()

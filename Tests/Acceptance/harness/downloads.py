@@ -1,4 +1,4 @@
-"""Downloads as the tests make them, break them off and look at what is left."""
+"""Downloads: the tests start them, interrupt them and check what is left."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def download(wire: Wire, url: str, destination: Any = None, **params: Any) -> di
 
 
 def broken(wire: Wire, url: str, resource: Resource, path: Path, count: int = HALF) -> str:
-    """Break a download off, and return what there is to go on with."""
+    """Interrupt a download, and return what it can be resumed with."""
     resource.breaks = [count]
     record = download(wire, url, path)
     assert record["outcome"]["error"]["name"] == LOST
@@ -38,7 +38,7 @@ def broken(wire: Wire, url: str, resource: Resource, path: Path, count: int = HA
 
 
 def opened(token: str) -> dict[str, Any]:
-    """What a token says."""
+    """The decoded content of a token."""
     content: dict[str, Any] = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     return content
 

@@ -14,7 +14,7 @@ SEED = int(os.environ.get("CARPOOL_FAULT_SEED", "4"))
 POINTS = random.Random(SEED).sample(range(1, SIZE), 20)
 
 SILENCE_MS = 4_000 + SIZE // 10_000
-"""How long a transfer that is held up lives: long enough for all twenty to come to their points."""
+"""How long a stalled transfer lives: long enough for all twenty to reach their points."""
 
 
 def told() -> str:

@@ -1,4 +1,4 @@
-"""The rule of the loop, as a test asserts it: no turn above 50 ms, 99.9 % below 20 ms, whatever one client does."""
+"""The rule of the loop, as a test asserts it: no client can cause a turn above 50 ms; 99.9 % are below 20 ms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.wire import RemoteError, Wire
 LONGEST_US = 50_000
 MOST_US = 20_000
 ENOUGH = 1_000
-"""Turns of which 99.9 % is less than all: with fewer the longest decides."""
+"""The least number of turns of which 99.9 % is less than all: with fewer turns the longest decides."""
 
 
 def waited_us(pid: int) -> int:
@@ -40,7 +40,7 @@ class Gauge:
     def check(self, wire: Wire | None = None) -> dict[str, Any]:
         loop: dict[str, Any] = wire.call("daemon.stats")["loop"] if wire else self._daemon.stats()["loop"]
         if "p999_turn_us" not in loop:
-            # A daemon without the gauge tells wall time, from which what it waited for a processor is subtracted.
+            # A daemon without the gauge measures wall time, from which its wait for a processor is subtracted.
             loop["longest_turn_us"] -= waited_us(self._daemon.pid) - self._waited
             loop["p999_turn_us"] = 0
         if loop["longest_turn_us"] > LONGEST_US:

@@ -1,4 +1,4 @@
-"""Values made from JSON Schema, as `rpc.discover` publishes it: right ones, and ones with a single mistake."""
+"""Values made from JSON Schema, as `rpc.discover` publishes it: valid ones, and ones with a single mistake."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ANYTHING: list[Any] = [None, True, False, 0, -1, 1.5, "", "x", [], {}, [1], {"a"
 
 
 class Generator:
-    """Makes values by the dice."""
+    """Makes random values."""
 
     def __init__(self, schemas: Schema, dice: random.Random) -> None:
         self._schemas = schemas
@@ -80,7 +80,7 @@ class Generator:
         return made
 
     def wrong(self, value: Any) -> Any:
-        """Return the value with something else, something more or something less in one place."""
+        """Return the value with one element replaced, added or removed."""
         value = copy.deepcopy(value)
         places: list[tuple[Any, Any]] = []
 

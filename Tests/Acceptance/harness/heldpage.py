@@ -1,4 +1,4 @@
-"""A page of memory that does not come until the test says so, as one of a FUSE file whose server does not answer."""
+"""A page of memory that stays absent until the test releases it, like one of a FUSE file without a server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class HeldPage:
         os.read(self._descriptor, _MESSAGE_BYTES)
 
     def release(self) -> None:
-        """Let the page come, full of zeros."""
+        """Make the page present, full of zeros."""
         if self._is_held:
             fcntl.ioctl(self._descriptor, _ZERO_PAGE, struct.pack("QQQq", self.address, self._bytes, 0, 0))
         self._is_held = False
@@ -59,7 +59,7 @@ def held_page() -> Iterator[HeldPage]:
     number = _CALLS.get(os.uname().machine)
     descriptor = LIBC.syscall(number, os.O_CLOEXEC | os.O_NONBLOCK) if number else -1
     if descriptor < 0:
-        pytest.skip("the kernel gives no userfaultfd to this user")
+        pytest.skip("this user may not create a userfaultfd")
     try:
         page = HeldPage(descriptor)
         yield page

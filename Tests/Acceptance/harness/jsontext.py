@@ -1,4 +1,4 @@
-"""Texts of JSON as they are, for tests of what is taken and what arrives."""
+"""JSON texts byte by byte, for tests of what the daemon accepts and what arrives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.wire import Wire
 
 
 def is_taken(wire: Wire, text: bytes) -> bool:
-    """Whether a text is JSON for the daemon: among the parameters of a call it is refused for another reason then."""
+    """Whether the daemon accepts a text as JSON: as a parameter of a call it is then refused for another reason."""
     message = b'{"jsonrpc":"2.0","id":"c","method":"daemon.ping","params":{"x":' + text + b"}}"
     wire.send_bytes(b"Content-Length: %d\r\n\r\n" % len(message) + message)
     answer = wire.receive()
@@ -21,7 +21,7 @@ def is_taken(wire: Wire, text: bytes) -> bool:
 
 
 def exact(text: bytes) -> Any:
-    """What a text says: members in their order, twice where they stand twice, and numbers in their spelling."""
+    """The content of a text: members in order, duplicates twice, and numbers as they are spelled."""
     return json.loads(
         text,
         object_pairs_hook=tuple,

@@ -1,4 +1,4 @@
-"""A machine whose link a test cuts and mends under requests, and the same over a long wire. Needs root."""
+"""A machine whose link a test cuts and restores during requests, also with latency. Needs root."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 
 
 class Link(Machine):
-    """The daemon is inside, origins are outside, where the way to the world leads."""
+    """The daemon is inside; origins are outside, where the default route leads."""
 
     ADDRESS6, PEER6 = "2001:db8::1", "2001:db8::2"
     DEVICE = "eth0"
@@ -36,26 +36,26 @@ class Link(Machine):
             raise
 
     def route(self) -> None:
-        """Make the way to the world, which goes with the link and with the last address of its network."""
+        """Make the default route, which vanishes with the link and with the last address of its network."""
         self.ip(f"route replace default via {self.PEER}")
 
     def down(self) -> None:
         self.ip(f"link set {self.DEVICE} down")
 
     def up(self) -> None:
-        """Bring the link and the way back; the address of IPv4 has stayed."""
+        """Restore the link and the route; the IPv4 address has stayed."""
         self.ip(f"link set {self.DEVICE} up")
         self.route()
 
     def both_families(self) -> None:
-        """Add IPv6 with a way of its own."""
+        """Add IPv6 with a route of its own."""
         self.ip(f"addr add {self.ADDRESS6}/64 dev {self.DEVICE} nodad")
         self.peer(f"addr add {self.PEER6}/64 dev p0 nodad")
         self.ip(f"-6 route replace default via {self.PEER6}")
 
 
 class DelayedLink(Link):
-    """The wire takes its time, 20 ms each way."""
+    """The wire adds 20 ms each way."""
 
     DEVICE = "tun0"
 
@@ -83,7 +83,7 @@ class DelayedLink(Link):
 
 
 def with_file(namespace: Namespace, path: str, file: Path, make: Callable[[], T]) -> T:
-    """Return what `make` makes inside, where another file lies at a path: for processes alone."""
+    """Return what `make` makes inside, where a path leads to another file: for processes alone."""
 
     def enter() -> T:
         # The thread gets a view of the files of its own, and its children have it too.

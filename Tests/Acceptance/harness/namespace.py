@@ -29,7 +29,7 @@ class Namespace:
         self._ip("-n", self.name, "link", "set", "lo", "up")
 
     def down(self) -> None:
-        """Cut the link: connections stand and hear nothing, and no new ones can be made."""
+        """Cut the link: connections stay open and receive nothing, and no new ones can be made."""
         self._ip("-n", self.name, "link", "set", "lo", "down")
 
     def remove(self) -> None:

@@ -55,7 +55,7 @@ class Machine:
         self._batch(self.outside, commands)
 
     def show(self, *arguments: str) -> Any:
-        """Return what ip(8) tells of the inside."""
+        """Return the output of ip(8) inside."""
         command = ["ip", "-n", self.inside.name, "-j", *arguments]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout or b"[]")
 
@@ -70,7 +70,7 @@ class Machine:
         self.settle()
 
     def settle(self, name: str = "eth0") -> None:
-        """Wait until an interface runs: the kernel may take a second to say so."""
+        """Wait until an interface runs: the kernel may take a second to report it."""
         eventually(lambda: self.show("link", "show", name)[0]["operstate"] in {"UP", "UNKNOWN"})
 
     def connect(self) -> None:
@@ -100,7 +100,7 @@ class Machine:
 
 
 def _show_devices(devices: Mapping[str, str]) -> None:
-    """Give this thread, and the processes that it starts, a sysfs that shows some interfaces as wireless or modems."""
+    """Mount a sysfs for this thread and its processes, in which some interfaces are wireless or modems."""
     libc = ctypes.CDLL(None, use_errno=True)
 
     def check(result: int, what: str) -> None:

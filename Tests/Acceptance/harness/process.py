@@ -1,4 +1,4 @@
-"""Programs that the tests start, which end with them whatever happens."""
+"""Programs that the tests start, and that always end with them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 
 def begin(command: Sequence[str], **arguments: Any) -> subprocess.Popen[bytes]:
-    """Start a program, which is killed when the interpreter ends, should its test not have ended it."""
+    """Start a program, which is killed when the interpreter ends if its test has not ended it."""
     process = subprocess.Popen(command, **arguments)
     atexit.register(process.kill)
     return process
 
 
 def end(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Ask a program to end, and kill it if it does not in time."""
+    """Send a program SIGTERM, and kill it if it does not end in time."""
     process.terminate()
     try:
         process.wait(seconds)

@@ -8,7 +8,7 @@ from harness.wire import Wire
 
 
 def read_all(wire: Wire, stream: str, size: int) -> bytes:
-    """Return so many bytes of a stream, in as many reads as it takes."""
+    """Return this many bytes of a stream, in as many reads as necessary."""
     data = b""
     while len(data) < size:
         piece = wire.call("stream.read", stream=stream)

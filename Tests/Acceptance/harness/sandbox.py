@@ -1,7 +1,7 @@
-"""A client in a sandbox: a program that shuts itself in, connects, and passes lines on in both directions.
+"""A client in a sandbox: a program that confines itself, connects, and passes lines on in both directions.
 
-The ways in are named after what they take away. "late" shuts itself in after it has connected; "left" connects and
-ends, and a child of it goes on with the socket.
+The sandboxes are named after what they take away. "late" confines itself after it has connected; "left" connects and
+ends, and a child of it continues with the socket.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Sandboxed:
         return message
 
     def answer(self, method: str, /, **params: Any) -> dict[str, Any]:
-        """Make a call and return its whole answer; what comes before it is passed over."""
+        """Make a call and return its whole answer; messages before it are skipped."""
         self._number += 1
         self.send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
         while (message := self.receive()).get("id") != self._number:
@@ -76,7 +76,7 @@ def _check(result: int, what: str) -> None:
 
 
 def _shut_in(kind: str, path: str) -> str:
-    """Give something up, and return the path under which the socket is to be found then."""
+    """Drop a right, and return the path of the socket afterwards."""
     libc = ctypes.CDLL(None, use_errno=True)
     if kind == "chroot":
         os.chroot(str(Path(path).parent))
@@ -85,7 +85,7 @@ def _shut_in(kind: str, path: str) -> str:
     if kind == "groups":
         os.setgroups([*os.getgroups(), GROUP])
     elif kind == "capabilities":
-        # A program that is executed has none but those of the set, so the rest of it is to do without this one.
+        # An executed program has only the capabilities of the bounding set, from which this one is removed.
         _check(libc.prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0), "prctl")
         os.execv(sys.executable, [sys.executable, __file__, "none", path])
     elif kind in _CLONE:
@@ -106,7 +106,7 @@ def _pass_on(connection: socket.socket) -> None:
 
 
 def _leave() -> None:
-    """Go on as a child of the process that connected, once that has ended."""
+    """Continue as a child of the process that connected, once that has ended."""
     connected = os.getpid()
     if os.fork():
         os._exit(0)
@@ -118,7 +118,7 @@ def _become(user: int) -> None:
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    # A process that has changed its user is closed to that user's others until it says otherwise.
+    # A process that has changed its user is not dumpable, so that user's other processes cannot inspect it until it is.
     _check(ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
 
 

@@ -1,4 +1,4 @@
-"""A disk that stalls: every call on files below one folder waits until the test lets it go."""
+"""A disk that stalls: every call on files below one folder waits until the test releases it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME = "libjansson.so.4"
 
 
 class StalledDisk:
-    """A folder whose calls wait while it is stalled. Give `variables` to the daemon that is to feel it."""
+    """A folder whose calls wait while it is stalled, in a daemon whose environment includes `variables`."""
 
     def __init__(self, library: Path, folder: Path) -> None:
         self.folder = folder
@@ -52,7 +52,7 @@ class StalledDisk:
         return [(int(thread), name) for thread, name in (line.split() for line in lines)]
 
     def release(self) -> None:
-        """Let every call go on."""
+        """Let every call continue."""
         self._stall.unlink(missing_ok=True)
 
 
@@ -63,13 +63,13 @@ def build(place: Path, folder: Path) -> StalledDisk:
     real = next((line.split()[2] for line in linked.splitlines() if NAME in line), None)
     if real is None:
         pytest.skip(f"{CARPOOLD} does not use {NAME}")
-    # The real library goes on under another name: ours is linked to an empty one, which the real one then replaces.
+    # The real library gets another name: ours is linked to an empty one, which the real one then replaces.
     other = place / ("x" + NAME)
     shared = ["cc", "-shared", "-fPIC", "-O1"]
     subprocess.run(
         [*shared, f"-Wl,-soname,{other.name}", "-x", "c", "/dev/null", "-o", str(other)], check=True, timeout=60
     )
-    # The daemon asks for the version that jansson's symbols have; those of the C library are defined without one.
+    # The daemon needs the version that jansson's symbols have; those of the C library are defined without one.
     versions = place / "versions"
     versions.write_text(f"{NAME} {{}};\n")
     options = [f"-Wl,-soname,{NAME}", f"-Wl,--version-script,{versions}", "-Wl,--no-as-needed"]

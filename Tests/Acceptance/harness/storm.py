@@ -1,7 +1,7 @@
-"""A client of the storm: it makes requests, changes its mind, and answers callbacks well, badly, late or never.
+"""A client of the storm: it makes requests, cancels some, and answers callbacks correctly, wrongly, late or never.
 
-As a program it is many of them, one after the other, each of which goes in the middle of its work; killing it is the
-only end: python -m harness.storm SOCKET BASE SEED
+As a program it is many of them, one after the other, each of which disconnects in the middle of its work. It runs
+until it is killed: python -m harness.storm SOCKET BASE SEED
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from harness.wire import Wire
 PATHS = ["/", "/json", "/flaky", "/moved", "/moved-far", "/slow", "/broken", "/empty", "/large"]
 AT_A_TIME = 20
 DEADLINE_MS = 60
-"""Of a callback: short, so that one that is not answered soon fails."""
+"""Of a callback: short, so that an unanswered one fails early."""
 STUCK_SECONDS = 60.0
-"""A client that hears nothing for so long has lost a request."""
+"""A client that receives nothing for this many seconds has lost a request."""
 
 TASK, VALIDATION, SERIALIZATION = "session_task_failed", "response_validation_failed", "response_serialization_failed"
-# What a request may end with beside what it wants, by the traits that stand in its URL.
+# The failures that a request may have, by the traits in its URL.
 ERRORS = {
     "adapt": {"request_adaptation_failed"},
     "retry": {"request_retry_failed"},
@@ -44,12 +44,12 @@ CANCELLED = "explicitly_cancelled"
 
 
 def traits(url: str) -> set[str]:
-    """Return what the request of that URL asked for."""
+    """Return the traits of the request with that URL."""
     return set(parse_qs(urlsplit(url).query).get("with", []))
 
 
 def allowed(url: str) -> set[str]:
-    """Return the failures that the request of that URL may have, unless it is cancelled."""
+    """Return the failures that the request with that URL may have, unless it is cancelled."""
     names = {name for trait in traits(url) for name in ERRORS.get(trait, ())}
     return names | ({f"{TASK}.network_connection_lost"} if urlsplit(url).path == "/broken" else set())
 
@@ -61,15 +61,15 @@ class Plan:
     url: str
     request: str | None = None
     may_be_cancelled: bool = False
-    """Whether it was asked to be; only then it may end so."""
+    """Whether the client has cancelled it; only then may it end so."""
     is_cancelled: bool = False
-    """Whether the daemon has said that it is."""
+    """Whether the daemon has reported that it is cancelled."""
     is_dismissed: bool = False
     records: list[dict[str, Any]] = field(default_factory=list)
 
 
 class StormClient:
-    """One connection; everything that it does comes from its dice."""
+    """One connection; its random generator decides everything that it does."""
 
     def __init__(self, socket: Path | str, base: str, seed: int, requests: int) -> None:
         self.dice = random.Random(seed)
@@ -87,7 +87,7 @@ class StormClient:
         self._answers: list[tuple[float, dict[str, Any]]] = []
 
     def run(self, *, to_the_end: bool = True) -> None:
-        """Go on until every request has its end, or until every request is made."""
+        """Continue until every request has its end, or until every request is made."""
         while self.left or (to_the_end and (self._waiting or self._chores)):
             if self.left and len(self._waiting) < AT_A_TIME and self.dice.random() < 0.7:
                 self._make()
@@ -194,7 +194,7 @@ class StormClient:
         if plan is None:
             return
         if "error" in message:
-            # A session or a request that is not there any more.
+            # A session or a request that does not exist any more.
             assert message["error"]["code"] == 1101 and plan.is_dismissed, message
             return
         result = message["result"]

@@ -1,4 +1,4 @@
-"""What one connection hears of requests, in order: their events, what it is asked, and the answers among them."""
+"""What one connection receives about requests, in order: their events, their callbacks and the answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.wire import RemoteError, Wire
 
 Answerer = Callable[[dict[str, Any]], Any]
 
-# The usual parts of an order, by the names of the events; see `told` for what stands in brackets.
+# The usual parts of an order, by the names of the events; see `told` for the details in brackets.
 MAKING = ["request.did_create_initial_url_request", "request.did_create_url_request"]
 ADAPTING = [
     "request.did_create_initial_url_request",
@@ -22,12 +22,12 @@ METRICS = ["task.did_collect_metrics", "request.did_gather_metrics"]
 COMPLETING = [*METRICS, "task.did_complete(None)", "request.did_complete_task(None)"]
 CANCELLING = ["request.did_cancel", "request.did_cancel_task"]
 
-# Told once for each piece of a body.
+# Reported once for each piece of a body.
 PIECES = {"task.did_receive_data", "task.did_write_data"}
 
 
 def failing(code: str) -> list[str]:
-    """Return the end of a task that the transport gives up with a URL error."""
+    """Return the end of a task that fails with a URL error of the transport."""
     return [*METRICS, f"task.did_complete({code})", f"request.did_complete_task({code})"]
 
 
@@ -36,7 +36,7 @@ def ending(outcome: str = "none") -> list[str]:
     return ["request.did_finish", f"request.did_parse_response({outcome})"]
 
 
-# What the orders of the session model tell of an event, by its type: from its data, and the name of the error in it.
+# The details of an event in the session model's orders, by its type: from its data, and the name of its error.
 DETAILS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
     "task.did_complete": lambda _, error: error,
     "request.did_complete_task": lambda _, error: error,
@@ -55,7 +55,7 @@ DETAILS: dict[str, Callable[[dict[str, Any], Any], Any]] = {
 
 
 def told(event: dict[str, Any]) -> str:
-    """Return an event in a word: its type, and in brackets what the orders of the session model tell of it."""
+    """Return an event as one word: its type, and in brackets its details in the session model's orders."""
     kind, data = str(event["type"]), event["data"]
     error = data.get("error")
     if isinstance(error, dict):
@@ -70,9 +70,9 @@ class Story:
         self.wire = wire
         self.events: list[dict[str, Any]] = []
         self.answerers: dict[str, Answerer] = {}
-        """Who answers a callback, by its method; a question without one stays open."""
+        """The function that answers a callback, by its method; a callback without one stays open."""
         self.asked: list[dict[str, Any]] = []
-        """Every question that has come."""
+        """Every callback that has come."""
         self._answers: dict[Any, dict[str, Any]] = {}
         wire.call("events.subscribe", types=list(types), **scope)
 
@@ -91,17 +91,17 @@ class Story:
             self._answers[message["id"]] = message
 
     def answer(self, question: dict[str, Any], result: Any) -> None:
-        """Answer a question."""
+        """Answer a callback."""
         self.wire.send({"jsonrpc": "2.0", "id": question["id"], "result": result})
 
     def question(self, kind: str, number: int = 1) -> dict[str, Any]:
-        """Wait for the question of that kind and number, from 1."""
+        """Wait for the callback of that kind and number, from 1."""
         while len(found := [asked for asked in self.asked if asked["method"] == f"callback.{kind}"]) < number:
             self._read()
         return found[number - 1]
 
     def until(self, word: str, request: str | None = None) -> dict[str, Any]:
-        """Wait for the last event that has been or will be told so (of a request), and return it."""
+        """Wait for the last event with that description (of a request), and return it."""
         seen = 0
         while True:
             for event in self.events[seen:]:
@@ -111,7 +111,7 @@ class Story:
             self._read()
 
     def result(self, call: int) -> Any:
-        """Hear everything until a call is answered, and return its result."""
+        """Read everything until a call is answered, and return its result."""
         while call not in self._answers:
             self._read()
         answer = self._answers.pop(call)
@@ -139,12 +139,12 @@ class Story:
         record: dict[str, Any] = self.call("request.wait", request=request)
         return record
 
-    # What was heard
+    # What was received
 
     def words(self, request: str | None = None, without: Collection[str] = ("request.progress",)) -> list[str]:
-        """Return what was told (of a request), pieces of a body that follow each other as one.
+        """Return the events (of a request) as words; consecutive pieces of a body are one.
 
-        How often progress is told is a matter of time, so it is left out unless it is asked for.
+        The number of progress events depends on timing, so they are left out by default.
         """
         words: list[str] = []
         for event in self.events:

@@ -1,4 +1,4 @@
-"""A reader of a stream that has it sent on its connection."""
+"""A reader of a stream, which receives it on its connection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PLENTY = 1 << 40
 
 
 class Reader:
-    """Attached to a request; keeps every message of its own in order, and nothing else that comes meanwhile."""
+    """Attached to a request; keeps its own messages in order, and drops all others."""
 
     def __init__(self, wire: Wire, request: str, serializer: str = "bytes", credit: int = PLENTY) -> None:
         self.wire = wire
@@ -31,7 +31,7 @@ class Reader:
                 return data
 
     def until(self, size: int) -> None:
-        """Wait until so many bytes of the stream have come."""
+        """Wait until this many bytes of the stream have come."""
         while self.size < size:
             self.next()
 

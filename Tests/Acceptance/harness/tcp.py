@@ -1,4 +1,4 @@
-"""What the kernel says of TCP connections: /proc/net/tcp, see proc(5)."""
+"""TCP connections as the kernel lists them: /proc/net/tcp, see proc(5)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def unsent(port: int) -> int:
 
 def is_stopped(port: int, to: int | None = None) -> bool:
     """Whether a connection from a port has bytes to send, but its peer's window is closed."""
-    # Timer 04: the sender asks from time to time whether it may send.
+    # Timer 04: the zero window probe timer.
     return any(
         local == port and to in {None, remote} and timer.startswith("04") for local, remote, _, timer in _established()
     )

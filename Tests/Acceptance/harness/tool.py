@@ -66,11 +66,11 @@ class Tool:
 
     @property
     def told(self) -> str:
-        """What it has said on standard error."""
+        """What it has written to standard error."""
         return b"".join(self._told).decode()
 
     def until_told(self, words: str) -> None:
-        """Wait until it has said something on standard error."""
+        """Wait until it has written something to standard error."""
         eventually(lambda: words in self.told)
 
     def end(self, number: signal.Signals | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Other users of the machine, where the tests may be them."""
+"""Calls as other users of the machine, where the tests may become them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.waiting import PATIENCE_SECONDS
 from harness.wire import Wire
 
 NOBODY = 65534
-# setresgid and setresuid, in the order in which rights are given up.
+# setresgid and setresuid, in the order in which rights are dropped.
 _SET_IDS = (119, 117) if os.uname().machine == "x86_64" else (149, 147)
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
 
@@ -42,7 +42,7 @@ def ask_as(uid: int, path: Path, method: str, /, **params: Any) -> dict[str, Any
 
 
 def wire_as(uid: int, path: Path) -> Wire:
-    """Connect as another user. Only this thread changes, and only while it connects: the kernel notes who does."""
+    """Connect as another user. Only this thread changes, and only while it connects: the kernel records its user."""
     libc = ctypes.CDLL(None, use_errno=True)
 
     def become(user: int) -> None:

@@ -1,4 +1,4 @@
-"""Waiting for what another process does, where it cannot tell us."""
+"""Polling for what another process does, where no event reports it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 20.0 * SLOWNESS
 
 
 def eventually(look: Callable[[], T], seconds: float = PATIENCE_SECONDS) -> T:
-    """Return the first true value of `look`; fails when there is none in time. Prefer to wait for an event."""
+    """Return the first true value of `look`; fails if there is none in time. Prefer to wait for an event."""
     deadline = time.monotonic() + seconds
     never = threading.Event()
     while not (found := look()):

@@ -1,4 +1,4 @@
-"""A connection that watches the network, and what it is told."""
+"""A connection that watches the network, and the events that it receives."""
 
 from __future__ import annotations
 

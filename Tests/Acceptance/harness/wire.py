@@ -1,4 +1,4 @@
-"""A connection to the daemon with nothing of ours between: bytes, and the three framings."""
+"""A connection to the daemon without a client library: bytes, and the three framings."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Wire:
         self.socket.sendall(data)
 
     def send_text(self, text: str | bytes) -> None:
-        """Send a message, framed, whatever it holds."""
+        """Send a message in its frame; the content is not checked."""
         self.send_bytes(frame(text.encode() if isinstance(text, str) else text, self.framing))
 
     def send(self, message: Any) -> None:
@@ -105,12 +105,12 @@ class Wire:
             self.socket.settimeout(self._timeout)
 
     def is_silent(self) -> bool:
-        """Whether nothing comes before the answer to a ping: what the daemon had to say before it would come first."""
+        """Whether nothing comes before the answer to a ping: earlier messages of the daemon would come first."""
         call = self.request("daemon.ping")
         return bool(self.receive().get("id") == call)
 
     def some_bytes(self, count: int, seconds: float) -> bytes:
-        """Return at most so many bytes of whatever is there, or comes in time; nothing if nothing comes."""
+        """Return at most this many bytes that have come, or come in time; nothing if none come."""
         return self._input.read1(count) if self.is_readable(seconds) else b""
 
     def receive(self) -> Any:
@@ -120,9 +120,9 @@ class Wire:
         return json.loads(data)
 
     def answer(self, call: Any) -> Any:
-        """Return the answer of a call, passing over notifications; callbacks are kept for `question`.
+        """Return the answer of a call, skipping notifications; callbacks are kept for `question`.
 
-        Answers of other calls are kept: their order is the daemon's business.
+        Answers of other calls are kept: the daemon may send them in any order.
         """
         for place, message in enumerate(self._answers):
             if message["id"] == call:
@@ -145,7 +145,7 @@ class Wire:
         return self.result(self.request(method, params))
 
     def event(self, kind: str) -> dict[str, Any]:
-        """Return the next event of a type, passing over everything else."""
+        """Return the next event of a type, skipping everything else."""
         while True:
             message = self.receive()
             if message.get("method") == "event" and message["params"]["type"] == kind:
@@ -153,7 +153,7 @@ class Wire:
                 return event
 
     def question(self, kind: str = "") -> dict[str, Any]:
-        """Return the next callback, or the next one of a kind, passing over everything else."""
+        """Return the next callback, or the next one of a kind, skipping everything else."""
         while True:
             message: dict[str, Any] = self._questions.pop(0) if self._questions else self.receive()
             if message.get("method", "").startswith(f"callback.{kind}"):
@@ -171,7 +171,7 @@ class Wire:
         return messages
 
     def is_ended(self) -> bool:
-        """Whether the daemon has closed or reset the connection; reads whatever came before."""
+        """Whether the daemon has closed or reset the connection; reads everything that came before."""
         try:
             while self._input.read1(65_536):
                 pass

@@ -1,4 +1,4 @@
-"""Thousands of calls that wait for one thing: they are answered in slices, as fast as their clients read."""
+"""Thousands of calls that wait for one event: they are answered in slices, as fast as their clients read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
 
 CALLS = 250
-"""Calls that one connection has under way."""
+"""The unanswered calls of one connection."""
 CONNECTIONS = 10
 LARGE = "x" * 44_000
 """A body that just fits a record."""
@@ -33,7 +33,7 @@ def wires(daemon: Daemon) -> Iterator[list[Wire]]:
 
 
 class Reader(threading.Thread):
-    """Reads so many answers of one connection."""
+    """Reads this many answers of one connection."""
 
     def __init__(self, wire: Wire, count: int) -> None:
         super().__init__(daemon=True)
@@ -47,7 +47,7 @@ class Reader(threading.Thread):
 
 
 def read(wires: list[Wire], count: int = CALLS) -> list[dict[str, Any]]:
-    """Read so many answers of each connection, all at once."""
+    """Read this many answers of each connection, all at once."""
     readers = [Reader(wire, count) for wire in wires]
     for reader in readers:
         reader.join(PATIENCE_SECONDS)
@@ -103,7 +103,7 @@ def test_b2_a_crowd_whose_clients_do_not_read(daemon: Daemon, origin: ScriptedOr
             wire.call("request.wait", request=request)
             for _ in range(20):
                 ping(wire)
-            # Each holds at most what may be unread of one connection, the rest is not written yet.
+            # Each holds at most the limit of unread bytes of one connection; the rest is not written yet.
             assert daemon.memory_kib() - before < 64 * 1024
             # Those that are cancelled meanwhile, or whose connections close, are not answered.
             cancelled, gone, reading = wires[0], wires[1:5], wires[5:]
@@ -148,7 +148,7 @@ def test_a_crowd_is_answered_before_the_daemon_ends(start: StartDaemon, origin: 
 
 
 def test_b2_little_is_computed_for_a_client_that_is_gone(daemon: Daemon, origin: ScriptedOrigin) -> None:
-    """Values of 60 calls are computed four at a time; those of a client that has gone meanwhile are not."""
+    """Values of 60 calls are computed four at a time; those of a client that has disconnected meanwhile are not."""
     url = origin.on("/large", lambda exchange: exchange.reply(body=b"[" + b"1," * 200_000 + b"1]"))
     with daemon.wire() as wire:
         request = wire.call("request.submit", url=url)["request"]

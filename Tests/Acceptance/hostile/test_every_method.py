@@ -1,4 +1,4 @@
-"""Every method that asks for something, asked many times over tables that are full: no turn takes long."""
+"""Every method that reads, called many times while the tables are full: no turn takes long."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_b2_a_file_name_of_flags(daemon: Daemon, origin: ScriptedOrigin, tmp_pat
 
 
 def test_b2_names_that_are_all_escapes(daemon: Daemon) -> None:
-    """A name is decoded once, whatever it is compared with."""
+    """A name is decoded once, however many others it is compared with."""
     names = [b"\\u%04x" % (0x4E00 + number) * 10_000 for number in range(15)]
     message = (
         b'{"jsonrpc":"2.0","id":1,"method":"daemon.ping","params":{' + b",".join(b'"%s":1' % n for n in names) + b"}}\n"

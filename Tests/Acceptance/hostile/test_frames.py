@@ -1,4 +1,4 @@
-"""Origins over HTTP/2 that give libcurl much to do in one call."""
+"""Origins over HTTP/2 whose frames cost libcurl much work in one call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.wire import Wire
 from origins.peer import StartPeer
 
 STREAMS = 70
-"""As many as one client has on a connection."""
+"""The number of streams of one client on a connection."""
 ORIGINS = 30
 FLOOD_BYTES = 1 << 25
 PREFACE_BYTES = 24
@@ -29,9 +29,9 @@ MANY_STREAMS = struct.pack(">HI", 3, 1_000)
 OK = b"\x88"
 """`:status: 200`, by its number in the table of RFC 7541."""
 NEW_FIELD = b"\x40\x01a\x01b"
-"""`a: b`, to be kept as the first of the other table."""
+"""`a: b`, to be added as the first entry of the dynamic table."""
 FIELD = b"\xbe"
-"""The first field of the other table."""
+"""The first field of the dynamic table."""
 
 
 def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:

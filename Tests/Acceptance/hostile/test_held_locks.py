@@ -1,4 +1,4 @@
-"""Pipes and sockets that a client passes while a thread of it holds their locks inside the kernel: no turn waits."""
+"""Pipes and sockets that a client passes while one of its threads holds their kernel locks: no turn waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that take long to read, to encode or to write: a thread does it, and the loop goes on."""
+"""Values that take long to read, to encode or to write: a thread does it, and the loop continues."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_b4_a_batch_of_a_mebibyte(daemon: Daemon, url: str) -> None:
 
 
 def test_b4_a_large_call_of_a_batch_keeps_its_place(daemon: Daemon, url: str) -> None:
-    """A thread reads it meanwhile; the calls behind it come after it, and the batch is answered when all are."""
+    """A thread reads it; later calls are answered after it, and the batch when all of its calls are."""
     large = perform(url, b'"start":"manual","body":{"json":%s}' % filled(b"1", 400_000), 2).replace(
         b"perform", b"submit"
     )
@@ -232,7 +232,7 @@ def test_b4_a_large_value_for_a_client_that_reads_long_lines(daemon: Daemon, ori
 def test_b2_the_longest_lines_that_a_client_may_ask_for(
     daemon: Daemon, origin: ScriptedOrigin, byte: bytes, serialize: str | None
 ) -> None:
-    """A body goes to a file from 1 MiB on; a value is written before it is looked at."""
+    """A body is written to a file from 1 MiB on; a value is written before it is checked."""
     params = {"response_body": "inline", "serialize": serialize} if serialize else {"response_body": "inline"}
     with daemon.wire() as wire:
         with pytest.raises(RemoteError) as refusal:

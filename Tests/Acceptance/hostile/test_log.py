@@ -1,4 +1,4 @@
-"""A standard error that nobody reads stops nothing."""
+"""A standard error without a reader blocks nothing."""
 
 from __future__ import annotations
 

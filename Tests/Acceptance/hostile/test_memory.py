@@ -1,4 +1,4 @@
-"""Memory that clients cause: bounded in sum, and given back."""
+"""Memory that clients cause: bounded in sum, and freed afterwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_b5_half_messages_of_many_connections(daemon: Daemon) -> None:
         wires = [open_wires.enter_context(daemon.wire()) for _ in range(200)]
         for wire in wires:
             wire.send_bytes(half)
-        # Each of these is whole at last, and read: those that have waited longest have made room.
+        # Each of these is complete at last, and read: the oldest incomplete ones were dropped.
         with daemon.wire() as other:
             for _ in range(20):
                 other.send_bytes(half + b'"}}\n')
@@ -36,7 +36,7 @@ def test_b5_half_messages_of_many_connections(daemon: Daemon) -> None:
 
 
 def test_b5_whole_messages_of_a_connection_that_does_not_read_protect_no_half_ones(daemon: Daemon) -> None:
-    """What is held for longest cannot be given up; the half messages behind it are given up all the same."""
+    """What is held for longest cannot be dropped; the incomplete messages behind it are dropped all the same."""
     before = daemon.memory_kib()
     with contextlib.ExitStack() as wires:
         stuck = wires.enter_context(daemon.wire())
@@ -61,7 +61,7 @@ def test_b5_many_clients_that_do_not_read(daemon: Daemon) -> None:
         for _ in range(100):
             daemon.call("daemon.ping")
         assert daemon.memory_kib() - before < 110 * 1024
-        # Nothing is lost to those that read after all.
+        # Connections that read in the end lose nothing.
         for wire in wires:
             for number in range(100):
                 assert wire.receive_bytes().startswith(b'{"jsonrpc":"2.0","id":%d,' % number)

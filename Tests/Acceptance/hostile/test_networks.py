@@ -1,4 +1,4 @@
-"""Crowds that look at the network, and a network that comes and goes under a crowd."""
+"""Crowds that watch the network, and a network that appears and vanishes under a crowd."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BATCH = 200
 
 
 def results(wire: Wire, calls: list[int]) -> int:
-    """Return how many of so many calls, whose answers come in their order, have succeeded."""
+    """Return how many of these calls, whose answers come in their order, have succeeded."""
     return sum("result" in wire.answer(call) for call in calls)
 
 

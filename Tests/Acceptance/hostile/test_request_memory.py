@@ -1,4 +1,4 @@
-"""Memory that requests and sessions take besides their bodies: accounted to a user, bounded, and given back."""
+"""Memory that requests and sessions take besides their bodies: accounted to a user, bounded, and freed."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def test_b5_values_of_finished_requests(start: StartDaemon, origin: ScriptedOrig
         names = [wire.call("request.submit", url=origin.url + "/", serialize="json")["request"] for _ in range(40)]
         eventually(lambda: daemon.stats()["requests"]["active"] == 0)
         assert 2 <= kept(wire, names) <= 8
-        # What was read or written on the way is given back.
+        # Buffers of reads and writes are freed.
         eventually(lambda: daemon.memory_kib() - before < 48 * 1024, seconds=75)
 
 
 def test_b5_values_that_are_made_for_calls(daemon: Daemon, origin: ScriptedOrigin) -> None:
-    """They are made as the client reads: all sixty were made at once, and the client was cut off for not reading."""
+    """They are made as the client reads. Once all sixty were made at once, and the client was cut off as too slow."""
     origin.on("/", lambda exchange: exchange.reply(body=b'"' + b"v" * 900_000 + b'"'))
     with daemon.wire() as wire:
         wire.call("client.hello", max_line_bytes=2 * MEBIBYTE)
@@ -223,14 +223,14 @@ def test_b5_configurations_of_sessions(start: StartDaemon) -> None:
         assert refused.value.name == "queue_full"
         assert refused.value.error["data"]["limit_name"] == "session_bytes_per_client"
         assert daemon.memory_kib() - before < 64 * 1024
-        # Short ones are no less than before, and others are not concerned.
+        # There are as many short ones as before, and other users are not affected.
         other.call("session.create", name="s", configuration={"headers": headers})
         assert wire.call("session.invalidate", session="s0")["changed"]
         assert wire.call("session.create", name="again", configuration={"headers": headers})["changed"]
 
 
 def test_b5_configurations_of_invalidated_sessions(daemon: Daemon) -> None:
-    """A kept request holds its session, whose long configuration counts until the request has gone."""
+    """A kept request holds its session, whose long configuration counts until the request is dropped."""
     headers = {f"x-{number}": "v" * 900 for number in range(950)}
     before = daemon.memory_kib()
     names: list[str] = []

@@ -71,7 +71,7 @@ def test_b2_a_stream_of_tiny_records_pulled(daemon: Daemon, wire: Wire, origin: 
                 "request.read", request=request, **{"as": serializer}, credit_bytes=1 << 20, timeout_ms=0
             )
         ):
-            assert answer["size_bytes"] > 0, "what has come is read, whatever time there is"
+            assert answer["size_bytes"] > 0, "bytes that have come are read, however little time is left"
             found += len(answer[member])
     assert found == (count if kind == "json_lines" else 0)
 
@@ -134,7 +134,7 @@ def test_b10_readers_of_streams_have_a_maximum(start: StartDaemon, origin: Scrip
             limit = f"stream_readers_per_{name}"
             assert (data["name"], data["limit_name"], data["limit"]) == ("too_many_in_flight", limit, limits[limit])
             assert f"limits.{limit}" in refusal.value.error["message"]
-        # A reader that is gone makes room.
+        # A reader that has left makes room.
         wire.close()
         eventually(lambda: daemon.stats()["connections"]["open"] == 2)
         other.call("request.attach", request=request)

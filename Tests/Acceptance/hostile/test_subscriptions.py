@@ -16,7 +16,7 @@ from harness.wire import Wire
 from origins.scripted import ScriptedOrigin
 
 CONNECTIONS = 900
-"""With 32 subscriptions each nearly as many as two clients of a user may have."""
+"""With 32 subscriptions each: nearly as many as two clients of a user may have."""
 LAGGING = 200
 """With 32 subscriptions each, whose connections hold some 0.5 MB each before the events wait."""
 WAITING = 80
@@ -60,7 +60,7 @@ def make_requests(wire: Wire, url: str, count: int = REQUESTS) -> None:
 
 @pytest.mark.parametrize(
     ("params", "count"),
-    # What they want is written for each of them: millions of notifications for a thousand requests.
+    # Their events are written for each of them: millions of notifications for a thousand requests.
     [(OTHER, REQUESTS), ({"scope": "all"}, 100), ({"scope": "all", "types": ["request.did_finish"]}, 200)],
     ids=["other", "all", "ends"],
 )
@@ -87,7 +87,7 @@ def test_b2_bookmarks_of_thirty_thousand_subscriptions(start: StartDaemon, url: 
 
 
 def test_b2_thousands_of_subscriptions_end_since_they_lag(start: StartDaemon, url: str) -> None:
-    """Nobody reads, so that all of them lose something with the same few events."""
+    """No connection reads, so that all of them lose messages with the same few events."""
     daemon = start(config={"limits": {"unread_event_bytes": 65_536}})
     with connected(daemon, LAGGING) as wires, daemon.wire() as wire:
         subscribe(wires, scope="all", on_lag="close")

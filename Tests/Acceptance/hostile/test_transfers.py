@@ -1,4 +1,4 @@
-"""Bodies as fast as the machine can carry them, or a byte at a time: no turn takes long, and small requests go on."""
+"""Bodies at full speed, or a byte at a time: no turn takes long, and small requests are still answered."""
 
 from __future__ import annotations
 

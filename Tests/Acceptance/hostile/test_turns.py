@@ -1,4 +1,4 @@
-"""Calls that are cheap to ask and expensive to answer, and crowds that come or leave at once: no turn takes long."""
+"""Calls that are cheap to make and expensive to answer, and crowds that come or leave at once: no turn takes long."""
 
 from __future__ import annotations
 

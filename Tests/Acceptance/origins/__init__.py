@@ -1,1 +1,1 @@
-"""Real origins on loopback: nginx and nghttpd, and a scripted one for what those never do."""
+"""Real origins on loopback: nginx and nghttpd, and a scripted one for faults that those do not make."""

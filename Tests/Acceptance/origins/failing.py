@@ -1,4 +1,4 @@
-"""A path that fails as often as a test says, and remembers when it was asked."""
+"""A path that fails a given number of times, and records when its requests came."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from origins.scripted import Exchange, ScriptedOrigin
 
 
 class FailingPath:
-    """Answers with the given statuses in turn and goes on with the last; 0 breaks the connection inside the body."""
+    """Answers with the given statuses in turn and repeats the last; 0 breaks the connection inside the body."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class FailingPath:
 
     @property
     def hits(self) -> int:
-        """How often it was asked."""
+        """The number of requests so far."""
         return len(self._arrivals)
 
     @property

@@ -1,4 +1,4 @@
-"""httpbin as an origin: what came, told as JSON by an implementation that knows nothing of ours."""
+"""httpbin as an origin: an independent implementation that returns the request as JSON."""
 
 from __future__ import annotations
 

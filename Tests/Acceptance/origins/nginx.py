@@ -143,8 +143,8 @@ class Nginx:
         return found
 
     def _follow_log(self, path: Path) -> threading.Thread:
-        # A pipe instead of a file: nginx writes a line when it is done with a request, after the client has read the
-        # answer, and only an event tells when that is.
+        # A pipe instead of a file: nginx writes a line when it has finished a request, after the client has read the
+        # answer, and only a pipe reports that as an event.
         os.mkfifo(path)
         descriptor = os.open(path, os.O_RDWR)
         fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, 1 << 20)

@@ -1,4 +1,4 @@
-"""A peer of raw streams: a server over TCP or TLS that does with each connection what a test says."""
+"""A peer of raw streams: a server over TCP or TLS that runs a test's function for each connection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def echo(connection: socket.socket) -> None:
 
 
 class Peer:
-    """Listens on loopback; every connection has a thread of its own, and the receive buffer that is asked for."""
+    """Listens on loopback; every connection has a thread of its own, and the given size of the receive buffer."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A resource that is served in ranges, and breaks off where a test wants it to."""
+"""A resource that is served in ranges, and breaks off at positions that a test sets."""
 
 from __future__ import annotations
 

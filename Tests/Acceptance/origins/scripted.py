@@ -1,4 +1,4 @@
-"""An origin that does what a test tells it to, byte by byte: the faults that no real server makes on demand."""
+"""An origin that a test scripts byte by byte: the faults that no real server makes on demand."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class Exchange:
     def reply(
         self, status: int = 200, body: bytes = b"", headers: Iterable[tuple[str, str]] = (), length: int | None = None
     ) -> None:
-        """Answer; `length` lies about the body's."""
+        """Answer; `length` is a wrong Content-Length."""
         lines = [f"HTTP/1.1 {status} Reason", *(f"{name}: {value}" for name, value in headers)]
         lines.append(f"Content-Length: {len(body) if length is None else length}")
         self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (b"" if self.request.method == "HEAD" else body))
 
     def take(self, count: int = 1 << 40) -> bytes:
-        """Read so many bytes of what has not been read, or all to the end."""
+        """Read this many unread bytes, or all to the end."""
         self._connection.settimeout(PATIENCE_SECONDS)
         pieces = []
         while count > 0 and (piece := self._stream.read1(min(65_536, count))):
@@ -78,7 +78,7 @@ class Exchange:
         return b"".join(pieces)
 
     def shutdown(self) -> None:
-        """Say that nothing more comes, and go on reading."""
+        """Half-close: send the end, and continue to read."""
         self._connection.shutdown(socket.SHUT_WR)
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ HeadHandler = Callable[[Exchange], bool | None]
 
 
 class ScriptedOrigin:
-    """Listens on loopback, or on an address; `on` gives the handler of a path, anything else is echoed as it came."""
+    """Listens on loopback, or on an address; `on` sets the handler of a path, other requests are echoed."""
 
     def __init__(self, certificate: Certificate | None = None, address: str = "127.0.0.1") -> None:
         self._context: ssl.SSLContext | None = None

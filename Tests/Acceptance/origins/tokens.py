@@ -1,4 +1,4 @@
-"""An authorization server, and a resource that takes its tokens alone."""
+"""An authorization server, and a resource that accepts only its tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from origins.scripted import Exchange, ScriptedOrigin
 
 
 class Tokens:
-    """`url` answers with the bearer token that came, or with 401; `token_url` gives v1, v2 ... in turn.
+    """`url` answers with the bearer token that came, or with 401; `token_url` issues v1, v2 ... in turn.
 
     The two may lie on one origin or on two.
     """
@@ -24,7 +24,7 @@ class Tokens:
         """Token requests wait for it; open at first."""
         self.gate.set()
         self.forms: list[dict[str, str]] = []
-        """What the token endpoint was asked."""
+        """The requests that the token endpoint has received."""
         self.refusal: tuple[int, dict[str, Any]] | None = None
         """What the token endpoint answers instead of a token."""
         self.takes_none = False
@@ -35,7 +35,7 @@ class Tokens:
 
     @property
     def refreshes(self) -> int:
-        """How often the token endpoint was asked."""
+        """How many requests the token endpoint has received."""
         return len(self.forms)
 
     @property
@@ -45,7 +45,7 @@ class Tokens:
         return ["".join(request.values("Authorization")).removeprefix("Bearer ") for request in came]
 
     def oauth2(self, token: str | None = "v0", **options: Any) -> dict[str, Any]:
-        """Make the interceptor, at first with this token, which is good for as long as `expires_in_ms` says."""
+        """Make the interceptor, at first with this token, which is valid for `expires_in_ms`."""
         credential = None
         if token is not None:
             credential = {"access_token": token, "refresh_token": "r0"}

@@ -1,4 +1,4 @@
-"""An answer that comes when the test says so, piece by piece."""
+"""An answer that the test sends piece by piece."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _END = b"0\r\n\r\n"
 
 
 class Trickle:
-    """An answer in chunks, each sent when the test says so."""
+    """An answer in chunks, each sent by a call of the test."""
 
     def __init__(self, origin: ScriptedOrigin, path: str = "/trickle", status: int = 200) -> None:
         self._pieces: list[bytes | None] = []
