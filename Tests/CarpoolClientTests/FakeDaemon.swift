@@ -1,7 +1,7 @@
 import CarpoolSystem
 import Glibc
 
-/// A listener that answers each connection as the test says, on a thread of its own.
+/// A listener that runs a test's function for each connection, on a thread of its own.
 final class FakeDaemon {
     /// What is done with a connection.
     enum Reply: Sendable {

@@ -234,7 +234,7 @@ struct FairnessTests {
         #expect(slot(2, 2).map { run.queue.obstacle($0) } == .host)
     }
 
-    /// Random events of many clients; after each, every limit holds, and in the end everybody has had a turn.
+    /// Random events of many clients; after each, every limit holds, and in the end every client has had a turn.
     @Test(arguments: 0..<10) func b8LimitsHoldWhateverHappens(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var run = Run(connections: 40, leavesRoom: true)

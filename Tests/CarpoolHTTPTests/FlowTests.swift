@@ -36,7 +36,7 @@ struct FlowTests {
 
     @Test func aHostThatDoesNotAnswerIsAConnectTimeout() async throws {
         let (listener, port) = try LoopbackSocket.listen(backlog: 0)
-        // The kernel completes connections by itself until the backlog is full; TLS is what nobody answers here.
+        // The kernel completes connections by itself until the backlog is full; the TLS handshake is never answered.
         defer { _ = listener }
         let driver = try await Driver()
         var ask = Ask("https://127.0.0.1:\(port)/")

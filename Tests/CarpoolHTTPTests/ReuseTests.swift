@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// What an origin sends on a connection that nobody uses is nobody's response.
+/// Bytes that an origin sends on an idle connection are not the response of any request.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ReuseTests {
     static let forged = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"

@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(
-        "What is taken back leaves the comma due as it was, wherever it began",
+        "A rewind restores whether a comma is due, at every position",
         arguments: [#"{"a":"x","#, #"{"a":1,"#, #"{"a":[],"#, #"{"a":{},"#, #"{"a":true,"#, "{"])
     func rewinds(_ prefix: String) throws {
         var writer = JSONWriter()

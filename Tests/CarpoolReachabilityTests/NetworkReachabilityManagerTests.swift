@@ -3,7 +3,7 @@ import CarpoolSystem
 import Glibc
 import Testing
 
-/// In whatever network the tests run; what changes there is tested in namespaces by the acceptance suite.
+/// In the network of the machine; changes of a network are tested in namespaces by the acceptance suite.
 struct NetworkReachabilityManagerTests {
     @Test func looksAtTheRealNetwork() throws {
         let loop = try EventLoop()

@@ -39,7 +39,7 @@ enum RecordedMessages {
         TAAAABQAAgAHAAAAwAEAAAIggAAGAAAACAABAAoIAAEIAAIACggAAgcAAwB2cAAACAAIAIAAAAAUAAYA///////////WCzUA1gs1AA==
         """)
 
-    /// 2001:db8::7/64 on `va`, which nobody may use yet.
+    /// 2001:db8::7/64 on `va`, which is still tentative.
     static let tentativeAddress = bytes(
         """
         SAAAABQAAgAHAAAAwAEAAApAwAADAAAAFAABACABDbgAAAAAAAAAAAAAAAcUAAYA///////////WCzUA1gs1AAgACADAAAAA

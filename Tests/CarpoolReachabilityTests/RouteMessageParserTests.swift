@@ -64,7 +64,7 @@ struct RouteMessageParserTests {
         #expect(parse(bytes).first?.isInterrupted == true)
     }
 
-    /// Whatever is cut off, and whatever bytes are wrong, nothing is read beyond the end.
+    /// With any truncation and any wrong bytes, nothing is read beyond the end.
     @Test func brokenDatagrams() {
         let whole = RecordedMessages.port + RecordedMessages.defaultRoute
         for count in 0..<whole.count { _ = parse(Array(whole[..<count])) }

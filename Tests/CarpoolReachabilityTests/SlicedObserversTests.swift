@@ -22,7 +22,7 @@ struct SlicedObserversTests {
         loop.run()
     }
 
-    @Test("B2: an observer hears of several changes as of one, from what it knew")
+    @Test("B2: an observer gets several changes as one, from the state that it had last")
     func mergesChanges() throws {
         let loop = try EventLoop()
         let manager = manager(loop)

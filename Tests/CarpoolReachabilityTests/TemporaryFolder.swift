@@ -2,7 +2,7 @@ import CarpoolSystem
 import Glibc
 import Testing
 
-/// A folder that is gone after the test.
+/// A folder that is deleted after the test.
 final class TemporaryFolder {
     let path: String
     private var made: [String] = []

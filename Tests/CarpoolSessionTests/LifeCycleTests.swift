@@ -2,9 +2,9 @@ import CarpoolHTTP
 @testable import CarpoolSession
 import Testing
 
-/// What a request's holder may do at any moment, and what late answers may not (session model §1.2, §1.3).
+/// What a request's owner may do at any moment, and what late answers may not (session model §1.2, §1.3).
 struct LifeCycleTests {
-    /// A request whose pipeline waits for somebody.
+    /// The step for which a request's pipeline waits.
     private enum Wait: CaseIterable {
         case adapter, validator, retrier, backOff, serializer, redirect, headers, suspended
     }
@@ -41,7 +41,7 @@ struct LifeCycleTests {
             }
         }
 
-        /// Gives all answers that were waited for.
+        /// Sends all answers that are awaited.
         func answer() {
             if let urlRequest = request.urlRequest {
                 for open in interceptor.openAdaptations { open(.success(urlRequest)) }
@@ -105,7 +105,7 @@ struct LifeCycleTests {
 
     // MARK: Held up
 
-    @Test("DR-03: the body waits behind the head; resume lets it come, and is told as no event")
+    @Test("DR-03: the body waits behind the head; resume releases it, and causes no event")
     func hold() throws {
         let stage = try Stage()
         var parameters = RequestParameters(url: "http://a.test/")
@@ -183,7 +183,7 @@ struct LifeCycleTests {
     }
 
     @Test(
-        "RL-18, RS-01: after a cancellation or a failure each gives that; another serializer's failure does not count")
+        "RL-18, RS-01: after a cancellation or a failure each serializer has that; another's failure does not count")
     func serializeFailed() throws {
         let stage = try Stage()
         let cancelled = stage.request(RequestParameters(url: "http://a.test/"))
@@ -217,7 +217,7 @@ struct LifeCycleTests {
         #expect(request.attempts.map { $0.error?.name } == ["scripted"])
     }
 
-    @Test("A retry policy that nobody asks, for want of validation, is worth a warning", arguments: [200, 404, 503])
+    @Test("A retry policy without validation has no effect, which causes a warning", arguments: [200, 404, 503])
     func warning(_ status: Int) throws {
         let stage = try Stage()
         let policy = Interceptor(interceptors: [Interceptor(interceptors: [PolicyRetrier(RetryPolicy())])])

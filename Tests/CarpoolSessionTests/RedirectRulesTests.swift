@@ -69,11 +69,11 @@ struct RedirectRulesTests {
         let request = try Self.request("GET", "http://a.test/", [("Authorization", "A"), ("Cookie", "c=1")])
         let told = Self.step(302, location, request) { $0.authorization = policy }
         #expect(told.contains("Authorization") == stays)
-        // Cookies are for one origin whatever is said of Authorization.
+        // Cookies are for one origin with every policy of Authorization.
         #expect(told.contains("Cookie") == (location == "/x"))
     }
 
-    @Test("Further names stay with their origin, whatever their case")
+    @Test("Further names stay with their origin, in any case")
     func strippedFields() throws {
         let request = try Self.request("GET", "http://a.test/", [("X-Mine", "k"), ("X", "1")])
         let change = { (handler: inout RedirectHandler) in handler.strippedFields = ["x-mINE"] }
@@ -84,7 +84,7 @@ struct RedirectRulesTests {
                 == "GET http://b.test/ [\"X-Mine=k\", \"X=1\"]")
     }
 
-    @Test("A5: fields whose names say that they are secret stay with their origin, unless keptFields names them")
+    @Test("A5: fields with the names of secrets stay with their origin, unless keptFields names them")
     func a5SecretFields() throws {
         let names = ["X-Api-Key", "Api-Key", "X-Auth-Token", "X-Vault-Token", "Private-Token", "X-Amz-Security-Token"]
         let request = try Self.request("GET", "http://a.test/", names.map { ($0, "k") } + [("Idempotency-Key", "1")])
@@ -114,7 +114,7 @@ struct RedirectRulesTests {
         #expect(told == "GET \(expected) []" || expected.hasSuffix("#") && told == "GET \(expected.dropLast()) []")
     }
 
-    @Test("The limit is told", arguments: [0, 2])
+    @Test("The failure has the limit", arguments: [0, 2])
     func limit(_ limit: Int) throws {
         let step = RedirectHandler.limited(to: limit).step(
             after: .make(302, [("Location", "/")]), to: try Self.request("GET", "http://a.test/"), hop: limit + 1)

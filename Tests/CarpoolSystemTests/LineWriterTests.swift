@@ -25,7 +25,7 @@ struct LineWriterTests {
         #expect(writer.dropped == 0)
     }
 
-    @Test("B1: a pipe that is not read stops no caller; what does not fit is dropped and told", .timeLimit(.minutes(1)))
+    @Test("B1: an unread pipe blocks no caller; lines that do not fit are dropped and counted", .timeLimit(.minutes(1)))
     func unread() throws {
         let (input, output) = try makePipe()
         let writer = LineWriter(output) { "dropped \($0)\n" }

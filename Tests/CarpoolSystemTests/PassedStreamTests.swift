@@ -81,7 +81,7 @@ import Testing
         var found: [UInt8] = []
         while case let piece = Self.read(stream), case .bytes = piece.result { found += piece.bytes }
         #expect(String(decoding: found, as: UTF8.self) == "hello")
-        // The last writer is gone.
+        // The last writer has closed.
         var byte: UInt8 = 0
         #expect(Glibc.read(reader.raw, &byte, 1) == 0)
     }

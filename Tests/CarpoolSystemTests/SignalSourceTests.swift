@@ -12,7 +12,7 @@ struct SignalSourceTests {
             seen.append(signal)
             if seen.count == 2 { loop.stop() }
         }
-        // To this thread alone: the other tests of this process go on.
+        // To this thread alone: the other tests of this process continue.
         pthread_kill(pthread_self(), SIGHUP)
         pthread_kill(pthread_self(), SIGTERM)
         loop.run()

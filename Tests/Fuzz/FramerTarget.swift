@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 @testable import CarpoolRPC
 
-/// Any way of cutting a stream into pieces gives the same messages and errors, and no more is kept than one message.
+/// Any split of a stream into pieces yields the same messages and errors, and at most one message is kept.
 enum FramerTarget {
     /// Small, so that inputs reach the limits.
     private static let limits: FramingLimits = {

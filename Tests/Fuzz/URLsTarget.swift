@@ -1,7 +1,7 @@
 internal import CCurl
 @testable import CarpoolHTTP
 
-/// What is taken for a URL leads where libcurl says that its text leads, can be read again, and stays the same then.
+/// An accepted URL has the host that libcurl parses from its text, and its text parses to the same URL again.
 enum URLsTarget {
     static func run(_ input: UnsafeRawBufferPointer) {
         var choices = Choices(input)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Names of the protocol are declared once; the table in docs/contributing.md says where.
+/// Names of the protocol are declared once; the table in docs/contributing.md lists where.
 struct DeclarationTests {
     private static func text(of path: String) throws -> String {
         try SourceFile(path: path).lines.joined(separator: "\n")

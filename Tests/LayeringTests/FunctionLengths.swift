@@ -43,7 +43,7 @@ enum FunctionLengths {
                 default: break
                 }
             }
-            // A signature goes on over lines while a parenthesis is open, or when the next line starts with `throws`,
+            // A signature continues over lines while a parenthesis is open, or when the next line starts with `throws`,
             // `->`, `where` or the brace; anything else means that no body follows.
             if braces == 0, parentheses == 0, index + 1 < code.count,
                 code[index + 1].firstMatch(of: /^\s*(?:async|throws|rethrows|->|where|\{|\))/) == nil

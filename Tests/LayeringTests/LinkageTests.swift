@@ -10,7 +10,7 @@ struct LinkageTests {
 
     @Test(.enabled(if: isBuilt)) func theDaemonLinksNoFoundation() throws {
         let libraries = try Self.neededLibraries(of: Self.daemon)
-        #expect(libraries.contains { $0.hasPrefix("libc.so") }, "readelf told of no library at all")
+        #expect(libraries.contains { $0.hasPrefix("libc.so") }, "readelf listed no library at all")
         #expect(libraries.filter { $0.contains("Foundation") } == [])
     }
 

@@ -38,7 +38,7 @@ import Testing
         return (bytes, failure)
     }
 
-    @Test("A range comes whole, whatever is read at a time", arguments: [true, false], [1_000, 65_536, 524_288])
+    @Test("A range is read completely with any size of the reads", arguments: [true, false], [1_000, 65_536, 524_288])
     func whole(_ isAhead: Bool, _ size: Int) throws {
         let loop = try EventLoop()
         let worker = Worker(loop: loop).access(for: .process)

@@ -3,7 +3,7 @@ import Testing
 @testable import CarpoolHTTP
 
 struct HeadReaderTests {
-    /// Reads lines and gives the heads that came out of them.
+    /// Reads lines and returns the heads that they contain.
     func heads(_ lines: [String], _ reader: inout HeadReader) -> [ResponseHead] {
         lines.compactMap { line in
             let event = Array(line.utf8).withUnsafeBytes { reader.read($0) }

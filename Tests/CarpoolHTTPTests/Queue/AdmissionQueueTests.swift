@@ -212,7 +212,7 @@ struct AdmissionQueueTests {
             #expect(connections <= 7)
             #expect(origins.reduce(0) { $0 + queue.waiting(in: $1) } == waiting.count)
         }
-        // Nothing is forgotten: when all ends, everybody has had a turn.
+        // Nothing is forgotten: at the end every ticket has had a turn.
         while let (element, origin) = active.first {
             queue.finish(in: origin)
             active[element] = nil

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A shell command that lives as long as this process at most: it is told to end by the end of its standard input, also if we crash.
+/// A shell command that lives as long as this process at most: it ends at the end of its standard input, also if we crash.
 final class ChildProcess: Sendable {
     private let input: Int32
     private let pid: pid_t
@@ -32,7 +32,7 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, toChild[0], 0)
         posix_spawn_file_actions_adddup2(&actions, fromChild[1], 1)
-        // The threads that run tests block signals; a child must hear them.
+        // The threads that run tests block signals; a child must receive them.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         var none = sigset_t()

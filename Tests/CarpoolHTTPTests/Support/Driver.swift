@@ -29,7 +29,7 @@ struct Ask: Sendable {
     enum Disposition: Sendable {
         case accept
         case pauseOnce
-        /// Three times, in which the peer has time to go on, at the piece with which so many bytes have come.
+        /// Three times, so that the peer has time to continue, at the piece that reaches this many bytes.
         case pauseAt(Int)
         case pauseForEver
         case stop
@@ -174,7 +174,7 @@ actor Driver {
     }
 }
 
-/// Writes down what one transfer tells.
+/// Records the events of one transfer.
 final class Recorder: TransferDelegate {
     private let ask: Ask
     private let meter: TurnMeter
@@ -266,7 +266,7 @@ final class TurnMeter {
     }
 }
 
-/// Goes on when the loop's turn ends.
+/// Resumes when the loop's turn ends.
 private final class TurnEnd: TurnObserver {
     private let continuation: CheckedContinuation<Void, Never>
     init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }

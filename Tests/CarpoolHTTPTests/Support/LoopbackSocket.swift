@@ -25,7 +25,7 @@ enum LoopbackSocket {
         return (fd, port)
     }
 
-    /// A port on which nobody listens.
+    /// A port without a listener.
     static func freePort() throws -> UInt16 {
         let (fd, port) = try listen()
         close(fd)
@@ -99,7 +99,7 @@ final class ScriptedOrigin: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)" }
 
-    /// Stops listening; connections go on as they are.
+    /// Stops listening; connections stay open.
     func end() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     private func accept() {

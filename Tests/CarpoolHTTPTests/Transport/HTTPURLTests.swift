@@ -85,7 +85,7 @@ struct HTTPURLTests {
         }
     }
 
-    @Test("F5: what a URL must not hold is percent-encoded once, whatever part it stands in")
+    @Test("F5: characters that a URL must not hold are percent-encoded once, in every part")
     func f5PercentEncoding() throws {
         let cases = [
             ("http://h/[1]?a={b}#<c>", "http://h/%5B1%5D?a=%7Bb%7D#%3Cc%3E"), ("http://h?a b", "http://h?a%20b"),

@@ -125,7 +125,7 @@ import Testing
         json.forEachElement { collectReferences($0, into: &found) }
     }
 
-    /// Writes the document for `docs/generate` where this variable says.
+    /// Writes the document for `docs/generate` to the path in this variable.
     @Test func writesTheDocument() throws {
         guard let path = ProcessInfo.processInfo.environment["CARPOOL_OPENRPC_FILE"] else { return }
         var writer = JSONWriter()

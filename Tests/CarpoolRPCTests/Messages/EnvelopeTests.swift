@@ -78,7 +78,7 @@ struct EnvelopeTests {
         #expect(refusal?.error["detail"]?.contains("the name of a member should be here") == true)
     }
 
-    @Test("F3: U+0000 in a name is told to the caller by the call's id")
+    @Test("F3: U+0000 in a name is accepted, so that the error has the call's id")
     func f3_nullInAName() {
         let request = request(#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a\u0000":1}}"#)
         #expect(request?.params?["a\0"]?.int == 1 && request?.id != nil)

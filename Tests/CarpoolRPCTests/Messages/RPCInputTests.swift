@@ -42,7 +42,7 @@ import Testing
         #expect(writer.bytes.count < 2_000)
     }
 
-    /// Messages with bytes changed, removed and repeated: whatever comes is a message or an error, and ids are JSON.
+    /// Messages with bytes changed, removed and repeated: every input is a message or an error, and ids are JSON.
     @Test func damagedMessagesNeverCrash() throws {
         var generator = SeededGenerator(seed: 29)
         let whole = Array(
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("B4: a message of a batch is read when it is asked for, and an array is none")
+    @Test("B4: a message of a batch is parsed on access, and an array is not a message")
     func lazily() throws {
         let text = #"[{"jsonrpc":"2.0","id":1,"method":"a"},[1],2,{"jsonrpc":"2.0","id":2,"method":"b"}]"#
         guard case .batch(let messages) = RPCInput.parse(Array(text.utf8)) else {

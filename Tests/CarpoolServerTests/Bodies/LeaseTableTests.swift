@@ -5,7 +5,7 @@ struct LeaseTableTests {
     private let a = ClientIdentity(uid: 1, name: "a")
     private let b = ClientIdentity(uid: 1, name: "b")
 
-    @Test("A body goes with its client, or with the connection that asked for it under another name")
+    @Test("A body is leased to its client, or to the connection that requested it under another name")
     func owners() {
         var table = LeaseTable()
         table.add("r1", of: a, connection: 1)

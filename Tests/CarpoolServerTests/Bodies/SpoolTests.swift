@@ -54,7 +54,7 @@ struct SpoolTests {
     }
 
     @Test(
-        "Reading gives fewer bytes at the end, and none behind it",
+        "Reading returns fewer bytes at the end, and none behind it",
         arguments: [(0, 2, "he"), (3, 100, "lo"), (5, 1, ""), (99, 1, ""), (Int.max, 32_768, ""), (-1, 1, "")])
     func reading(_ offset: Int, _ count: Int, _ expected: String) throws {
         let stage = try Stage()
@@ -64,7 +64,7 @@ struct SpoolTests {
         #expect(String(decoding: try kept.read(at: offset, count: count), as: UTF8.self) == expected)
     }
 
-    @Test("All of a body, whole or not; a file that is gone, was cut, or was released fails")
+    @Test("All of a body, complete or not; a file that was deleted, truncated or released fails")
     func contents() throws {
         let stage = try Stage()
         let body = try Self.body(stage, FakeClient(), "hello")
@@ -158,7 +158,7 @@ struct SpoolTests {
         #expect(error.description.contains("/proc/none/spool"))
     }
 
-    @Test("A disk that is full fails the request, and its body is gone at once")
+    @Test("A disk that is full fails the request, and its body is deleted at once")
     func fullDisk() throws {
         let stage = try Stage { $0.limits.spoolBytes = 100_000 }
         let client = FakeClient()

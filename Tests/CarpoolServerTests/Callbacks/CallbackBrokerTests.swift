@@ -15,7 +15,7 @@ struct CallbackBrokerTests {
 
     init() throws { scene = try CallbackStage() }
 
-    /// What a validator was told.
+    /// The results that a validator received.
     private final class Verdict {
         var errors: [SessionError?] = []
         var reason: String? { (errors.last ?? nil)?.text("reason") }
@@ -35,7 +35,7 @@ struct CallbackBrokerTests {
             #"{"jsonrpc":"2.0","id":"h","method":"client.hello","params":{"callbacks":\#(names)}}"# + "\n")
     }
 
-    @Test("The caller is asked, and its answer counts once")
+    @Test("The caller gets the callback, and its answer counts once")
     func asks() throws {
         let verdict = try validate(#","deadline_ms":2500"#)
         let question = try scene.question()
@@ -58,7 +58,7 @@ struct CallbackBrokerTests {
         #expect(try peer.answers().isEmpty, "an answer is not answered")
     }
 
-    @Test("Answers of others, and to questions that nobody has asked, are ignored and counted")
+    @Test("Answers of other clients, and answers to unknown callbacks, are ignored and counted")
     func strangers() throws {
         let verdict = try validate()
         let stranger = try Peer(stage)
@@ -131,7 +131,7 @@ struct CallbackBrokerTests {
     }
 
     @Test(
-        "What is no answer to the question fails it, and the failure says what is wrong",
+        "An answer that does not fit the callback fails it, and the failure names the mistake",
         arguments: [
             ("{}", "result.valid"), (#"{"valid":1}"#, "result.valid"), ("null", "result"), ("[true]", "result"),
             (#"{"valid":true,"massage":"x"}"#, "did you mean message"),
@@ -169,7 +169,7 @@ struct CallbackBrokerTests {
         #expect(verdict.errors.count == 1 && verdict.errors[0] == nil)
     }
 
-    @Test("A session's callback is answered by the newest client that has declared it, and by nobody else")
+    @Test("A session's callback is answered only by the newest client that has declared it")
     func session() throws {
         #expect(try validate(ofSession: true).reason == "no_responder", "its maker has not declared it")
         let (old, new, foreign) = (try Peer(stage), try Peer(stage), try Peer(stage, uid: 7))
@@ -182,7 +182,7 @@ struct CallbackBrokerTests {
         hello(new, "[]")
         _ = try validate(ofSession: true)
         #expect(try scene.questions(old).count == 1)
-        #expect(try scene.questions(foreign).isEmpty, "another user's keys are nobody's business")
+        #expect(try scene.questions(foreign).isEmpty, "another user's callbacks are not sent to this client")
     }
 
     @Test("A client that has shut down its side cannot answer")
@@ -208,7 +208,7 @@ struct CallbackBrokerTests {
         #expect(verdict.errors.count == 1 && verdict.errors[0] == nil)
     }
 
-    @Test("A client that does not read is not asked")
+    @Test("A client that does not read gets no callback")
     func unread() throws {
         let scene = try CallbackStage { $0.limits.unreadBytes = 65_536 }
         let ask = #"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"# + "\n"
@@ -232,7 +232,7 @@ struct CallbackBrokerTests {
         #expect(scene.broker.count == 2)
     }
 
-    @Test("When the request ends, nobody wants to know any more")
+    @Test("When the request ends, the answer is ignored")
     func dropped() throws {
         let verdict = try validate()
         scene.request.cancel()
@@ -244,7 +244,7 @@ struct CallbackBrokerTests {
         #expect(broker.statistics.ignored == 1)
     }
 
-    @Test("What was asked holds neither the connection nor the request")
+    @Test("An open callback holds neither the connection nor the request")
     func noLeak() throws {
         weak var connection: Connection?
         weak var request: Request?
@@ -268,9 +268,9 @@ struct CallbackBrokerTests {
         #expect(!isLeft.request)
     }
 
-    // MARK: What is told
+    // MARK: What is reported
 
-    @Test("client.list tells the names, daemon.stats the counts, and an empty name is refused")
+    @Test("client.list reports the names, daemon.stats the counts, and an empty name is refused")
     func told() throws {
         hello(peer, #"["b","a","a"]"#)
         let client = FakeClient(50)

@@ -6,7 +6,7 @@ import CarpoolRPC
 import CarpoolSystem
 import Testing
 
-/// A server, a client that is asked, and the request that it is asked about.
+/// A server, a client that gets callbacks, and the request that they are about.
 final class CallbackStage {
     let request: Request
     let peer: Peer

@@ -25,7 +25,7 @@ final class CallbackTableTests {
 
     private func answer(_ question: Int, from connection: Int) -> Bool { table.answer(question, from: connection) }
 
-    @Test("The connection that made the call is asked, whether or not it has declared the name")
+    @Test("The connection that made the call gets the callback, whether or not it has declared the name")
     func origin() {
         table.declare(["sign"], by: 2, uid: 1_000)
         let (question, action) = ask(origin: 1)
@@ -33,7 +33,7 @@ final class CallbackTableTests {
         #expect(table.count(of: 1) == 1)
     }
 
-    @Test("Without it, the newest connection that has declared the name is asked, however often others repeat theirs")
+    @Test("Without it, the newest connection that has declared the name gets it, however often others repeat theirs")
     func newest() {
         for connection in [3, 1, 2, 1] { table.declare(["sign", "sign"], by: connection, uid: 1_000) }
         table.declare(["other"], by: 4, uid: 1_000)
@@ -48,7 +48,7 @@ final class CallbackTableTests {
         #expect(table.count == 0)
     }
 
-    @Test("Another user's connections are never asked")
+    @Test("Another user's connections never get the callback")
     func otherUsers() {
         table.declare(["sign"], by: 1, uid: 0)
         table.declare(["sign"], by: 2, uid: 7)
@@ -67,7 +67,7 @@ final class CallbackTableTests {
         #expect(table.names(of: 1) == [])
     }
 
-    @Test("Only the connection that was asked answers, once")
+    @Test("Only the connection that got the callback answers, once")
     func answers() {
         let (question, _) = ask(origin: 1)
         #expect(!answer(question, from: 2))
@@ -85,7 +85,7 @@ final class CallbackTableTests {
         let (first, _) = ask(origin: 1)
         let (other, _) = ask(origin: 1, "else")
         #expect(lose(1) == [.send(first, to: 3), .fail(other, .disconnected)])
-        #expect(!answer(first, from: 1), "it is not asked any more")
+        #expect(!answer(first, from: 1), "it gets no callbacks any more")
         #expect(lose(3) == [.fail(first, .disconnected)])
         #expect(table.count == 0)
     }
@@ -117,7 +117,7 @@ final class CallbackTableTests {
         #expect(ask(origin: 2, perClient: 1).action == .send(7, to: 2))
     }
 
-    /// Every question that was asked, and how often it has ended.
+    /// Every callback that was sent, and how often it has ended.
     private struct Ledger {
         var ends: [Int: Int] = [:]
         var open: Set<Int> { Set(ends.filter { $0.value == 0 }.keys) }
@@ -127,7 +127,7 @@ final class CallbackTableTests {
         }
     }
 
-    @Test("Whatever happens in whatever order, each question ends exactly once", arguments: 0..<40)
+    @Test("With any events in any order, each callback ends exactly once", arguments: 0..<40)
     func interleavings(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         var ledger = Ledger()

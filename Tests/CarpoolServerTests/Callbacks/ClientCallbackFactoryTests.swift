@@ -47,7 +47,7 @@ struct ClientCallbackFactoryTests {
         #expect(told["body"]?["size_bytes"]?.int == 4)
     }
 
-    @Test("A body that is no text is base64, and one that does not fit the line is told by its size")
+    @Test("A body that is no text is base64; of one that does not fit the line only the size is sent")
     func bodies() throws {
         for (bytes, base64) in [([0xFF, 0x00] as [UInt8], "/wA="), ([UInt8](repeating: 0xFF, count: 40_000), nil)] {
             var request = try CallbackStage.transportRequest()
@@ -60,7 +60,7 @@ struct ClientCallbackFactoryTests {
         }
     }
 
-    @Test("However long fields and URL are, the question fits the client's line, and says that it is shortened")
+    @Test("With fields and a URL of any length the callback fits the client's line, and is marked as shortened")
     func longQuestions() throws {
         let fields = (0..<100).map { ("X-\($0)", String(repeating: "\"", count: 2_000)) }
         var request = try CallbackStage.transportRequest(fields)
@@ -105,7 +105,7 @@ struct ClientCallbackFactoryTests {
     }
 
     @Test(
-        "What no request can have is rubbish, and says where",
+        "Values that no request can have are an invalid answer, and the error names the member",
         arguments: [
             (#"{"method":"CONNECT"}"#, "result.method"), (#"{"url":"/x"}"#, "result.url"),
             (#"{"set_headers":{"A":"b\r\nC: d"}}"#, "result.set_headers"),
@@ -120,7 +120,7 @@ struct ClientCallbackFactoryTests {
         #expect(error.message.contains(words))
     }
 
-    @Test("A client that refuses fails the request in its own words, whatever on_failure says")
+    @Test("A client that refuses fails the request with its own message, with every on_failure")
     func refuses() throws {
         let error = try adapt(nil, #"{"fail":{"message":"no key"}}"#, #","on_failure":"skip""#)?.failure
         #expect(error?.name == "client_refused" && error?.message == "no key" && error?.text("callback") == "sign")
@@ -133,7 +133,7 @@ struct ClientCallbackFactoryTests {
         #expect(result?.failure?.text("reason") == (goesOn ? nil : "disconnected"))
     }
 
-    @Test("A client that handles one question is not asked the other")
+    @Test("A client that handles one kind of callback does not get the other")
     func handles() throws {
         var adapted = false
         try interceptor(#","handles":["retry"]"#).adapt(CallbackStage.transportRequest(), for: scene.request) {
@@ -246,7 +246,7 @@ struct ClientCallbackFactoryTests {
         #expect(body["file"]?.string == scene.stage.folder("spool/\(scene.request.id)"))
     }
 
-    @Test("RS-10: the client's value is the request's, whatever JSON it is")
+    @Test("RS-10: the client's value is the request's, with any JSON")
     func serializes() throws {
         var results: [Result<SerializedValue, SessionError>] = []
         let serializer = try parts.serializer(CallbackStage.callback(), path: "s")
@@ -273,7 +273,7 @@ struct ClientCallbackFactoryTests {
         guard case .none? = results[4].value else { return #expect(Bool(false), "a value") }
     }
 
-    @Test("RS-09: the bytes of a body are those that the client gives")
+    @Test("RS-09: the bytes of a body are those that the client answers")
     func preprocesses() throws {
         var results: [Result<[UInt8], SessionError>] = []
         let answers = [#"{"text":"é"}"#, #"{"base64":"/w=="}"#, #"{"base64":"?"}"#, #"{"fail":{"message":"m"}}"#]
@@ -295,7 +295,7 @@ struct ClientCallbackFactoryTests {
 
     // MARK: Credentials
 
-    @Test("AI-01: a client gets a new credential; the refresh token stays unless it gives another")
+    @Test("AI-01: a client obtains a new credential; the refresh token stays unless the answer has another")
     func refreshes() throws {
         var results: [Result<OAuth2Credential, SessionError>] = []
         let session = scene.request.session

@@ -23,7 +23,7 @@ struct ConnectionTests {
     }
     private static let ping = #"{"jsonrpc":"2.0","id":"p","method":"daemon.ping"}"#
 
-    @Test("Nothing is said before it is asked for; calls are answered by id")
+    @Test("Nothing is sent before a call; calls are answered by id")
     func calls() throws {
         let peer = try connect()
         #expect(peer.read().isEmpty)
@@ -46,7 +46,7 @@ struct ConnectionTests {
         if !isBatch { #expect(try peer.answers().map { $0["error"]?["data"]?["name"]?.string } == ["duplicate_id"]) }
         #expect(peer.connection.callsUnderWay == 1, "the first one is still there")
         peer.shutdownWriting()
-        #expect(!peer.connection.isClosed, "a client that has said all waits for its answers")
+        #expect(!peer.connection.isClosed, "a client that has half-closed waits for its answers")
         try stage.finish(try #require(server.requests.registry.underWay.first))
         var answers = try peer.answers()
         if isBatch { answers = (0..<answers[0].count).compactMap { answers[0][index: $0] } }
@@ -82,7 +82,7 @@ struct ConnectionTests {
         #expect(entries.map { $0.request.state } == [.cancelled, .resumed, .resumed, .cancelled])
         #expect(entries.map { server.requests.registry[$0.request.id] != nil } == [false, true, true, true])
         for entry in entries[1...2] { try stage.finish(entry) }
-        #expect(server.requests.registry.count == 3, "nobody has been answered, so these can be asked for")
+        #expect(server.requests.registry.count == 3, "no call was answered, so these can be fetched")
         #expect(server.requests.registry.expired(at: .max, server.limits).count == 3, "and go some day")
         #expect(server.connections.isEmpty)
     }
@@ -95,7 +95,7 @@ struct ConnectionTests {
         #expect(server.requests.registry.count == 1)
     }
 
-    @Test("A connection that is gone is held by nothing")
+    @Test("A closed connection is held by nothing")
     func noLeak() throws {
         weak var connection: Connection?
         do {
@@ -187,7 +187,7 @@ struct ConnectionTests {
         #expect(most < 1_000_000)
     }
 
-    @Test("Events that are not read are dropped, answers are not, and the client is told")
+    @Test("Events that are not read are dropped, answers are not, and the client gets a lagged event")
     func lag() throws {
         let stage = try Stage { $0.limits.unreadEventBytes = 65_536 }
         let peer = try Peer(stage)

@@ -30,7 +30,7 @@ struct OutputQueueTests {
         }
     }
 
-    @Test("Messages arrive whole and in order, whatever their size and however often the socket is full")
+    @Test("Messages of any size arrive complete and in order, however often the socket is full")
     func order() {
         let pair = Pair()
         var queue = OutputQueue()
@@ -70,7 +70,7 @@ struct OutputQueueTests {
         #expect(pair.read() == [1, 1, 2, 2, 2, 2, 2, 2])
     }
 
-    @Test("A socket that is full is no error; one whose other end is gone is")
+    @Test("A full socket is no error; one whose other end is closed is")
     func results() {
         let pair = Pair()
         var queue = OutputQueue()

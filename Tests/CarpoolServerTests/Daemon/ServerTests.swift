@@ -8,7 +8,7 @@ import Testing
 struct ServerTests {
     // MARK: Reading the configuration again
 
-    @Test("What can change does, what cannot stays in force and is told each time, and a refused file changes nothing")
+    @Test("A reload changes what it can, reports what needs a restart each time, and a refused file changes nothing")
     func reload() throws {
         let stage = try Stage()
         let (server, client) = (stage.server, FakeClient())
@@ -64,7 +64,7 @@ struct ServerTests {
         var isStopped = false
         server.onStopped = { isStopped = true }
         stage.run { isStopped }
-        #expect(stage.folder.names(in: "") == [], "the spool is gone")
+        #expect(stage.folder.names(in: "") == [], "the spool is deleted")
     }
 
     @Test("A second wish cancels all that is under way, also of sessions that were invalidated since")
@@ -101,7 +101,7 @@ struct ServerTests {
         case nothing, request, unreadResult, body, connection
     }
 
-    @Test("A daemon on demand ends when nobody needs it, and not before", arguments: Need.allCases)
+    @Test("A daemon on demand ends when it is idle, and not before", arguments: Need.allCases)
     func idleExit(_ need: Need) throws {
         let stage = try Stage(
             { $0.idleExitMilliseconds = 1 },

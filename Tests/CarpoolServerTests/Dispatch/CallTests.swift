@@ -21,7 +21,7 @@ struct CallTests {
         #expect(client.answers.count == 1)
     }
 
-    @Test("Cancelling lets go of what it waits for, and says so; abandoning says nothing", arguments: [true, false])
+    @Test("Cancelling ends its wait and sends an error; abandoning sends nothing", arguments: [true, false])
     func ends(_ isCancelled: Bool) throws {
         let client = FakeClient()
         let call = Self.call(client, id: try .number(1))

@@ -14,7 +14,7 @@ struct DispatcherTests {
         #expect(server.dispatcher.names == Set(methods.flatMap { [$0.name] + $0.aliases }))
     }
 
-    @Test("The specification's own methods are there only where they are asked for", arguments: [true, false])
+    @Test("The specification's own methods exist only where they are enabled", arguments: [true, false])
     func specification(_ isServed: Bool) throws {
         let stage = try Stage({ _ in }, { $0.servesSpecificationExamples = isServed })
         let client = FakeClient()

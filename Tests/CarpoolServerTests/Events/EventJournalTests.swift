@@ -98,7 +98,7 @@ struct EventJournalTests {
         #expect(texts(journal, after: 0, for: other) == ["(hidden)", "plain"])
     }
 
-    @Test("It never holds more than its bound, and says beforehand what will go", arguments: [1, 100, 9_000, 70_000])
+    @Test("It never exceeds its bound, and reports beforehand what it drops", arguments: [1, 100, 9_000, 70_000])
     func bound(_ size: Int) {
         let limit = 65_536
         var journal = EventJournal(after: 0, limitBytes: limit)
@@ -116,7 +116,7 @@ struct EventJournalTests {
         #expect(!journal.containsAll(after: 0, for: .user(1)))
     }
 
-    @Test("Every place is found, whatever segment it lies in")
+    @Test("Every position is found, in every segment")
     func places() {
         var journal = EventJournal(after: 100, limitBytes: 65_536)
         for number in 101...2_000 { append("\(number)", to: &journal) }
@@ -176,7 +176,7 @@ struct EventQueueTests {
         #expect(!queue.hasMore)
     }
 
-    @Test("What is too much is dropped whole, counted until it is told, and what comes then is complete again")
+    @Test("At an overflow all that waits is dropped and counted until it is reported; what follows is complete again")
     func overflow() {
         var queue = EventQueue(position: 0, last: 0)
         expect(queue.add(1, bytes: 60, limitBytes: 100), .waits)
@@ -204,7 +204,7 @@ struct EventQueueTests {
 }
 
 struct EventCursorTests {
-    @Test("Only what some daemon gives is a cursor", arguments: ["k3f9.10450", "0.0", "zzzzzz.1"])
+    @Test("Only the form that daemons issue is a cursor", arguments: ["k3f9.10450", "0.0", "zzzzzz.1"])
     func valid(_ text: String) { #expect(EventCursor(text)?.text == text) }
 
     @Test(

@@ -31,7 +31,7 @@ struct EventListenerTests {
         #expect(!listener.isBehind && !listener.hasUnread)
     }
 
-    @Test("A subscription hears nothing of what happened before it came, whenever that is judged")
+    @Test("A subscription gets no event from before it was made, even if that is filtered later")
     func newcomer() throws {
         let publisher = stage.server.publisher
         try subscribe(client, "pool.*")
@@ -58,7 +58,7 @@ struct EventListenerTests {
         #expect(publisher.subscriptionCount == 1 && client.resources.subscriptions.count == 1)
     }
 
-    @Test("A listener goes with its last subscription, and hears what the rest of them want until then")
+    @Test("A listener ends with its last subscription, and gets the events of the others until then")
     func leaving() throws {
         let publisher = stage.server.publisher
         for types in ["pool.*", "request.*", "session.*"] { try subscribe(client, types) }

@@ -30,7 +30,7 @@ struct EventLossTests {
         return try client.told().compactMap { $0["type"]?.string }
     }
 
-    @Test("B6: a subscription whose events are all there has lost nothing, whatever else is forgotten")
+    @Test("B6: a subscription whose events are all kept has lost nothing, even if others were dropped")
     func nothingLost() throws {
         try subscribe("pool.*")
         stage.server.publisher.publish(.poolConnectionOpened)
@@ -59,7 +59,7 @@ struct EventLossTests {
         #expect(result["cursor"]?.string == cursor)
     }
 
-    @Test("A call whose time is over has missed nothing, whatever else went")
+    @Test("A call that has timed out has missed nothing, even if other events were dropped")
     func timeout() throws {
         let id = try stage.send(client, "events.next", #"{"types":["pool.*"],"scope":"all","timeout_ms":1000}"#)
         try pushOut()

@@ -13,11 +13,11 @@ struct EventPublisherTests {
 
     private func types(_ client: FakeClient) throws -> [String] { try client.told().compactMap { $0["type"]?.string } }
 
-    @Test("Nothing is built before somebody listens, nor a while after the last one has gone")
+    @Test("Nothing is built before the first subscription, nor a while after the last one has ended")
     func nothingForNobody() throws {
         let publisher = stage.server.publisher
         _ = try stage.submit(client)
-        publisher.publish(.requestDidFinish) { _ in Issue.record("built for nobody") }
+        publisher.publish(.requestDidFinish) { _ in Issue.record("built without a subscription") }
         #expect(publisher.built == 0)
         #expect(publisher.cursor == "\(stage.server.epoch).0")
         let name = try #require(
@@ -30,11 +30,11 @@ struct EventPublisherTests {
         publisher.publish(.poolConnectionOpened)
         #expect(publisher.built == 3)
         publisher.stopRecording()
-        publisher.publish(.requestDidFinish) { _ in Issue.record("built for nobody") }
+        publisher.publish(.requestDidFinish) { _ in Issue.record("built without a subscription") }
         #expect(publisher.journal.size == 0)
     }
 
-    @Test("An event is encoded once, whoever wants it, and carries each one's subscription")
+    @Test("An event is encoded once for all subscriptions, and carries the id of each")
     func once() throws {
         let others = (2...4).map { FakeClient($0, name: "n\($0)") }
         for other in others {
@@ -54,7 +54,7 @@ struct EventPublisherTests {
         }
     }
 
-    @Test("Events of a request that was dismissed still have their owner, and nobody else hears them")
+    @Test("Events of a request that was dismissed still have their owner, and no other client gets them")
     func dismissed() throws {
         let other = FakeClient(2, name: "other")
         for client in [client, other] { _ = try stage.call(client, "events.subscribe", #"{"types":["request.*"]}"#) }
@@ -65,7 +65,7 @@ struct EventPublisherTests {
         #expect(try types(other).isEmpty)
     }
 
-    @Test("An unsubscribed client hears nothing more")
+    @Test("An unsubscribed client gets no more events")
     func unsubscribed() throws {
         let name = try #require(try stage.call(client, "events.subscribe", #"{"types":["request.*"]}"#)["sub"]?.string)
         _ = try stage.call(client, "events.unsubscribe", #"{"sub":"\#(name)"}"#)
@@ -75,7 +75,7 @@ struct EventPublisherTests {
         #expect(try stage.call(client, "events.unsubscribe", #"{"sub":"\#(name)"}"#)["changed"]?.bool == false)
     }
 
-    @Test("An event fits its line, whatever URL and head an origin or a client makes")
+    @Test("An event fits its line with any URL and head of an origin or a client")
     func lines() throws {
         _ = try stage.call(client, "events.subscribe", #"{"types":["request.*","task.*"]}"#)
         let long = String(repeating: "é\\\"", count: 16_000)
@@ -94,7 +94,7 @@ struct EventPublisherTests {
         }
     }
 
-    @Test("The end of a request tells how it ended")
+    @Test("The last event of a request reports how it ended")
     func finish() throws {
         _ = try stage.call(client, "events.subscribe", #"{"types":["request.did_finish"]}"#)
         try stage.finish(try stage.submit(client), body: [1, 2, 3])

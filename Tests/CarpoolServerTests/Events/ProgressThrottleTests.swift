@@ -11,10 +11,10 @@ struct ProgressThrottleTests {
         MonotonicTime(nanoseconds: 0).advanced(milliseconds: milliseconds)
     }
 
-    /// Compares what a step gives; it changes the value, and so cannot be taken inside of the macro.
+    /// Compares the result of a step; a mutating call cannot be an argument of the macro.
     private func expect<Value: Equatable>(_ given: Value, _ expected: Value) { #expect(given == expected) }
 
-    @Test("Of the steps that come too early the newest is told when its time has come")
+    @Test("Of the steps that come too early the newest is sent at the end of the interval")
     func newest() {
         var thinner = ProgressThrottle(intervalMilliseconds: 100)
         expect(thinner.admits(1, .requestProgress, of: first, at: at(0)), true)
@@ -27,7 +27,7 @@ struct ProgressThrottleTests {
         #expect(thinner.next == nil)
         expect(thinner.admits(4, .requestProgress, of: first, at: at(150)), false)
         expect(thinner.admits(5, .requestProgress, of: first, at: at(200)), true)
-        #expect(thinner.next == nil, "a newer one was told")
+        #expect(thinner.next == nil, "a newer one was sent")
     }
 
     @Test("Requests and types do not hold each other up")
@@ -48,6 +48,6 @@ struct ProgressThrottleTests {
         _ = thinner.admits(2, .requestProgress, of: first, at: at(1))
         expect(thinner.finish(first, types: [.requestProgress, .requestUploadProgress]), [2])
         expect(thinner.finish(first, types: [.requestProgress, .requestUploadProgress]), [])
-        expect(thinner.admits(3, .requestProgress, of: first, at: at(2)), true)  // the next attempt begins anew
+        expect(thinner.admits(3, .requestProgress, of: first, at: at(2)), true)  // the next attempt
     }
 }

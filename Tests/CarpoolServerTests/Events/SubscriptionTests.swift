@@ -30,7 +30,7 @@ struct EventFilterTests {
 
     private static let me = ClientIdentity(uid: 1, name: "me")
 
-    @Test("A2: scopes; what belongs to no user is for everybody, what belongs to another user is for administrators")
+    @Test("A2: scopes; events of no user are for all clients, events of another user are for administrators")
     func scopes() {
         let (me, other) = (EventFilterTests.me, ClientIdentity(uid: 2, name: "x"))
         let cases: [(EventFilter.Scope, String?, ClientIdentity?, Bool)] = [

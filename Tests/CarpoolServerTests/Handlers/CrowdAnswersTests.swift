@@ -15,7 +15,7 @@ struct CrowdAnswersTests {
 
     private func params(_ entry: RequestEntry) -> String { #"{"request":"\#(entry.request.id)"}"# }
 
-    @Test("A call whose time is over while a crowd is answered gets what it asked for")
+    @Test("A call whose timeout passes while a crowd is answered gets its record")
     func lateTimer() throws {
         let entry = try stage.submit(client)
         for _ in 0..<200 { try stage.send(client, "request.wait", params(entry)) }

@@ -41,7 +41,7 @@ struct RequestHandlersTests {
         #expect(server.requests.registry.active == 0)
     }
 
-    @Test("Cancelling the call leaves the request alone, and its record is kept for whoever asks")
+    @Test("Cancelling the call does not cancel the request, and its record is kept")
     func cancelTheCall() throws {
         let call = try stage.send(client, "request.perform", hanging)
         let entry = try onlyRequest()
@@ -63,7 +63,7 @@ struct RequestHandlersTests {
         #expect(server.requests.registry.count == 0)
     }
 
-    @Test("Dismissed by somebody else, it still answers, and leaves nothing behind")
+    @Test("Dismissed by another client, it still answers, and leaves nothing behind")
     func performDismissed() throws {
         let call = try stage.send(client, "request.perform", #"{"url":"http://127.0.0.1:1/","response_body":"file"}"#)
         let entry = try onlyRequest()
@@ -113,7 +113,7 @@ struct RequestHandlersTests {
         #expect(entry.isRead)
     }
 
-    @Test("wait answers when its time is over, and the request goes on")
+    @Test("wait answers at its timeout, and the request continues")
     func waitInVain() throws {
         let origin = SilentOrigin()
         let entry = try stage.submit(client, url: origin.url)
@@ -137,7 +137,7 @@ struct RequestHandlersTests {
 
     // MARK: list
 
-    @Test("Pages are in order, as long as asked for, and end with null")
+    @Test("Pages are in order, of the requested length, and end with null")
     func pages() throws {
         let names = try (0..<7).map { _ in try stage.submit(client).request.id }
         #expect(
@@ -188,7 +188,7 @@ struct RequestHandlersTests {
         #expect(entry["url"]?.string?.utf8.count ?? 0 <= 2_048)
     }
 
-    @Test("Whose requests are listed and told")
+    @Test("Whose requests are listed and reported")
     func ownership() throws {
         let entry = try stage.submit(client)
         let params = #"{"request":"\#(entry.request.id)"}"#
@@ -211,7 +211,7 @@ struct RequestHandlersTests {
 
     // MARK: cancel and dismiss
 
-    @Test("Cancelling is told once, and again it changes nothing")
+    @Test("Cancelling sends one event, and a second time changes nothing")
     func cancel() throws {
         let entry = try stage.submit(client)
         let params = #"{"request":"\#(entry.request.id)"}"#

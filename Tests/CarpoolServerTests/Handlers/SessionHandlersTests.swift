@@ -31,7 +31,7 @@ struct SessionHandlersTests {
         if !isName { #expect(answer["error"]?["data"]?["path"]?.string == "params.name") }
     }
 
-    @Test("An invalidated session is gone, its requests end as asked, and default stays", arguments: [true, false])
+    @Test("An invalidated session is removed, its requests end as requested; default stays", arguments: [true, false])
     func invalidate(_ isCancelled: Bool) throws {
         _ = try stage.call(client, "session.create", #"{"name":"api"}"#)
         let entry = try stage.submit(client, #","session":"api""#)

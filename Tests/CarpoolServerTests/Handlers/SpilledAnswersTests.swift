@@ -24,7 +24,7 @@ struct SpilledAnswersTests {
 
     private func params(_ entry: RequestEntry) -> String { #"{"request":"\#(entry.request.id)"}"# }
 
-    @Test("A call given up while its body spills leaves the record, unread, and the body goes with it")
+    @Test("A call cancelled while its body spills leaves the record unread, and the body is deleted with it")
     func givenUp() throws {
         let (call, entry) = try perform(client)
         work.hold()
@@ -40,7 +40,7 @@ struct SpilledAnswersTests {
         #expect(server.requests.pendingAnswers.delayed == 0)
     }
 
-    @Test("A wait given up while its body spills has read nothing")
+    @Test("A wait abandoned while its body spills has read nothing")
     func waitGivenUp() throws {
         let peer = try Peer(stage)
         let entry = try stage.submit(client)
@@ -86,7 +86,7 @@ struct SpilledAnswersTests {
         #expect(stage.folder.names(in: "spool").isEmpty)
     }
 
-    @Test("A body that no client asked for is no client's to remove")
+    @Test("A body that no client has read is not removed with a client")
     func withoutOwner() throws {
         let request = server.sessions.standard(of: 1_000).request(
             RequestParameters(url: "http://127.0.0.1:1/"), id: "r_x_1")

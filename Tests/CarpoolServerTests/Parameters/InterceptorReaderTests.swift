@@ -7,7 +7,7 @@ import CarpoolSystem
 import Testing
 
 struct InterceptorReaderTests {
-    /// Notes what it is asked for.
+    /// Records what it is called with.
     private final class Callbacks: CallbackFactory {
         final class Part: RequestInterceptor, CredentialRefresher {
             func refresh(

@@ -3,7 +3,7 @@ import CarpoolRPC
 @testable import CarpoolServer
 import CarpoolSession
 
-/// Notes which clients are to be asked, and where the caller said so.
+/// Records the callbacks that the parameters name, and their paths in the parameters.
 final class RecordingFactory: CallbackFactory {
     /// `kind name path` of each, in order.
     private(set) var asked: [String] = []

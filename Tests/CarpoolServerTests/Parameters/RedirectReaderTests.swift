@@ -6,7 +6,7 @@ import CarpoolJSON
 import Testing
 
 struct RedirectReaderTests {
-    /// Notes which clients are to be asked.
+    /// Records the callbacks that the parameters name.
     private final class Callbacks: CallbackFactory {
         final class Decider: RedirectDecider {
             func redirect(
@@ -101,7 +101,7 @@ struct RedirectReaderTests {
         #expect(handler.maximumHops == 2)
     }
 
-    @Test("RH-03: a client is asked")
+    @Test("RH-03: a client decides")
     func callback() throws {
         let handler = try read(#"{"callback":{"name":"where","on_failure":"follow"},"keep_method":true}"#)
         guard case .ask = handler.behaviour else {

@@ -199,7 +199,7 @@ struct RequestParametersDecoderTests {
         }
     }
 
-    @Test("Nobody reads files with the daemon's rights but its own user", arguments: [0, 1_001] as [UInt32])
+    @Test("Only the daemon's own user reads files with the daemon's rights", arguments: [0, 1_001] as [UInt32])
     func otherUsers(_ uid: UInt32) throws {
         let folder = TemporaryFolder()
         let path = folder.write("secret", "x")
@@ -209,7 +209,7 @@ struct RequestParametersDecoderTests {
         }
     }
 
-    @Test("b1, a7: a file of authorities is its content, wherever it was read and whatever its times are")
+    @Test("b1, a7: a file of authorities is identified by its content, not by its path or times")
     func authorities() throws {
         let folder = TemporaryFolder()
         let members = #""trust":{"ca_file":"\#(folder.write("ca.pem", Self.certificate))"}"#

@@ -40,7 +40,7 @@ struct SerializerReaderTests {
         }
     }
 
-    @Test("A list gives several values, in order, and one of one is a list too")
+    @Test("A list makes several values, in order, and a list of one makes a list too")
     func list() throws {
         let parts = RecordingFactory()
         let text = #"["json",{"as":"string","encoding":"auto"},{"callback":{"name":"mine"}},"json"]"#
@@ -51,7 +51,7 @@ struct SerializerReaderTests {
         #expect(try Self.read(#"["none"]"#).isList)
     }
 
-    @Test("RS-04: absent, the model's rule; auto and names of encodings are as they say")
+    @Test("RS-04: without an encoding the model's rule applies; auto and names of encodings set it")
     func encodings() throws {
         func text(_ serialize: String) throws -> String? {
             if case .string(let text) = try Self.value(serialize, of: "hé") { text } else { nil }

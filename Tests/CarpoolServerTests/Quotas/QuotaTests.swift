@@ -19,7 +19,7 @@ struct QuotaTests {
         return (most, nil)
     }
 
-    /// Asks for one; `inout` arguments inside of `#expect` are copies.
+    /// Takes one; `inout` arguments inside of `#expect` are copies.
     private static func ask(_ quota: inout Quota, _ client: ClientIdentity, _ bounds: Quota.Bounds) -> Quota.Holder? {
         quota.refusal(of: 1, for: client, bounds)?.holder
     }
@@ -66,7 +66,7 @@ struct QuotaTests {
         #expect(filled9.taken == 50, "alone it may have all")
     }
 
-    @Test("B6: whoever is refused for what others hold gets room before they take more")
+    @Test("B6: a client that is refused because of others gets room before they take more")
     func waiting() {
         var quota = Quota()
         let bounds = Self.bounds(1_000, 100, 1_000)
@@ -115,7 +115,7 @@ struct QuotaTests {
         #expect((quota.used, quota.used(by: client), quota.used(by: 1)) == (0, 0, 0))
     }
 
-    @Test("A ticket gives its share back when it goes")
+    @Test("A ticket releases its share when it is freed")
     func tickets() throws {
         let ledger = QuotaLedger()
         let client = Self.client(1, "a")

@@ -4,7 +4,7 @@ import CarpoolReachability
 import CarpoolSystem
 import Testing
 
-/// Watches of a network that the configuration makes up, so that it changes when a test says so.
+/// Watches of a network whose status the configuration overrides, so that a test can change it.
 struct ReachabilityWatchTests {
     private static func settings(_ status: ReachabilityStatus) -> ReachabilitySettings {
         var settings = ReachabilitySettings()
@@ -19,7 +19,7 @@ struct ReachabilityWatchTests {
 
     private func turn(_ status: ReachabilityStatus) {
         stage.server.reachability.reconfigure(Self.settings(status))
-        // Watches hear of it in slices.
+        // Watches are notified in slices.
         let loop = stage.server.loop
         loop.arm(Timer { loop.stop() }, afterMilliseconds: 1)
         loop.run()
@@ -43,7 +43,7 @@ struct ReachabilityWatchTests {
         #expect(try client.told().isEmpty)
         turn(.satisfied)
         #expect(try client.told().isEmpty)
-        #expect(stage.server.reachability.manager.reading.sequence == 3, "whoever asks sees that there was something")
+        #expect(stage.server.reachability.manager.reading.sequence == 3, "a reader can see that something changed")
     }
 
     @Test func whoeverDoesNotReadGetsTheNewestState() throws {
@@ -59,7 +59,7 @@ struct ReachabilityWatchTests {
         #expect(told.first?["data"]?["reachability"]?["seq"]?.int == 4)
         #expect(told.first?["data"]?["previous"]?["seq"]?.int == 1)
         for watch in client.resources.watches.values { watch.send() }
-        #expect(try client.told().count == 1, "nothing is told twice")
+        #expect(try client.told().count == 1, "nothing is sent twice")
     }
 
     @Test func aWatchThatHasEndedIsSilent() throws {

@@ -78,7 +78,7 @@ struct RecordWriterTests {
         #expect(hop["fetch_start"]?.string == "1970-01-01T00:00:01.002000Z")
     }
 
-    @Test("A failure tells its name, its remedy and what the library says")
+    @Test("A failure has its name, its remedy and the library's message")
     func failure() throws {
         let entry = try stage.submit(client)
         let error = TransportError(
@@ -126,7 +126,7 @@ struct RecordWriterTests {
         #expect(body["size_bytes"]?.int == 6)
     }
 
-    @Test("A body that was released is told to be gone")
+    @Test("A body that was released is reported as released")
     func gone() throws {
         let entry = try stage.submit(client, #","response_body":"file""#)
         try stage.finish(entry, body: [1, 2])
@@ -142,7 +142,7 @@ struct RecordWriterTests {
         case body, longField, shortFields, escapedFields, binaryFields, urls, hops, everything
     }
 
-    @Test("Whatever comes, the record fits the line and is JSON", arguments: Excess.allCases, [63_487, 8_192, 2_048])
+    @Test("The record of any response fits the line and is JSON", arguments: Excess.allCases, [63_487, 8_192, 2_048])
     func limits(_ excess: Excess, _ limit: Int) throws {
         let entry = try stage.submit(client)
         entry.request.attempts[0].hops = []
@@ -170,7 +170,7 @@ struct RecordWriterTests {
         #expect((record["response"]?["truncated"] != nil) == isCut)
     }
 
-    @Test("If the spool is full too, the body is told to be gone, and the line fits")
+    @Test("If the spool is full too, the body is reported as released, and the line fits")
     func fullSpool() throws {
         let stage = try Stage { $0.limits.spoolBytes = 10 }
         let entry = try stage.submit(client)

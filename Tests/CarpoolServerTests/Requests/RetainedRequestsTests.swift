@@ -103,7 +103,7 @@ struct RetainedRequestsTests {
         #expect(bytes >= 32_000)
     }
 
-    @Test("Requests are found and read in order whatever was taken out")
+    @Test("Requests are found and read in order, whichever were removed")
     func ordered() {
         var list = OrderedEntries<RequestEntry>()
         var expected: [Int] = []

@@ -6,7 +6,7 @@ import CarpoolSession
 import CarpoolSystem
 import Testing
 
-/// A connected client without a connection: it keeps what it is answered and told.
+/// A connected client without a connection: it keeps its answers and notifications.
 final class FakeClient: Client, EventSink, NotificationSink, StreamSink {
     let profile: ClientProfile
     var role: Role
@@ -74,7 +74,7 @@ final class FakeClient: Client, EventSink, NotificationSink, StreamSink {
     var takesEvents = true
     /// Whether something waits in the journal.
     private(set) var hasEvents = false
-    /// Who has the journal; the stage says so.
+    /// The owner of the journal; set by the stage.
     weak var publisher: EventPublisher?
 
     func eventsAreWaiting() { hasEvents = true }

@@ -32,7 +32,7 @@ final class Peer {
         connection.close()
     }
 
-    /// Sends text, and lets the connection handle it unless the test wants to say when.
+    /// Sends text, and lets the connection handle it unless `turn` is false.
     func write(_ text: String, turn: Bool = true) {
         var text = text
         text.withUTF8 { _ = send(fd, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A server that never says a word.
+/// A server that never sends a byte.
 final class SilentOrigin {
     private let socket: Int32
     let port: UInt16

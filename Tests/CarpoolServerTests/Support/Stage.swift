@@ -6,7 +6,7 @@ import CarpoolRPC
 import CarpoolSystem
 import Testing
 
-/// A server whose loop a test turns by hand: nothing happens between two lines of a test but what they say.
+/// A server whose loop a test runs by hand, so that nothing happens between two lines of a test.
 final class Stage {
     let folder = TemporaryFolder()
     let loop: EventLoop
@@ -42,10 +42,10 @@ final class Stage {
         endTurn()
     }
 
-    /// Lets the transport do what the turn has asked for: transfers that were cancelled end here.
+    /// Lets the transport carry out what the turn has requested: cancelled transfers end here.
     func endTurn() { server.transport.turnDidEnd() }
 
-    /// Runs the loop, once and for all, until something is so; it is looked at in each turn.
+    /// Runs the loop, for the last time, until a condition holds, which is checked in each turn.
     func run(until isDone: @escaping () -> Bool) {
         func look() {
             if isDone() { loop.stop() } else { loop.arm(Timer { look() }, afterMilliseconds: 0) }
@@ -54,7 +54,7 @@ final class Stage {
         loop.run()
     }
 
-    /// Calls a method as a client does. Gives the number of the call; its answer may come later.
+    /// Calls a method as a client does. Returns the number of the call; its answer may come later.
     @discardableResult func send(_ client: FakeClient, _ method: String, _ params: String = "{}", isCall: Bool = true)
         throws -> Int
     {
@@ -73,20 +73,20 @@ final class Stage {
         return lastID
     }
 
-    /// Calls a method that answers at once; gives its result.
+    /// Calls a method that answers at once; returns its result.
     func call(_ client: FakeClient, _ method: String, _ params: String = "{}") throws -> JSON {
         let answer = try answer(client, method, params)
         return try #require(answer["result"], "\(answer["error"]?["message"]?.string ?? "")")
     }
 
-    /// Calls a method; runs the loop until the answer is there, where it does not come at once.
+    /// Calls a method; runs the loop until the answer has come, if it does not come at once.
     func answer(_ client: FakeClient, _ method: String, _ params: String = "{}") throws -> JSON {
         let id = try send(client, method, params)
         if client.answers["\(id)"] == nil { run { client.answers["\(id)"] != nil } }
         return try client.answer(id)
     }
 
-    /// Calls a method that refuses at once; gives the error's `data`.
+    /// Calls a method that refuses at once; returns the error's `data`.
     func refusal(_ client: FakeClient, _ method: String, _ params: String = "{}") throws -> JSON {
         let answer = try client.answer(send(client, method, params))
         return try #require(answer["error"]?["data"], "it was not refused")
@@ -98,7 +98,7 @@ final class Stage {
         return try #require(server.requests.registry[name ?? ""])
     }
 
-    /// Gives a request its response, and ends it.
+    /// Sets the response of a request, and ends it.
     func finish(_ entry: RequestEntry, body: [UInt8] = [], fields: [(String, String)] = []) throws {
         let request = entry.request
         try request.receive(body)

@@ -11,7 +11,7 @@ final class TemporaryFolder {
 
     func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     @discardableResult func write(_ name: String, _ text: String) -> String {
         let file = open(self(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         var text = text

@@ -1,6 +1,6 @@
 import CarpoolSession
 
-/// A network of which nobody knows anything.
+/// A network whose state is unknown.
 final class UnknownConnectivity: Connectivity {
     let isOffline = false
     let losses = 0

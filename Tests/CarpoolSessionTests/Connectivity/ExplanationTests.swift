@@ -3,7 +3,7 @@ import CarpoolSession
 import Glibc
 import Testing
 
-/// What a failure tells of the network.
+/// What a failure reports about the network.
 struct ExplanationTests {
     let network = ScriptedConnectivity()
     let stage: Stage

@@ -61,7 +61,7 @@ struct DownloadTests {
         #expect(request.resumeData == nil)
     }
 
-    @Test("DL-13: what a token holds is asked for, and what comes is added")
+    @Test("DL-13: the request asks for the bytes after the token's offset, and they are appended")
     func resumed() throws {
         let stage = try Stage()
         let token = try broken(stage)
@@ -81,7 +81,7 @@ struct DownloadTests {
         #expect(request.body.hash?.prefix(4) == [0xBE, 0xF5, 0x7E, 0xC7])
     }
 
-    @Test("A changed resource starts anew in the same file")
+    @Test("A changed resource starts from the beginning in the same file")
     func changed() throws {
         let stage = try Stage()
         let request = try resume(stage, try broken(stage))
@@ -91,7 +91,7 @@ struct DownloadTests {
         #expect(folder.names == ["a"])
     }
 
-    @Test("A part that does not fit is dropped, and the whole asked for without another attempt")
+    @Test("A part that does not fit is dropped, and the whole is requested without another attempt")
     func mismatch() throws {
         let stage = try Stage()
         let request = try resume(stage, try broken(stage))
@@ -105,7 +105,7 @@ struct DownloadTests {
         #expect(request.attempts.count == 1)
     }
 
-    @Test("A cancelled download leaves its file only if that is asked for", arguments: [true, false])
+    @Test("A cancelled download leaves its file only on request", arguments: [true, false])
     func cancelled(_ producingResumeData: Bool) throws {
         let stage = try Stage()
         let request = send(stage)
@@ -121,7 +121,7 @@ struct DownloadTests {
         #expect(request.resumeData == nil)
     }
 
-    @Test("A retry goes on where the attempt before broke off")
+    @Test("A retry resumes where the previous attempt broke off")
     func retried() throws {
         let stage = try Stage()
         let interceptor = ScriptedInterceptor()
@@ -162,7 +162,7 @@ struct DownloadTests {
         #expect(request.resumeData != nil)
     }
 
-    /// Says where a download goes when the test says so.
+    /// Decides the destination of a download when the test calls it.
     private final class Decider: DestinationDecider {
         var open: [(Result<DecidedDestination, SessionError>) -> Void] = []
         var names: [String] = []
@@ -176,7 +176,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("DL-04: the body, and its end, wait for whoever says where it goes", arguments: [true, false])
+    @Test("DL-04: the body, and its end, wait for the decision of the destination", arguments: [true, false])
     func decided(_ hasBody: Bool) throws {
         let stage = try Stage()
         let decider = Decider()

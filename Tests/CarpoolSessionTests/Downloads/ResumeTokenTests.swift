@@ -40,7 +40,7 @@ struct ResumeTokenTests {
         utimes(path, [time, time])
     }
 
-    @Test("Old partial files go, young ones and those in use stay, and what is gone is forgotten")
+    @Test("Old partial files are deleted, young ones and those in use stay, and entries of missing files are dropped")
     func index() throws {
         let (folder, notes) = (DownloadFolder(), DownloadFolder())
         let index = PartialFileIndex(directory: notes.path)

@@ -3,7 +3,7 @@ import CarpoolJSON
 @testable import CarpoolSession
 import Testing
 
-/// Waiting for values (AS-01 to AS-03), and what requests are told in the model's words.
+/// Waiting for values (AS-01 to AS-03), and the calls of requests under the model's names.
 struct DataTaskTests {
     private let url: String
 
@@ -148,7 +148,7 @@ private struct XSSI: ResponseSerializer {
 }
 
 extension Request {
-    /// Sends it, and waits until its body waits for whoever has seen its head.
+    /// Sends it, and waits until its body waits behind its head.
     fileprivate func headersCome() async {
         parameters.holdsForHeaders = true
         resume()

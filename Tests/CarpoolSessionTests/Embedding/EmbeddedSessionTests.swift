@@ -121,7 +121,7 @@ struct EmbeddedSessionTests {
     }
 }
 
-/// Notes on which threads it is told something.
+/// Records the threads on which it is called.
 private final class ThreadMonitor: EventMonitor {
     private(set) var threads: Set<pthread_t> = []
     private(set) var events = 0

@@ -28,7 +28,7 @@ struct SessionErrorTests {
         #expect(SessionError.sessionTaskFailed(error).isRetryable == isRetryable)
     }
 
-    @Test("The names are the identity, and the same for ever")
+    @Test("The names are the identity, and never change")
     func names() throws {
         let errors: [SessionError] = [
             .explicitlyCancelled, .sessionInvalidated, .bodyDataInGETRequest, .tooManyRedirects(16),

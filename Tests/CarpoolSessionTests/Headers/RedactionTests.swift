@@ -17,7 +17,7 @@ struct RedactionTests {
     }
 
     @Test(
-        "Passwords are taken out of whatever might be taken for a URL",
+        "Passwords are removed from every text that might be parsed as a URL",
         arguments: [
             ("http://a.test/", "http://a.test/"), ("http://u:p@a.test/", "http://a.test/"),
             ("http://u@a.test/?q=x@y", "http://a.test/?q=x@y"), ("http://a.test/x@y", "http://a.test/x@y"),
@@ -47,7 +47,7 @@ struct RedactionTests {
         #expect(shown.utf8.count >= 30 && !shown.contains("secret"))
     }
 
-    @Test("Whatever the parser takes a password from, it is not told", arguments: ["", "/", "//", "///"])
+    @Test("Every password that the parser finds is redacted", arguments: ["", "/", "//", "///"])
     func agreement(_ slashes: String) throws {
         let text = "http:\(slashes)user:secret@a.test/"
         #expect(!Redaction.withoutUserInformation(text).contains("secret"))

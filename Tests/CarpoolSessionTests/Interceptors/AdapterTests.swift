@@ -30,7 +30,7 @@ struct AdapterTests {
         }
     }
 
-    @Test("HH-04: user and password in base64 of their UTF-8; what cannot be told apart is refused")
+    @Test("HH-04: user and password in base64 of their UTF-8; ambiguous ones are refused")
     func basic() throws {
         let adapter = try #require(SetHeaderAdapter.basic(user: "user", password: "password"))
         let fields = try adapt(adapter, "http://a.test/", [("authorization", "old")]).fields

@@ -99,7 +99,7 @@ struct AuthenticationInterceptorTests {
         #expect(endless.requiresRefresh(OAuth2Credential(accessToken: "a", expires: .max)))
     }
 
-    @Test("A new credential that is short-lived is used all the same, and does not refresh for ever")
+    @Test("A new credential that is short-lived is used all the same, and does not refresh endlessly")
     func shortLived() throws {
         let scene = try Scene(expiresInMilliseconds: 0, window: nil)
         scene.refresher.atOnce = { _ in .success(OAuth2Credential(accessToken: "v2", expires: 0)) }
@@ -279,7 +279,7 @@ struct AuthenticationInterceptorTests {
         #expect(scene.take() == [])
     }
 
-    @Test("A refresher that answers twice is heard once, and one that answers at once is heard")
+    @Test("Of a refresher that answers twice the first answer counts, and a refresher may answer at once")
     func refreshers() throws {
         let scene = try Scene()
         try scene.retry()

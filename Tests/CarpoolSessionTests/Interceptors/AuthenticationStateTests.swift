@@ -24,7 +24,7 @@ struct AuthenticationStateTests {
         var now = MonotonicTime(nanoseconds: 0)
         var asked = 0
         var answered: Set<Int> = []
-        /// The refresh that has not ended, and those that were given up but may still answer.
+        /// The refresh that has not ended, and those that were abandoned but may still answer.
         var running: Int?
         var late: [Int] = []
         var token = 0
@@ -79,11 +79,11 @@ struct AuthenticationStateTests {
                     if !answered.insert(ticket).inserted { faults.append("\(ticket) is answered twice") }
                 case .refresh(let number, _, let ticket):
                     if running != nil { faults.append("two refreshes run") }
-                    if answered.contains(ticket) { faults.append("nobody waits for the refresh") }
+                    if answered.contains(ticket) { faults.append("no request waits for the refresh") }
                     running = number
                 }
             }
-            if state.waiting != asked - answered.count { faults.append("somebody is lost") }
+            if state.waiting != asked - answered.count { faults.append("a request is lost") }
             if state.waiting > 0, running == nil { faults.append("they wait for nothing") }
         }
     }

@@ -53,7 +53,7 @@ struct InterceptedSessionTests {
         #expect(request.error == nil && request.retryCount == 1)
     }
 
-    @Test("AI-11: a refusal of the refresh is told with the refusal of the request, and with no secret")
+    @Test("AI-11: a refused refresh is reported with the refusal of the request, without secrets")
     func refused() throws {
         let (stage, _) = try Self.stage(expires: nil)
         let request = stage.send()
@@ -87,7 +87,7 @@ struct InterceptedSessionTests {
         #expect(stage.transport.requests.count == 1)
     }
 
-    @Test("F-12: a credential that something behind replaces is not tried for ever")
+    @Test("F-12: a credential that a later interceptor replaces is not retried endlessly")
     func overwritten() throws {
         let other = try #require(SetHeaderAdapter.bearer(token: "other"))
         let (stage, _) = try Self.stage(expires: nil, behind: [other])
@@ -102,7 +102,7 @@ struct InterceptedSessionTests {
     }
 
     @Test(
-        "F-01, RT-04, RT-09: a policy's statuses are failures if it says so, else nobody asks it",
+        "F-01, RT-04, RT-09: without validation a policy's statuses are failures only if it is set to",
         arguments: [true, false])
     func withoutValidation(_ isWanted: Bool) throws {
         var policy = RetryPolicy()

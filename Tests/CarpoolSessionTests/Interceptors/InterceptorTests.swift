@@ -24,7 +24,7 @@ struct InterceptorTests {
         try #require(result).get().fields.map(\.value)
     }
 
-    @Test("RI-03: an interceptor that says nothing changes nothing and retries nothing")
+    @Test("RI-03: an interceptor with the default methods changes nothing and retries nothing")
     func defaults() throws {
         final class Silent: RequestInterceptor {}
         var adapted: Adaptation?
@@ -127,7 +127,7 @@ struct InterceptorTests {
     }
 
     @Test(
-        "RI-05, RL-11: retriers are asked until one decides",
+        "RI-05, RL-11: retriers are called until one decides",
         arguments: [
             (["pass", "pass"], "pass,pass", "doNotRetry"), (["pass", "retry", "pass"], "pass,retry", "retry"),
             (["delay", "retry"], "delay", "delay(7)"), (["error", "retry"], "error", "error(test.failure)"),
@@ -165,7 +165,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test("An interceptor tells which of its elements, however deep, keeps the credential, and what its policies want")
+    @Test("An interceptor reports which of its elements, at any depth, has the credential, and what its policies need")
     func contents() {
         let authentication = AuthenticationInterceptor(
             authenticator: OAuth2Authenticator(refresher: ScriptedRefresher()), scheduler: ManualScheduler())

@@ -28,7 +28,7 @@ struct RequestCompressorTests {
         #expect(word.suffix(4) == [0x11, 0xE6, 0x03, 0x98])
     }
 
-    @Test("gzip has its own wrapping, without a time, so that the same body gives the same bytes (RFC 1952)")
+    @Test("gzip has its own header, without a time, so that the same body has the same bytes (RFC 1952)")
     func gzip() throws {
         let bytes = try RequestCompressor.deflate(Array(repeating: 0x61, count: 1_000), .gzip)
         #expect(bytes.prefix(4) == [0x1F, 0x8B, 0x08, 0x00])
@@ -37,7 +37,7 @@ struct RequestCompressorTests {
         #expect(bytes.count < 50)
     }
 
-    @Test("CO-01: a body in memory is compressed, and the field says so", arguments: ["deflate", "gzip"])
+    @Test("CO-01: a body in memory is compressed, and Content-Encoding is set", arguments: ["deflate", "gzip"])
     func compresses(_ name: String) throws {
         let format = try #require(RequestCompressor.Format(rawValue: name))
         let next = try RequestCompressor(format: format).compressed(try Self.request(.bytes([1, 2, 3])))

@@ -39,7 +39,7 @@ struct RetryPolicyTests {
         #expect(Self.delays(policy, 2) == [0, 0])
     }
 
-    @Test("The delay saturates, whatever base, scale and count are")
+    @Test("The delay saturates with any base, scale and count")
     func saturation() throws {
         for (base, scale, count) in [(2, 500, 10_000), (Int.max, 1, 2), (2, Int.max, 0), (1_000, 2, .max)] {
             var policy = try #require(RetryPolicy(base: base))
@@ -116,7 +116,7 @@ struct RetryPolicyTests {
         #expect(Self.decide() == "doNotRetry")
     }
 
-    @Test("RT-08, RT-10: the error may be wrapped once, and the status is the last response's whatever failed")
+    @Test("RT-08, RT-10: the error may be wrapped once, and the status is the last response's after any failure")
     func attempts() throws {
         let stage = try Stage()
         let lost = SessionError.sessionTaskFailed(TransportError(.networkConnectionLost, "gone"))
@@ -145,7 +145,7 @@ struct RetryPolicyTests {
         #expect(RetryPolicy.connectionLost(base: 1) == nil)
     }
 
-    @Test("F-24: off unless asked, Retry-After is the least delay and max_delay_ms the most")
+    @Test("F-24: off by default, Retry-After is the least delay and max_delay_ms the most")
     func retryAfter() {
         var attempt = FailedAttempt(retryCount: 0, method: "GET", status: 503, retryAfter: "3")
         attempt.now = 784_111_777

@@ -1,10 +1,10 @@
 import CarpoolSession
 
-/// A refresher that answers when a test says so.
+/// A refresher whose answers a test sends.
 final class ScriptedRefresher: CredentialRefresher {
     typealias Completion = (Result<OAuth2Credential, SessionError>) -> Void
 
-    /// What it was asked for, in order.
+    /// The refreshes that were requested, in order.
     private(set) var asked: [OAuth2Credential] = []
     private(set) var completions: [Completion] = []
     /// Called instead of waiting for the test, if it is there.

@@ -103,7 +103,7 @@ struct TokenEndpointRefresherTests {
         #expect(stage.transport.requests.count == 4)
     }
 
-    @Test("A transfer that fails tells why, so that a policy may retry; nothing more than 64 KiB is read")
+    @Test("A failed transfer keeps its error, so that a policy may retry; at most 64 KiB are read")
     func transfers() throws {
         let lost = try #require(throws: SessionError.self) {
             try refresh { stage.transport.complete(TransportError(.networkConnectionLost, "gone")) }.get()
@@ -115,7 +115,7 @@ struct TokenEndpointRefresherTests {
         #expect(stage.spool.files.map { $0.isDiscarded } == [true])
     }
 
-    @Test("Without a refresh token nothing is asked")
+    @Test("Without a refresh token no request is sent")
     func noRefreshToken() throws {
         let result = try refresh(OAuth2Credential(accessToken: "a")) {}
         #expect((try? result.get()) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 /// Several monitors of one session, and those of one request.
 struct EventMonitorTests {
-    @Test("A session's monitor hears each step before the request's, which hears nothing of tasks")
+    @Test("A session's monitor gets each event before the request's, which gets none of tasks")
     func order() throws {
         let stage = try Stage()
         let own = RecordingMonitor()
@@ -45,7 +45,7 @@ struct EventMonitorTests {
     }
 
     @Test(
-        "What a response asks for",
+        "The challenge of a response",
         arguments: [
             ("Basic realm=\"here\"", "HTTPBasic", "here"), ("Digest nonce=\"a=b\", Realm=\"x y\"", "HTTPDigest", "x y"),
             ("basic", "HTTPBasic", nil), ("Negotiate", "HTTPNegotiate", nil), ("Bearer realm=\"api\"", nil, nil),

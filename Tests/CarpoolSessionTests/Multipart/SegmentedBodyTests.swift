@@ -40,7 +40,7 @@ struct SegmentedBodyTests {
         #expect(readAll(body, by: 64).contains("a part ended after 3 of 6 bytes"))
     }
 
-    @Test("whoever waits for a piece is told when it is there")
+    @Test("a reader that waits for a piece is notified when it has come")
     func waits() {
         let feed = BodyFeed()
         let body = SegmentedBody([.source(feed, length: 1)])
@@ -63,7 +63,7 @@ struct SegmentedBodyTests {
     }
 
     @Test(
-        "MP-06: what a name says",
+        "MP-06: the content type of a file name",
         arguments: [
             ("a.png", "image/png"), ("a.tar.GZ", "application/gzip"), ("a.", nil), (".profile", nil), ("a", nil),
             ("a.nothing", "application/octet-stream"),

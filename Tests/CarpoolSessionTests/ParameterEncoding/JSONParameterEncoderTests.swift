@@ -1,10 +1,10 @@
 @testable import CarpoolSession
 import Testing
 
-// The vectors are read in CarpoolServerTests; here is what JSON on the wire cannot ask for.
+// The vectors are read in CarpoolServerTests; here are the values that JSON on the wire cannot represent.
 struct JSONParameterEncoderTests {
     @Test(
-        "PE-12: what JSON cannot say fails with its cause",
+        "PE-12: a value that JSON cannot represent fails with its cause",
         arguments: [
             (.real(.nan), "invalid_json_object"), (.real(-.infinity), "invalid_json_object"),
             (.date(.infinity), "invalid_json_object"), (.decimal("],["), "invalid_number"),

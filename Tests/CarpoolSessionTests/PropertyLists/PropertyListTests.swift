@@ -38,7 +38,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test("What a property list cannot say")
+    @Test("Values that a property list cannot represent")
     func unsayable() throws {
         let deep = (0..<64).reduce(StructuredValue.null) { value, _ in .array([value]) }
         let never: [StructuredValue] = [

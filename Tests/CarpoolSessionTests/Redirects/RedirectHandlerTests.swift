@@ -67,7 +67,7 @@ struct RedirectHandlerTests {
         #expect(next.fields.isEmpty)
     }
 
-    @Test("What else the request asked for goes with it")
+    @Test("The other settings of the request stay the same")
     func theRest() throws {
         var request = try Self.request("GET", "http://a.test/")
         request.partition.trust = .none
@@ -135,7 +135,7 @@ struct RedirectHandlerTests {
         }
     }
 
-    @Test("RH-02: not followed, whatever the target is", arguments: ["/next", "http://b.test/"])
+    @Test("RH-02: not followed, with any target", arguments: ["/next", "http://b.test/"])
     func doNotFollow(_ location: String) throws {
         let request = try Self.request("GET", "https://a.test/")
         let head = ResponseHead.make(302, [("Location", location)])
@@ -146,7 +146,7 @@ struct RedirectHandlerTests {
         #expect(target.description == (location == "/next" ? "https://a.test/next" : location))
         let broken = ResponseHead.make(302, [("Location", "http://[")])
         guard case .deliver = RedirectHandler.doNotFollow.step(after: broken, to: request, hop: 1) else {
-            Issue.record("a broken target matters to nobody")
+            Issue.record("an invalid target does not matter")
             return
         }
     }

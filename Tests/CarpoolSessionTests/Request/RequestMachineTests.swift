@@ -4,7 +4,7 @@ import Testing
 
 /// The table of the request's state machine: what each event does in each state (RL-02 to RL-18, TM-01 to TM-06).
 struct RequestMachineTests {
-    @Test("Each event in each state does what the table says; a pair that the table leaves out changes nothing")
+    @Test("Each event in each state has the effect in the table; a pair that is not in the table changes nothing")
     func table() throws {
         for (state, path) in Self.states {
             for (name, event) in Self.events {
@@ -82,7 +82,7 @@ struct RequestMachineTests {
         #expect(actions8 == ["reset", "isRetrying", "make"])
     }
 
-    @Test("An answer counts once, and not after another question was asked")
+    @Test("An answer counts once, and not after the next wait has begun")
     func questions() {
         var machine = RequestMachine()
         let first = machine.ask()

@@ -83,7 +83,7 @@ struct RequestTests {
     }
 
     @Test(
-        "§2.4 (c), RL-30: cancelled by a monitor on the way, whatever the step",
+        "§2.4 (c), RL-30: cancelled by a monitor at each step",
         arguments: beginning + [
             "data.didReceiveResponse(200)", "data.didReceiveData(1)", "task.didCollectMetrics", "didGatherMetrics",
         ])
@@ -134,7 +134,7 @@ struct RequestTests {
         request.cancel()
         stage.transport.complete(TransportError(.timedOut, "late"))
         #expect(request.error?.name == "explicitly_cancelled")
-        #expect(stage.monitor.events.contains("didCompleteTask(timed_out)"), "EM-23 tells the transport's error")
+        #expect(stage.monitor.events.contains("didCompleteTask(timed_out)"), "EM-23 reports the transport's error")
     }
 
     // MARK: Who waits for the end (RL-15)

@@ -3,7 +3,7 @@ import CarpoolJSON
 @testable import CarpoolSession
 import Testing
 
-/// A request that has had its response, for whoever judges or reads it.
+/// A request that has its response, for validators and serializers.
 struct Answered {
     let stage: Stage
     let request: Request
@@ -29,7 +29,7 @@ struct Answered {
         try self.init(200, [("Content-Type", type)], body: Array(text.utf8))
     }
 
-    /// What a validator says, which must answer at once and only once.
+    /// The result of a validator, which must answer at once and only once.
     func judge(_ validator: any ResponseValidator) throws -> SessionError? {
         var answers: [SessionError?] = []
         validator.validate(request) { answers.append($0) }
@@ -37,7 +37,7 @@ struct Answered {
         return try #require(answers.first)
     }
 
-    /// What a serializer makes, which must answer at once and only once.
+    /// The value of a serializer, which must answer at once and only once.
     func value(_ serializer: any ResponseSerializer) throws -> SerializedValue {
         var answers: [Result<SerializedValue, SessionError>] = []
         serializer.serialize(request) { answers.append($0) }

@@ -19,7 +19,7 @@ struct JSONResponseSerializerTests {
     }
 
     @Test(
-        "UTF-16 and UTF-32, with a mark and without, whatever the charset says",
+        "UTF-16 and UTF-32, with and without a byte order mark, with any charset",
         arguments: ["[\"é\"]", "{\"é\":1}", "1", "\"é\""])
     func unicodeForms(_ text: String) throws {
         let expected = try JSON.parse(Array(text.utf8))
@@ -39,7 +39,7 @@ struct JSONResponseSerializerTests {
         }
     }
 
-    @Test("JSON is UTF-8 whatever the charset says (RFC 8259, section 11)")
+    @Test("JSON is UTF-8 with any charset (RFC 8259, section 11)")
     func charset() throws {
         #expect(try Self.json(Array("\"é\"".utf8), type: "application/json; charset=iso-8859-1")?.string == "é")
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct LargeBodyTests {
     static let large = [UInt8](repeating: UInt8(ascii: "7"), count: 300_000)
 
-    /// A request whose body has come, with jobs that run when the test says so.
+    /// A request whose body has come, with jobs that the test runs.
     private static func answered(
         _ body: [UInt8], by serializers: [any ResponseSerializer]
     ) throws -> (stage: Stage, work: ManualWork, request: Request) {

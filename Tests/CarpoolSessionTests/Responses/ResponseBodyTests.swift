@@ -63,7 +63,7 @@ struct ResponseBodyTests {
         #expect(owner.body.path == "/spool/r_1")
     }
 
-    @Test("Who asks for the same spilling waits for the same file; bytes that go meanwhile take it along")
+    @Test("Two callers of the same spilling wait for one file; if the bytes are dropped meanwhile it is too")
     func slowSpill() throws {
         let stage = try Stage()
         let owner = stage.request(RequestParameters(url: "http://a.test/"))

@@ -12,7 +12,7 @@ struct SerializerTests {
         ]
     }
 
-    @Test("The names of records and events, and whom a failure asks (RL-16)")
+    @Test("The names in records and events, and which serializers are typed (RL-16)")
     func names() {
         #expect(Self.typed().map(\.name) == ["data", "string", "json", "plist"])
         #expect(!Self.typed().map(\.isTyped).contains(false))
@@ -38,7 +38,7 @@ struct SerializerTests {
         }
     }
 
-    @Test("RS-02, RL-20: it is the method that was asked for that counts, not the one that a redirect made of it")
+    @Test("RS-02, RL-20: the original request's method counts, not that of the redirect")
     func emptyAfterRedirect() throws {
         let stage = try Stage()
         let request = stage.send { $0.method = .post }
@@ -78,7 +78,7 @@ struct SerializerTests {
         #expect(try answered.value(DataResponseSerializer()).bytes == bytes)
     }
 
-    @Test("The plain handler gives no value, whatever came", arguments: [200, 204, 500])
+    @Test("The handler without a serializer has no value with any response", arguments: [200, 204, 500])
     func none(_ status: Int) throws {
         #expect(try Answered(status, body: [1]).value(UnserializedResponse()).isNone)
         #expect(try Answered(status).value(UnserializedResponse()).isNone)
@@ -124,7 +124,7 @@ struct SerializerTests {
         #expect(error.name == "response_serialization_failed.custom_serialization_failed")
     }
 
-    @Test("RS-10: a closure's own error is told inside custom_serialization_failed, a SessionError as it is")
+    @Test("RS-10: a closure's own error is wrapped in custom_serialization_failed, a SessionError is not")
     func closures() throws {
         struct Refusal: Error {}
         let answered = try Answered(text: "abc")
@@ -138,7 +138,7 @@ struct SerializerTests {
         #expect(ClosureSerializer(name: "mine") { _, _ in .none }.isTyped)
     }
 
-    @Test("RS-08: a file that cannot be read, a body that is gone, one that is too large")
+    @Test("RS-08: a file that cannot be read, a body that was discarded, one that is too large")
     func unreadable() throws {
         let answered = try Answered(200, body: [1, 2, 3], memoryLimit: 0)
         answered.stage.spool.failure = .read
@@ -153,7 +153,7 @@ struct SerializerTests {
     }
 }
 
-/// Answers when it is told to.
+/// Answers when the test calls it.
 private final class LatePreprocessor: ResponsePreprocessor {
     var waiting: [(Result<[UInt8], SessionError>) -> Void] = []
 

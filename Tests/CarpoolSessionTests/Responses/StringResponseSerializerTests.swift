@@ -33,7 +33,7 @@ struct StringResponseSerializerTests {
         #expect(try Self.text([0x80], nil, .explicit(.latin1)) == "\u{80}")
     }
 
-    @Test("RS-04: bytes that stand for nothing fail, and the encoding is told")
+    @Test("RS-04: invalid bytes fail, and the error names the encoding")
     func failures() throws {
         let answered = try Answered(200, [("Content-Type", "text/plain; charset=UTF-8")], body: [0x68, 0xE9])
         let error = try answered.failure(StringResponseSerializer())

@@ -28,7 +28,7 @@ struct TextEncodingTests {
     }
 
     @Test(
-        "RS-04: the charsets that the model knows, whatever their case",
+        "RS-04: the charsets that the model knows, in any case",
         arguments: [
             ("utf-8", .utf8), ("UTF-8", .utf8), ("Iso-8859-1", .latin1), ("unicode-1-1", .utf16),
             ("ISO-10646-UCS-2", .utf16), ("utf-16", .utf16), ("utf-16be", .utf16BigEndian),

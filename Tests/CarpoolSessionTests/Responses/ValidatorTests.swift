@@ -39,7 +39,7 @@ struct ValidatorTests {
         }
     }
 
-    @Test("VA-04: a response without a body passes whatever is acceptable", arguments: [200, 204, 404])
+    @Test("VA-04: a response without a body passes with any acceptable types", arguments: [200, 204, 404])
     func emptyBody(_ status: Int) throws {
         let answered = try Answered(status, [("Content-Type", "text/plain")])
         #expect(try answered.judge(ContentTypeValidator(["application/json"])) == nil)
@@ -78,7 +78,7 @@ struct ValidatorTests {
         #expect(error?.name == (isAcceptable ? nil : "response_validation_failed.missing_content_type"))
     }
 
-    @Test("VA-06: the list is told sorted, with what it said, and without the blanks between its entries")
+    @Test("VA-06: the error has the list sorted, with its parameters, and without blanks between its entries")
     func acceptHeaderDetails() throws {
         let answered = try Answered(
             200, [("Content-Type", "text/html; charset=x")], body: [1], accept: ["image/png;q=0.5, application/json"])
@@ -88,7 +88,7 @@ struct ValidatorTests {
         #expect(error.text("response_content_type") == "text/html")
     }
 
-    @Test("What others make long is told in part")
+    @Test("Long values of other parties are truncated in the error")
     func bounded() throws {
         let long = String(repeating: "x", count: 100_000)
         let answered = try Answered(200, [("Content-Type", "text/\(long)")], body: [1])
@@ -100,7 +100,7 @@ struct ValidatorTests {
         #expect(error.texts("acceptable_content_types")?.allSatisfy { $0.utf8.count == 200 } == true)
     }
 
-    @Test("VA-07: a closure's own error is told inside custom_validation_failed, a SessionError as it is")
+    @Test("VA-07: a closure's own error is wrapped in custom_validation_failed, a SessionError is not")
     func closures() throws {
         struct Refusal: Error {}
         let answered = try Answered(200, body: [1])

@@ -18,7 +18,7 @@ struct BodyLimitTests {
     }
 
     @Test(
-        "A length that says nothing of the delivered bytes is not believed",
+        "A Content-Length that does not count the delivered bytes is ignored",
         arguments: [
             (200, [("Content-Length", "5"), ("Content-Encoding", "gzip")]), (204, [("Content-Length", "5")]),
             (304, [("Content-Length", "5")]), (200, [("Content-Length", "4")]), (200, [("Content-Length", "many")]),
@@ -30,7 +30,7 @@ struct BodyLimitTests {
         #expect(request.error == nil && request.text == "1234")
     }
 
-    @Test("The answer to a HEAD has no body, whatever its length says")
+    @Test("The answer to a HEAD has no body, with any Content-Length")
     func head() throws {
         let stage = try Stage()
         let request = stage.send {

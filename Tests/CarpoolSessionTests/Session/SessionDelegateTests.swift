@@ -28,7 +28,7 @@ struct SessionDelegateTests {
         #expect(stage.session.tasks.count == 0)
     }
 
-    @Test("RH-02, EM-05: not followed, the redirect is told and is the response")
+    @Test("RH-02, EM-05: not followed, the redirect is reported and is the response")
     func doNotFollow() throws {
         let stage = try Stage()
         let request = stage.send { $0.redirect = .doNotFollow }
@@ -96,7 +96,7 @@ struct SessionDelegateTests {
         #expect(stage.transport.requests.count == 1)
     }
 
-    @Test("The time for the whole request goes on over redirects")
+    @Test("The time for the whole request includes redirects")
     func resourceTimeout() throws {
         let stage = try Stage()
         _ = stage.send { $0.resourceTimeoutMilliseconds = 1_000 }
@@ -137,7 +137,7 @@ struct SessionDelegateTests {
     }
 
     @Test(
-        "A spool that fails ends the request, whose body is gone",
+        "A spool that fails ends the request, whose body is deleted",
         arguments: [(ScriptedSpool.Step.make, "cannot_write_to_file"), (.write, "disk_full"), (.complete, "disk_full")])
     func spoolFailure(_ step: ScriptedSpool.Step, _ name: String) throws {
         let stage = try Stage()
@@ -165,7 +165,7 @@ struct SessionDelegateTests {
         #expect(request.error != nil)
     }
 
-    @Test("A transfer that nobody knows is stopped, and harms nothing")
+    @Test("An unknown transfer is stopped, and affects no request")
     func strangers() throws {
         let stage = try Stage()
         let request = stage.send()

@@ -121,7 +121,7 @@ struct SessionTests {
 
     // MARK: The end of a session
 
-    @Test("SE-19, EM-01: invalidating lets requests finish, and is told after the last of them")
+    @Test("SE-19, EM-01: invalidating lets requests finish, and is reported after the last of them")
     func invalidateFinishing() throws {
         let stage = try Stage()
         let request = stage.send()
@@ -138,7 +138,7 @@ struct SessionTests {
         #expect(!stage.monitor.events.contains("session.didBecomeInvalid"))
     }
 
-    @Test("§2.14: requests that lose their session fail, and nobody is said to have cancelled them")
+    @Test("§2.14: requests that lose their session fail, and are not reported as cancelled")
     func invalidateCancelling() throws {
         let stage = try Stage()
         let waiting = stage.request(RequestParameters(url: "http://a.test/"))

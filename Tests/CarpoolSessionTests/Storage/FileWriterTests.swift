@@ -3,7 +3,7 @@
 import Glibc
 import Testing
 
-/// A file that is written by jobs which run when the test says so.
+/// A file that is written by jobs which the test runs.
 struct FileWriterTests {
     private final class Setting {
         let work = ManualWork()
@@ -128,7 +128,7 @@ struct FileWriterTests {
         #expect(setting.failures.count == 1)
     }
 
-    @Test("A disk that is full is told with what could be written before")
+    @Test("A disk that is full is reported with the bytes that were written before")
     func fullDisk() {
         let setting = Setting(opening: { file in
             do throws(SystemError) {
@@ -144,7 +144,7 @@ struct FileWriterTests {
         #expect(setting.written.isEmpty)
     }
 
-    @Test("Closing drops what was not handed over, and whoever waits for it hears so")
+    @Test("Closing drops bytes that were not handed over, and waiting callers get nil")
     func closed() {
         let setting = Setting()
         setting.append(262_144)

@@ -32,7 +32,7 @@ struct ResponseStreamTests {
 
     private func piece(_ count: Int) -> [UInt8] { Array(repeating: UInt8(ascii: "x"), count: count) }
 
-    @Test("ST-01: the origin waits for the slowest reader, and goes on when it has caught up")
+    @Test("ST-01: the origin waits for the slowest reader, and continues when it has caught up")
     func backpressure() throws {
         let stage = try stage()
         let (_, stream) = try send(stage)
@@ -167,7 +167,7 @@ struct ResponseStreamTests {
         #expect(read(reader) == "(explicitly_cancelled)")
     }
 
-    @Test("ST-12: the next attempt begins anew, with its own number")
+    @Test("ST-12: the next attempt starts from the beginning, with its own number")
     func retry() throws {
         let stage = try stage()
         let interceptor = ScriptedInterceptor()
@@ -309,7 +309,7 @@ struct ResponseStreamTests {
         lines.grant(7)
         #expect(read(lines) == "first|second|")
         lines.grant(6)
-        #expect(read(lines).isEmpty, "it owes six")
+        #expect(read(lines).isEmpty, "its credit is below zero by six")
         lines.grant(1)
         #expect(read(lines) == "third|")
     }

@@ -73,7 +73,7 @@ struct StreamFramerTests {
         #expect(framer.unfinishedBytes <= StreamFramerTests.recordBytes + 1)
     }
 
-    @Test("An event that never ends is passed over, whatever its lines are")
+    @Test("An event that never ends is skipped, with any lines")
     func endlessEvent() {
         var framer = EventStreamFramer(limit: StreamFramerTests.recordBytes)
         let records = (0..<10_000).compactMap { index in
@@ -122,7 +122,7 @@ struct StreamFramerTests {
         return records
     }
 
-    /// The records as the vectors tell them.
+    /// The records in the form of the vectors.
     private static func told(_ records: [StreamRecord], _ serializer: StreamSerializer) -> [String] {
         let told = records.map { StreamVector.told($0) }
         return serializer == .text && !told.isEmpty ? [told.joined()] : told

@@ -35,7 +35,7 @@ final class DelayingTransport: Transport {
     }
 }
 
-/// A task that remembers what it is asked for until its time has come, and then passes everything on in both directions.
+/// A task that keeps its calls until its start, and then passes everything on in both directions.
 final class DelayedTask: TransportTask {
     let id: Int
     let request: TransportRequest

@@ -1,7 +1,7 @@
 import CarpoolSession
 import CarpoolSystem
 
-/// Runs every job where it is asked for, so that nothing happens between two lines of a test but what they say.
+/// Runs every job where it is submitted, so that nothing happens between two lines of a test.
 final class InlineWork: BackgroundWork, BackgroundQueue {
     func run<Value: Sendable>(
         for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void

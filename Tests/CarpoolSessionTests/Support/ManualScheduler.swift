@@ -1,7 +1,7 @@
 import CarpoolSession
 @testable import CarpoolSystem
 
-/// A clock that a test turns.
+/// A clock that a test advances.
 final class ManualScheduler: Scheduler {
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
     /// What waits, by its time.
@@ -33,7 +33,7 @@ final class ManualScheduler: Scheduler {
         held = []
     }
 
-    /// Lets time go by, and what is due happen in its order.
+    /// Advances the time, and runs what is due in its order.
     func advance(milliseconds: Int) {
         let end = now.advanced(milliseconds: milliseconds)
         while let next = armed.filter({ $0.deadline <= end }).min(by: { $0.deadline < $1.deadline }) {

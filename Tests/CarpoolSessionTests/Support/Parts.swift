@@ -1,7 +1,7 @@
 import CarpoolHTTP
 @testable import CarpoolSession
 
-/// An interceptor that keeps every question until the test answers it, or answers at once as the test has said.
+/// An interceptor that keeps every call until the test answers it, or answers at once from its lists.
 final class ScriptedInterceptor: RequestInterceptor {
     /// Names the field that it adds, with the number of the call as its value.
     let name: String
@@ -11,7 +11,7 @@ final class ScriptedInterceptor: RequestInterceptor {
     var decisions: [RetryResult?] = []
     private(set) var adapted = 0
     private(set) var asked: [SessionError] = []
-    /// Questions that have not been answered.
+    /// Calls that have not been answered.
     private(set) var openAdaptations: [(Result<TransportRequest, SessionError>) -> Void] = []
     private(set) var openDecisions: [(RetryResult) -> Void] = []
 
@@ -55,7 +55,7 @@ final class ScriptedValidator: ResponseValidator {
     }
 }
 
-/// A serializer that gives the body as text, or what the test has said.
+/// A serializer that returns the body as text, or a failure that the test has set.
 final class ScriptedSerializer: ResponseSerializer {
     let name: String
     let isTyped = true
@@ -75,7 +75,7 @@ final class ScriptedSerializer: ResponseSerializer {
     }
 }
 
-/// Somebody who decides about a redirect when the test says so.
+/// Decides about a redirect when the test calls it.
 final class OpenDecider: RedirectDecider {
     private(set) var open: [(Result<TransportRequest?, SessionError>) -> Void] = []
 

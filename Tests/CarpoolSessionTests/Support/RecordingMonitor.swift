@@ -1,13 +1,13 @@
 import CarpoolHTTP
 import CarpoolSession
 
-/// Writes down what it is told, by the names of the session model's callbacks, and does what a test wants done at one of them.
+/// Records the events, by the names of the session model's callbacks, and runs a test's function at each of them.
 final class RecordingMonitor: EventMonitor {
     private(set) var events: [String] = []
     /// Called at each event, before the next one can come.
     var onEvent: (String, Request?) -> Void = { _, _ in }
 
-    /// What was told since the last time.
+    /// The events since the last call.
     func take() -> [String] {
         defer { events = [] }
         return events

@@ -1,7 +1,7 @@
 import CarpoolSession
 
 extension RedirectHandler {
-    /// Follows so many hops.
+    /// Follows this many hops.
     static func limited(to hops: Int) -> RedirectHandler {
         var handler = RedirectHandler.follow
         handler.maximumHops = hops

@@ -1,6 +1,6 @@
 @testable import CarpoolSession
 
 extension Request {
-    /// Ends it as its session does that is invalidated.
+    /// Ends it as an invalidated session does.
     func lose(to reason: SessionError) { session.handle(.invalidated(reason), of: self) }
 }

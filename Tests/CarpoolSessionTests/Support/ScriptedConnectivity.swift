@@ -1,6 +1,6 @@
 import CarpoolSession
 
-/// A network that is as a test says.
+/// A network whose state a test sets.
 final class ScriptedConnectivity: Connectivity {
     var isOffline: Bool { !usual.isUsable }
     private(set) var losses = 0
@@ -8,10 +8,10 @@ final class ScriptedConnectivity: Connectivity {
     private var observers = ConnectivityObservers()
     private var paths: [String: NetworkPath] = [:]
     private var usual = NetworkPath(.satisfied)
-    /// How often it was looked at anew.
+    /// How often it was evaluated again.
     private(set) var freshLooks = 0
 
-    /// How many wait for it.
+    /// How many requests wait for it.
     var waiting: Int { observers.count }
 
     func path(to host: String, isFresh: Bool) -> NetworkPath {
@@ -22,22 +22,22 @@ final class ScriptedConnectivity: Connectivity {
     func whenChanged(_ body: @escaping () -> Void) -> Int { observers.add(body) }
     func forget(change number: Int) { observers.remove(number) }
 
-    // MARK: What the test tells it
+    // MARK: What the test sets
 
-    /// The network goes.
+    /// The network is lost.
     func lose(reason: String = "no_carrier") {
         usual = .none(reason)
         losses += 1
         change()
     }
 
-    /// It is back.
+    /// The network returns.
     func comeBack() {
         usual = NetworkPath(.satisfied)
         change()
     }
 
-    /// The way to one host is another one.
+    /// The route to one host changes.
     func set(_ path: NetworkPath?, to host: String) {
         paths[host] = path
         change()
@@ -50,7 +50,7 @@ final class ScriptedConnectivity: Connectivity {
 }
 
 extension NetworkPath {
-    /// No way at all.
+    /// No route at all.
     static func none(_ reason: String) -> NetworkPath {
         var path = NetworkPath(.unsatisfied, reason: reason)
         path.supportsIPv4 = false

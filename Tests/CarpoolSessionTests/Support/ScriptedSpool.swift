@@ -1,6 +1,6 @@
 @testable import CarpoolSession
 
-/// A spool in memory, which fails where a test wants it to.
+/// A spool in memory, which fails at the operation that a test sets.
 final class ScriptedSpool: BodySpool {
     enum Step { case make, write, complete, read }
 
@@ -40,7 +40,7 @@ final class ScriptedFile: SpoolFile {
         self.bytes += bytes
     }
 
-    /// Whether the test says that too much waits to be written.
+    /// Whether the test has set that too much waits to be written.
     var isFull = false
 
     func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void) {

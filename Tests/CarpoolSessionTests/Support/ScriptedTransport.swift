@@ -11,7 +11,7 @@ final class ScriptedTransport: Transport {
     fileprivate(set) var resumed: [Int] = []
     fileprivate var ended: Set<Int> = []
 
-    /// What was asked for, in order.
+    /// The requests of the tasks, in order.
     var requests: [TransportRequest] { transfers.map(\.request) }
 
     /// How many transfers have not ended.
@@ -26,27 +26,27 @@ final class ScriptedTransport: Transport {
     func closeIdleConnections() -> Int { 0 }
     var statistics: PoolStatistics { PoolStatistics() }
 
-    // MARK: What the test has happen, always to the last task
+    // MARK: What the test does, always to the last task
 
-    /// Gives the transfer to the network.
+    /// Starts the transfer on the network.
     func begin() {
         guard let last = transfers.last else { return }
         last.delegate?.transferDidStart(last)
     }
 
-    /// Gives the head of a response.
+    /// Delivers the head of a response.
     func receive(_ status: Int, _ fields: [(String, String)] = []) {
         guard let last = transfers.last else { return }
         last.delegate?.transfer(last, didReceive: .make(status, fields))
     }
 
-    /// Gives a piece of the body.
+    /// Delivers a piece of the body.
     @discardableResult func receive(_ bytes: [UInt8]) -> BodyDisposition? {
         guard let last = transfers.last else { return nil }
         return bytes.withUnsafeBytes { last.delegate?.transfer(last, didReceive: $0) }
     }
 
-    /// Ends the transfer after so many microseconds.
+    /// Ends the transfer after this many microseconds.
     func complete(_ error: TransportError? = nil, microseconds: Int = 1_000, wasSent: Bool = false) {
         guard let last = transfers.last, ended.insert(last.id).inserted else { return }
         var metrics = TransferMetrics()
@@ -66,7 +66,7 @@ final class ScriptedTransport: Transport {
         complete()
     }
 
-    /// Tells that bytes of the request's body were sent.
+    /// Reports that bytes of the request's body were sent.
     func send(_ count: Int) {
         guard let last = transfers.last else { return }
         last.bodyPosition += Int64(count)
@@ -79,7 +79,7 @@ final class ScriptedTask: TransportTask {
     let id: Int
     let request: TransportRequest
     fileprivate(set) var bodyPosition: Int64 = 0
-    /// The priority that it was given after its start.
+    /// The priority that was set after its start.
     private(set) var priority: TransferPriority?
     let delegate: (any TransferDelegate)?
     private weak var transport: ScriptedTransport?

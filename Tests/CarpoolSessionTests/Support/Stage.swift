@@ -27,7 +27,7 @@ struct Stage {
         session.request(parameters, id: "r_\(session.requestCount + 1)")
     }
 
-    /// A request under way.
+    /// A request that is resumed.
     func send(_ url: String = "http://a.test/", _ change: (inout RequestParameters) -> Void = { _ in }) -> Request {
         var parameters = RequestParameters(url: url)
         change(&parameters)
@@ -46,13 +46,13 @@ extension Request {
     }
 }
 
-/// The events of a request up to the network's first word (session model §2.1).
+/// The events of a request before the first of the network (session model §2.1).
 let beginning = [
     "requestDidResume", "didCreateInitialURLRequest", "didCreateURLRequest", "didCreateTask", "didResumeTask",
 ]
-/// What is told of the costs of each task.
+/// The events of the metrics of each task.
 let metrics = ["task.didCollectMetrics", "didGatherMetrics"]
-/// What is told at the end of a request without serializers.
+/// The events at the end of a request without serializers.
 let ending = ["requestDidFinish", "didParseResponse(none, success)"]
 /// The same for one that has failed.
 func ending(_ error: String) -> [String] { ["requestDidFinish", "didParseResponse(none, \(error))"] }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import CarpoolSession
 
-/// A body that is given piece by piece.
+/// A body that is supplied piece by piece.
 @Suite struct BodyFeedTests {
-    /// Gives a piece and notes what became of it.
+    /// Supplies a piece and records the result.
     private func put(_ feed: BodyFeed, _ text: String, at offset: Int64? = nil, isLast: Bool = false) -> Answer {
         let answer = Answer()
         answer.token = feed.put(Array(text.utf8), at: offset, isLast: isLast) { answer.result = $0 }

@@ -81,7 +81,7 @@ import Testing
         lazy var timer = Timer { [unowned self] in action() }
     }
 
-    @Test("b2: a socket that is ready and has nothing to read is asked once in ten milliseconds")
+    @Test("b2: a socket that is ready and has nothing to read is polled once in ten milliseconds")
     func restsWithoutBytes() throws {
         let stage = try Stage(isSocket: true, kind: SOCK_DGRAM)
         #expect(shutdown(stage.raw, Int32(SHUT_RD)) == 0)

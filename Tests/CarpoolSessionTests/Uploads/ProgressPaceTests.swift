@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarpoolSession
 
-/// Which steps of an upload are told.
+/// Which steps of an upload are reported.
 @Suite struct ProgressPaceTests {
     private func at(_ milliseconds: Int) -> MonotonicTime {
         MonotonicTime(nanoseconds: 0).advanced(milliseconds: milliseconds)

@@ -35,7 +35,7 @@ struct StructuredValueTests {
             try Self.read(#"{"$date":5,"a":1}"#) == .object([.init("$date", .integer(5)), .init("a", .integer(1))]))
     }
 
-    @Test("What JSON cannot say is written as something that it can")
+    @Test("Values that JSON cannot represent are written as others that it can")
     func unsayable() {
         #expect(
             Self.written(.array([.real(.nan), .date(.infinity), .decimal("],["), .number("1,2")]))
