@@ -1,4 +1,4 @@
-"""A daemon that asks its client, and what it asks."""
+"""A daemon that sends its client callbacks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def question(kind: str, number: int = 1, name: str = "mine", **params: Any) -> d
 
 
 class Asking:
-    """A daemon that asks its questions when a request is performed, and answers the request after the last answer."""
+    """A daemon that sends its callbacks when a request is performed, and answers the request after the last of them."""
 
     def __init__(self, *questions: dict[str, Any]) -> None:
         self.questions = questions

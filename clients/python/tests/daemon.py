@@ -14,7 +14,7 @@ Answer = Callable[[dict[str, Any]], list[dict[str, Any] | bytes]]
 
 
 def record(body: dict[str, Any] | None = None, **members: Any) -> dict[str, Any]:
-    """A response record as the daemon gives it."""
+    """Return a response record in the daemon's form."""
     return {
         "request": "r_1",
         "state": "finished",
@@ -31,7 +31,7 @@ def _line(message: dict[str, Any]) -> bytes:
 
 
 class FakeDaemon:
-    """Listens on `path` until closed; `answer` gives what to send for each message, None ends the connection."""
+    """Listens on `path` until closed; `answer` returns what to send for each message, None ends the connection."""
 
     def __init__(self, directory: Path, answer: Answer) -> None:
         self.path = directory / "carpool.sock"

@@ -1,4 +1,4 @@
-"""What the daemon asks and what the clients answer, with both of them and a daemon of a few lines."""
+"""Callbacks of the daemon and answers of the clients, with both clients and a daemon of a few lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import carpool
 
 
 def asked(start: Start, connect: Connect, kind: str, handler: Callable[..., Any], **params: Any) -> dict[str, Any]:
-    """Ask one question in the middle of a request, and give its answer."""
+    """Send one callback in the middle of a request, and return its answer."""
     daemon = Asking(question(kind, **params))
     client = connect(start(daemon).path)
     client.run("register", "mine", **{kind: handler})
@@ -258,7 +258,7 @@ def test_a_name_is_not_kept_when_there_is_no_daemon(start: Start, connect: Conne
 
 
 def asking_after_hello(message: dict[str, Any]) -> list[dict[str, Any] | bytes]:
-    """Ask one question after the introduction, and hang up when it is answered."""
+    """Send one callback after the introduction, and close the connection when it is answered."""
     return [{"id": message["id"], "result": {}}, question("adapt")] if "method" in message else []
 
 

@@ -93,7 +93,7 @@ def test_a_request_is_waited_for_until_it_is_over(start: Start, connect: Connect
 
 def test_a_request_is_waited_for_no_longer_than_asked(start: Start, connect: Connect) -> None:
     daemon = start(result({"request": "r_1", "state": "resumed", "finished": False}))
-    with pytest.raises(TimeoutError, match="r_1 is not over"):
+    with pytest.raises(TimeoutError, match="r_1 has not finished"):
         connect(daemon.path).run("wait", "r_1", timeout=0)
     assert daemon.received[0]["params"] == {"request": "r_1", "timeout_ms": 0}
 

@@ -16,7 +16,7 @@ from carpool import _channel, _handlers
 
 
 def nested(start: Start, count: int) -> tuple[Asking, carpool.Client, list[int]]:
-    """A blocking client whose handler calls, and a daemon that asks many times at once; the list has the depths."""
+    """A blocking client whose handler calls, and a daemon that sends many callbacks; the list has the depths."""
     daemon = Asking(*(question("adapt", number) for number in range(count)))
     client = carpool.Client(start(daemon).path)
     depths: list[int] = []
@@ -111,7 +111,7 @@ def test_questions_that_wait_are_bounded(start: Start, monkeypatch: pytest.Monke
         client.get("http://a/")
     refused = [answer for answer in daemon.answers.values() if "error" in answer]
     assert len(daemon.answers) == 20
-    assert {answer["error"]["message"] for answer in refused} <= {"too many questions are waiting"}
+    assert {answer["error"]["message"] for answer in refused} <= {"too many callbacks are waiting"}
 
 
 def test_a_blocking_client_takes_no_asynchronous_handler(start: Start, tmp_path: Path) -> None:
@@ -222,11 +222,11 @@ def test_asynchronous_handlers_under_way_are_bounded(start: Start, monkeypatch: 
 
     async def run(path: Path) -> None:
         async def handler(_: carpool.AdaptCall) -> None:
-            await client.call("daemon.ping")  # answered after the last question was asked
+            await client.call("daemon.ping")  # answered after the last callback was sent
 
         async with carpool.AsyncClient(path) as client:
             await client.register("mine", adapt=handler)
             await client.get("http://a/")
 
     asyncio.run(run(start(daemon).path))
-    assert daemon.answers["cb_2"]["error"]["message"] == "too many questions are waiting"
+    assert daemon.answers["cb_2"]["error"]["message"] == "too many callbacks are waiting"

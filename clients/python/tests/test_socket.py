@@ -101,7 +101,7 @@ def test_a7_a_listener_of_another_user_gets_nothing(tmp_path: Path, monkeypatch:
         with pytest.raises(carpool.DaemonUnreachableError, match="no daemon at"):
             _socket.connect(may_start=False)
         connection, _ = listener.accept()
-        assert connection.recv(1) == b"", "it was told nothing"
+        assert connection.recv(1) == b"", "nothing was sent to it"
         connection.close()
 
 

@@ -1,4 +1,4 @@
-"""Write src/carpool/_sync/*.py from src/carpool/_async/*.py; with --check only tell whether they are current."""
+"""Write src/carpool/_sync/*.py from src/carpool/_async/*.py; with --check only report whether they are current."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SUBSTITUTIONS = [
 
 
 def generate(name: str, text: str, used: set[str]) -> str:
-    """Give the blocking form of a module, and note which substitutions it used."""
+    """Return the blocking form of a module, and record the substitutions that it used."""
     for pattern, replacement in SUBSTITUTIONS:
         text, count = re.subn(pattern, replacement, text)
         if count:
@@ -57,7 +57,7 @@ def generate(name: str, text: str, used: set[str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Run as a program; gives the exit code."""
+    """Run as a program; return the exit code."""
     used: set[str] = set()
     modules = {source.name: generate(source.name, source.read_text(), used) for source in SOURCES}
     if unused := [pattern for pattern, _ in SUBSTITUTIONS if pattern not in used]:

@@ -51,7 +51,7 @@ class _Kind:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A question on its way through its handler, which may be None."""
+    """A callback and its handler; None if no handler is registered."""
 
     question: Question
     kind: str
@@ -81,7 +81,7 @@ class Asking:
         """Convert an exception to the answer. Only the text of a `Refuse` is sent: others may contain secrets."""
         name = self.question.params.get("callback")
         if self.handler is None:
-            logger.warning("nothing is registered for %s of %r", self.question.method, name)
+            logger.warning("no handler is registered for %s of %r", self.question.method, name)
             return rpc.send_error(self.question, _METHOD_NOT_FOUND, "no such handler")
         if isinstance(error, Refuse):
             return rpc.send_result(self.question, _KINDS[self.kind].refuse(str(error)))
@@ -94,14 +94,14 @@ def asking(question: Question, handlers: Mapping[str, Callable[[Any], Any]] | No
     kind = question.method.removeprefix("callback.")
     if handlers is None or kind not in _KINDS:
         return Asking(question, kind, None)
-    # The daemon asks an interceptor to adapt and to retry; without a handler nothing is changed.
+    # An interceptor gets both calls, adapt and retry; the one without a handler changes nothing.
     return Asking(question, kind, handlers.get(kind, _nothing if kind in {"adapt", "retry"} else None))
 
 
 def too_many(rpc: RPCConnection, question: Question) -> bytes:
-    """Make the answer to a question that finds `MAX_QUESTIONS` before it."""
-    logger.warning("%s is refused: %d questions are waiting", question.method, MAX_QUESTIONS)
-    return rpc.send_error(question, _INTERNAL_ERROR, "too many questions are waiting")
+    """Return the error answer to a callback beyond the maximum of `MAX_QUESTIONS`."""
+    logger.warning("%s is refused: %d callbacks are waiting", question.method, MAX_QUESTIONS)
+    return rpc.send_error(question, _INTERNAL_ERROR, "too many callbacks are waiting")
 
 
 def _nothing(_: CallbackCall) -> None:
@@ -109,7 +109,7 @@ def _nothing(_: CallbackCall) -> None:
 
 
 def _wrong(value: object, expected: str) -> TypeError:
-    return TypeError(f"the handler gave {type(value).__name__}, expected {expected}")
+    return TypeError(f"the handler returned {type(value).__name__}, expected {expected}")
 
 
 def _fail(message: str) -> dict[str, Any]:

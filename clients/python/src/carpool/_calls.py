@@ -81,7 +81,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """An OAuth 2.0 credential; `expires_in` is how many seconds its access token is good for, if that is known."""
+    """An OAuth 2.0 credential; `expires_in` is the lifetime of its access token in seconds, if it is known."""
 
     access_token: str
     refresh_token: str | None = None
@@ -115,7 +115,7 @@ class CallbackCall:
 
     @property
     def attempt(self) -> int:
-        """Which attempt of the request it is about, from 1; 0 before the first."""
+        """The number of the request's attempt, from 1; 0 before the first."""
         return int(self.params.get("attempt", 0))
 
     @property
@@ -127,7 +127,7 @@ class CallbackCall:
 
 @dataclass(frozen=True, slots=True)
 class AdaptCall(CallbackCall):
-    """A request is about to be sent. Answer `Changes`, or None to leave it as it is; `Refuse` fails it."""
+    """A request is about to be sent. Return `Changes`, or None to leave it as it is; `Refuse` fails it."""
 
     @property
     def request(self) -> URLRequest:
@@ -137,7 +137,7 @@ class AdaptCall(CallbackCall):
 
 @dataclass(frozen=True, slots=True)
 class RetryCall(CallbackCall):
-    """A request has failed. Answer True to send it again at once, a number to do so after that many seconds.
+    """A request has failed. Return True to retry at once, a number to retry after that many seconds.
 
     None or False leaves the decision to the next retrier; with `Refuse` the request fails with this reason.
     """
@@ -154,13 +154,13 @@ class RetryCall(CallbackCall):
 
     @property
     def retry_count(self) -> int:
-        """How often it was sent again so far."""
+        """The number of retries so far."""
         return int(self.params["retry_count"])
 
 
 @dataclass(frozen=True, slots=True)
 class RedirectCall(AdaptCall):
-    """The origin redirects. Answer None or True to follow, `Changes` to follow with these, False not to follow."""
+    """The origin redirects. Return None or True to follow, `Changes` to follow with these, False not to follow."""
 
     @property
     def response(self) -> ResponseHead:
@@ -174,13 +174,13 @@ class PreprocessCall(CallbackCall):
 
     @property
     def content(self) -> bytes | None:
-        """The body, empty if there is none; None when it is in a file that is out of our reach."""
+        """The body, empty if there is none; None if it is in a file that this process cannot open."""
         return _content(self.params.get("body"))
 
 
 @dataclass(frozen=True, slots=True)
 class ValidateCall(PreprocessCall):
-    """An answer is to be judged. Answer True or None if it is good, else False, or raise `Refuse` to say why."""
+    """A response is validated. Return True or None to accept it, else False, or raise `Refuse` with a reason."""
 
     @property
     def response(self) -> ResponseHead:
@@ -190,7 +190,7 @@ class ValidateCall(PreprocessCall):
 
 @dataclass(frozen=True, slots=True)
 class SerializeCall(PreprocessCall):
-    """A value is to be made of a body. Answer anything that has a JSON form; `Refuse` fails the request."""
+    """A body is serialized. Return any value that has a JSON form; `Refuse` fails the request."""
 
     @property
     def response(self) -> ResponseHead | None:
@@ -200,7 +200,7 @@ class SerializeCall(PreprocessCall):
 
 @dataclass(frozen=True, slots=True)
 class DestinationCall(CallbackCall):
-    """A download has its head. Answer the path of its file, or None for one of the daemon's; `Refuse` fails it."""
+    """A download has its head. Return the path of its file, or None for one of the daemon's; `Refuse` fails it."""
 
     @property
     def response(self) -> ResponseHead:
@@ -215,7 +215,7 @@ class DestinationCall(CallbackCall):
 
 @dataclass(frozen=True, slots=True)
 class BodyCall(CallbackCall):
-    """A request needs its body. Answer text, bytes or the path of a file; `Refuse` fails it."""
+    """A request needs its body. Return text, bytes or the path of a file; `Refuse` fails it."""
 
     @property
     def request(self) -> URLRequest:
@@ -225,7 +225,7 @@ class BodyCall(CallbackCall):
 
 @dataclass(frozen=True, slots=True)
 class RefreshCall(CallbackCall):
-    """A session's credential has expired. Answer the new `Credential`; `Refuse` fails the requests that wait for it."""
+    """A session's credential has expired. Return the new `Credential`; `Refuse` fails the requests that wait for it."""
 
     @property
     def credential(self) -> Credential:

@@ -41,7 +41,7 @@ def keep(queue: deque[Notification], notification: Notification) -> None:
 
 
 class _Link:
-    """One connection's life. A handler that loses it and calls again makes a new one, and this stays dead."""
+    """One connection. A handler that loses it and calls again makes a new one; this one stays closed."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.socket = connection
@@ -59,7 +59,7 @@ class _Link:
         return not self.waiting and not self.is_bound
 
     def has_ended(self) -> bool:
-        """Whether the daemon has closed it, as a daemon that is restarted does."""
+        """Whether the daemon has closed it, for example at a restart."""
         state = select.poll()
         state.register(self.socket, 0)
         return bool(state.poll(0))
@@ -100,7 +100,7 @@ class Channel:
     def call(self, method: str, params: dict[str, Any]) -> Any:
         """Call a method and return its result; raises RPCError or DaemonUnreachableError.
 
-        A call that the daemon has surely not had, because it was gone before, is made to the next one.
+        A call that the daemon cannot have received, because it had ended before, is made to the next one.
         """
         link = self._link
         if link is None or not link.can_be_replaced():
@@ -122,12 +122,12 @@ class Channel:
         return self._notifications.popleft() if self._notifications else None
 
     def feed(self) -> Channel:
-        """Return another channel to the same daemon, for events: they are read when the program asks for them."""
+        """Return another channel to the same daemon, for events: they are read on demand."""
         return Channel(self._path)
 
     @staticmethod
     def pause(seconds: float) -> None:
-        """Let time pass."""
+        """Sleep."""
         time.sleep(seconds)
 
     def serve(self, timeout: float | None) -> None:
@@ -150,12 +150,12 @@ class Channel:
 
     @staticmethod
     def read_file(path: str) -> bytes | None:
-        """Read a spool file; None when it is out of our reach."""
+        """Read a spool file; None if this process cannot open it."""
         return read_file(path)
 
     @staticmethod
     def pieces(data: Iterable[bytes]) -> Iterator[bytes]:
-        """Cut a body that is read while it is sent to pieces that fit a message."""
+        """Split a streamed body into pieces that fit a message."""
         return pieces(data)
 
     def _connected(self) -> _Link:
@@ -184,12 +184,12 @@ class Channel:
 
     @contextlib.contextmanager
     def _in_step(self, link: _Link, occasion: str) -> Iterator[None]:
-        """Drop a connection on which something was interrupted: half written or read, it is out of step for good."""
+        """Drop a connection after an interruption: a message that was half written or read cannot be completed."""
         try:
             yield
         except OSError as error:
             self._drop(link)
-            raise ConnectionLostError(f"lost the daemon{occasion}: {error.strerror}") from error
+            raise ConnectionLostError(f"lost the connection to the daemon{occasion}: {error.strerror}") from error
         except BaseException:
             self._drop(link)
             raise
@@ -240,7 +240,7 @@ class Channel:
         link.nested += 1
         try:
             data = asking.answer(link.rpc, asking.ask())
-        except Exception as error:  # noqa: BLE001, whatever a handler raises is answered and logged
+        except Exception as error:  # noqa: BLE001, every exception of a handler is answered and logged
             data = asking.failure(link.rpc, error)
         finally:
             link.nested -= 1

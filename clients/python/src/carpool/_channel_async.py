@@ -22,7 +22,7 @@ MAX_AHEAD: Final = 64
 
 
 class _Link(asyncio.Protocol):
-    """One connection's life: bytes to events, events to the futures that wait for them, questions to their handlers."""
+    """One connection: bytes to messages, answers to the futures that wait for them, callbacks to their handlers."""
 
     def __init__(self, callbacks: Callbacks, *, is_feed: bool) -> None:
         self.rpc = RPCConnection()
@@ -52,7 +52,8 @@ class _Link(asyncio.Protocol):
             self.end(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.end(ConnectionLostError(f"lost the daemon: {exc}" if exc else "the daemon closed the connection"))
+        reason = f"lost the connection to the daemon: {exc}" if exc else "the daemon closed the connection"
+        self.end(ConnectionLostError(reason))
 
     def pause_writing(self) -> None:
         self.writable.clear()
@@ -106,7 +107,7 @@ class _Link(asyncio.Protocol):
                 if future is not None and not future.done():
                     future.set_exception(rpc_error(error))
             case Failure(_, error):
-                # It does not say which call it answers.
+                # It has no id of a call.
                 self.end(rpc_error(error))
 
     def take(self) -> Notification:
@@ -133,7 +134,7 @@ class _Link(asyncio.Protocol):
                 # After its deadline the daemon does not wait for the answer, and a handler must not hang forever.
                 value = await asyncio.wait_for(value, asking.deadline)
             data = asking.answer(self.rpc, value)
-        except Exception as error:  # noqa: BLE001, whatever a handler raises is answered and logged
+        except Exception as error:  # noqa: BLE001, every exception of a handler is answered and logged
             data = asking.failure(self.rpc, error)
         if self.ended is None:
             self.write(data)
@@ -177,11 +178,11 @@ class AsyncChannel:
 
     @staticmethod
     async def pause(seconds: float) -> None:
-        """Let time pass."""
+        """Sleep."""
         await asyncio.sleep(seconds)
 
     async def serve(self, timeout: float | None) -> None:
-        """Stay for `timeout` seconds, else until the connection is lost; callbacks are answered all the while."""
+        """Wait for `timeout` seconds, else until the connection is lost; callbacks are answered meanwhile."""
         link = await self._connected()
         try:
             await asyncio.wait_for(link.closed.wait(), timeout)
@@ -199,19 +200,19 @@ class AsyncChannel:
             raise
 
     async def close(self) -> None:
-        """End the connection. Its calls and its subscriptions end with it, and so do the handlers under way."""
+        """End the connection. Its calls and its subscriptions end with it, and so do the running handlers."""
         if self._link is not None:
             link, self._link = self._link, None
             link.end(ConnectionLostError("the client was closed"))
             await asyncio.gather(*link.others_handling(), return_exceptions=True)
 
     async def read_file(self, path: str) -> bytes | None:
-        """Read a spool file in a thread; None when it is out of our reach."""
+        """Read a spool file in a thread; None if this process cannot open it."""
         return await asyncio.to_thread(read_file, path)
 
     @staticmethod
     async def pieces(data: Iterable[bytes] | AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-        """Cut a body that is read while it is sent to pieces that fit a message."""
+        """Split a streamed body into pieces that fit a message."""
         if isinstance(data, AsyncIterable):
             gathering = Gathering()
             async for block in data:
@@ -238,7 +239,7 @@ class AsyncChannel:
                     await self._announce(link)
                 except BaseException:
                     # Without the names the daemon would not call.
-                    link.end(ConnectionLostError("the daemon did not take the names of the callbacks"))
+                    link.end(ConnectionLostError("the daemon refused the names of the callbacks"))
                     raise
                 self._link = link
             return self._link

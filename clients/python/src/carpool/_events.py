@@ -71,7 +71,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Whether packets can leave, for the world or to a host, by the daemon's record of it."""
+    """Whether packets can leave, by the default route or to a host; from the daemon's record."""
 
     record: dict[str, Any]
     """The daemon's record."""
@@ -83,13 +83,13 @@ class Way:
 
     @property
     def is_usable(self) -> bool:
-        """Whether requests are worth a try: packets can leave, or the daemon cannot know."""
+        """Whether a request may succeed: packets can leave, or the daemon cannot know."""
         return self.status in {"satisfied", "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
 class HostReachability(Way):
-    """The ways to one host."""
+    """The routes to one host."""
 
     @property
     def host(self) -> str:
@@ -103,16 +103,16 @@ class HostReachability(Way):
 
     @property
     def is_unknown_name(self) -> bool:
-        """Whether the look-up says that no host has the name."""
+        """Whether the look-up found that no host has the name."""
         return bool(self.record.get("dns", {}).get("error") == "cannot_find_host")
 
 
 @dataclass(frozen=True, slots=True)
 class Reachability(Way):
-    """How the network stands."""
+    """The state of the network."""
 
     hosts: Mapping[str, HostReachability] = field(default_factory=dict)
-    """The ways to the hosts that were asked for, by name, as far as they are known."""
+    """The routes to the requested hosts, by name, as far as they are known."""
 
     @property
     def reason(self) -> str | None:
@@ -121,14 +121,14 @@ class Reachability(Way):
 
     @property
     def interface(self) -> str | None:
-        """The interface that traffic to the world leaves by."""
+        """The interface of the default route."""
         return self.record.get("interface")
 
 
 def event_params(
     types: str | list[str], scope: str, *, snapshot: bool | None, progress_interval: float | None
 ) -> dict[str, Any]:
-    """Make the params of `events.subscribe`, without the cursor. Times are in seconds here, and on the wire not."""
+    """Return the params of `events.subscribe`, without the cursor. Times are in seconds here, in ms on the wire."""
     params: dict[str, Any] = {"types": [types] if isinstance(types, str) else types, "scope": scope}
     if snapshot is not None:
         params["snapshot"] = snapshot

@@ -2,9 +2,9 @@
 
 CarpoolError
 ├── DaemonUnreachableError      no daemon, or it could not be started
-│   └── ConnectionLostError     it went away during a call
+│   └── ConnectionLostError     it disconnected during a call
 ├── ProtocolError               what answers on the socket is not carpoold
-├── RPCError                    the daemon could not do what the call asked
+├── RPCError                    the daemon refused the call
 │   ├── MethodNotFoundError
 │   ├── InvalidParamsError
 │   ├── CallCancelledError
@@ -12,13 +12,13 @@ CarpoolError
 │   ├── ObjectError             1100s: not found, wrong state
 │   ├── QuotaError              1200s: a limit of the daemon
 │   └── FileAccessError         1300s: a file that the call named
-└── RequestError                the request was made and gave no good answer
+└── RequestError                the request has no accepted response
     ├── HTTPStatusError         raise_for_status() on 400 and above
     ├── RequestCancelledError
     ├── AdaptationError         an interceptor could not adapt the request
-    ├── RetryError              a retrier gave up with an error of its own
-    ├── ValidationError         the answer is not what `validate` accepts
-    ├── SerializationError      no value could be made of the body
+    ├── RetryError              a retrier failed with an error of its own
+    ├── ValidationError         `validate` did not accept the response
+    ├── SerializationError      the body has no value for `serialize`
     └── TransferError           no answer from the origin
         ├── ConnectError
         ├── CertificateError
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class CarpoolError(Exception):
-    """Anything that this package raises."""
+    """The base class of the exceptions of this package."""
 
 
 class DaemonUnreachableError(CarpoolError):
@@ -82,7 +82,7 @@ class AccessError(RPCError):
 
 
 class ObjectError(RPCError):
-    """The object of the call is unknown, gone or in another state."""
+    """The object of the call is unknown, deleted or in another state."""
 
 
 class QuotaError(RPCError):
@@ -115,7 +115,7 @@ class RequestError(CarpoolError):
 
     @property
     def retryable(self) -> bool:
-        """Whether sending the request again may succeed, and does no harm."""
+        """Whether a retry of the request may succeed, and is safe."""
         return self.data.get("retryable") is True
 
     @property
@@ -145,7 +145,7 @@ class RequestError(CarpoolError):
 
     @property
     def original_error(self) -> RequestError | None:
-        """The error that the retrier was asked about, for `request_retry_failed`."""
+        """The error for which the retrier was called, for `request_retry_failed`."""
         return self._nested("original_error")
 
     def _nested(self, member: str) -> RequestError | None:
@@ -170,7 +170,7 @@ class AdaptationError(RequestError):
 
 
 class RetryError(RequestError):
-    """A retrier gave up with an error of its own: `retry_error`, after `original_error`."""
+    """A retrier failed with an error of its own: `retry_error`, after `original_error`."""
 
 
 class ValidationError(RequestError):
@@ -178,7 +178,7 @@ class ValidationError(RequestError):
 
 
 class SerializationError(RequestError):
-    """No value could be made of the body as `serialize` asked; `record` has it."""
+    """The body could not be converted to the value that `serialize` names; `record` has the body."""
 
 
 class TransferError(RequestError):
@@ -186,7 +186,7 @@ class TransferError(RequestError):
 
 
 class ConnectError(TransferError):
-    """No connection to the origin: its name, its address or the network."""
+    """No connection to the origin: its name, its address or the network failed."""
 
 
 class CertificateError(TransferError):
@@ -194,17 +194,17 @@ class CertificateError(TransferError):
 
 
 class DecodingError(TransferError):
-    """The body of the answer could not be decoded, or it grew beyond its limit."""
+    """The body of the answer could not be decoded, or it exceeds its limit."""
 
 
 class RequestTimeoutError(TransferError, TimeoutError):
-    """The request took longer than it may."""
+    """The request exceeded a time limit."""
 
 
-class Refuse(Exception):  # noqa: N818, an answer and no error
+class Refuse(Exception):  # noqa: N818, an answer, not an error
     """Raised by a callback handler to refuse; the reason becomes part of the request's error.
 
-    Where there is no such answer, to `redirect`, it is the plain no: the redirect is not followed.
+    A `redirect` callback has no such answer: the redirect is not followed.
     """
 
 
@@ -243,7 +243,7 @@ _BY_NAME: Final[dict[str, type[RequestError]]] = {
 
 
 def rpc_error(error: dict[str, Any]) -> RPCError:
-    """Make the exception of a JSON-RPC error object."""
+    """Return the exception of a JSON-RPC error object."""
     code = error.get("code")
     code = code if isinstance(code, int) else 0
     data = error.get("data")
@@ -252,12 +252,12 @@ def rpc_error(error: dict[str, Any]) -> RPCError:
 
 
 def request_error(record: dict[str, Any]) -> RequestError:
-    """Make the exception of a response record whose outcome is an error."""
+    """Return the exception of a response record whose outcome is an error."""
     return make_request_error(record["outcome"]["error"], record)
 
 
 def make_request_error(error: dict[str, Any], record: dict[str, Any]) -> RequestError:
-    """Make the exception of an error inside a record."""
+    """Return the exception of an error inside a record."""
     name = str(error.get("name") or (error.get("data") or {}).get("name", ""))
     kind = _BY_NAME.get(name) or _BY_NAME.get(name.partition(".")[0], RequestError)
     return kind(name, str(error.get("message", "")), record, error)

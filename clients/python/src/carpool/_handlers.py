@@ -47,13 +47,13 @@ class Callbacks:
 
     def asking(self, question: Question) -> Asking:
         """Return the handler of a callback."""
-        from ._callbacks import asking  # noqa: PLC0415, most programs are asked nothing
+        from ._callbacks import asking  # noqa: PLC0415, most programs get no callbacks
 
         return asking(question, self._handlers.get(str(question.params.get("callback"))))
 
     @staticmethod
     def too_many(rpc: RPCConnection, question: Question) -> bytes:
-        """Make the answer to a question that finds `MAX_QUESTIONS` before it."""
+        """Return the error answer to a callback beyond the maximum of `MAX_QUESTIONS`."""
         from ._callbacks import too_many  # noqa: PLC0415, as above
 
         return too_many(rpc, question)

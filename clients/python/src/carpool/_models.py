@@ -40,7 +40,7 @@ def body_content(body: dict[str, Any]) -> bytes | None:
 
 
 def read_file(path: str) -> bytes | None:
-    """Read a file of the daemon's; None when it is out of our reach (another user's, or another mount namespace)."""
+    """Read a file of the daemon's; None if this process cannot open it (another user or mount namespace)."""
     with contextlib.suppress(OSError):
         return Path(path).read_bytes()
     return None
@@ -120,7 +120,7 @@ class Response:
 
     @property
     def http_version(self) -> str:
-        """The protocol that was spoken with the origin, by its name in ALPN: "h2", "http/1.1" or "http/1.0"."""
+        """The protocol of the origin's answer, by its name in ALPN: "h2", "http/1.1" or "http/1.0"."""
         return str(self._answer["http_version"])
 
     @property
@@ -156,12 +156,12 @@ class Response:
 
     @property
     def attempts(self) -> list[dict[str, Any]]:
-        """Everything that was tried, the last one being this answer."""
+        """All attempts; the last one has this answer."""
         return list(self.record.get("attempts", []))
 
     @property
     def timeline(self) -> dict[str, Any] | None:
-        """The points in time of the request and the durations between them; only `Client.response` asks for it."""
+        """The points in time of the request and the durations between them; only `Client.response` returns it."""
         return self.record.get("timeline")
 
     @property
@@ -172,7 +172,7 @@ class Response:
 
     @property
     def sha256(self) -> str | None:
-        """The body's SHA-256 in hexadecimal digits, if the request asked for it."""
+        """The body's SHA-256 in hexadecimal digits, if the request has `sha256`."""
         return (self.record.get("body") or {}).get("sha256")
 
     @property
@@ -189,7 +189,7 @@ class Response:
     def value(self) -> Any:
         """The value of the serializer, of the first one if there are several; bytes and dates in their wire format.
 
-        None if nothing was asked for, if it failed, and if it was too large for a message: then there is the body.
+        None without a serializer, after a failure, and if it was too large for a message: then there is the body.
         """
         return (self.record.get("outcome") or {}).get("value")
 
@@ -227,12 +227,12 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a download is."""
+    """The progress of a download."""
 
     received_bytes: int
     """The received bytes, including those of an earlier download."""
     total_bytes: int | None
-    """How much it will be, if the origin says so."""
+    """The size of the complete body, if the origin sent it."""
     resume_data: str | None
     """The resume data for another download, if this one is interrupted. Save it if the program may be killed."""
 
@@ -248,7 +248,7 @@ class ServerSentEvent:
     id: str
     """The last id that the stream has named; empty if none."""
     retry_ms: int | None
-    """How long to wait before a new request, where the stream has just said so."""
+    """The delay before a new request, if the stream has set it with this event."""
 
 
 def _charset(content_type: str) -> str:

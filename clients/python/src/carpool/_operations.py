@@ -34,7 +34,7 @@ MAX_POLL_MS: Final = 60_000
 def request_params(
     method: str, url: str, options: RequestOptions, session: str | None
 ) -> tuple[dict[str, Any], bytes | None]:
-    """Make the params of `request.perform` and `request.submit`, and the body if it is too large for a message.
+    """Return the params of `request.perform` and `request.submit`, and the body if it is too large for a message.
 
     `session` is the client's, for a request that names none. Paths are made absolute. Raises ValueError for JSON that
     has no form on the wire, and for a request with two bodies.
@@ -54,7 +54,7 @@ def request_params(
         params["interceptor"] = interceptor
     if parts is not None:
         if body != (None, None):
-            raise ValueError("a request has one body: json, data or multipart")
+            raise ValueError("a request has one body: pass only one of json, data and multipart")
         params["body"] = {"multipart": _multipart(parts)}
     return params, _encode_body(params, body)
 
@@ -124,7 +124,7 @@ def _take_body(options: dict[str, Any]) -> tuple[Upload | None, str | None]:
     if "json" not in options:
         return data, None
     if data is not None:
-        raise ValueError("a request has one body: json or data")
+        raise ValueError("a request has one body: pass only one of json and data")
     text = json.dumps(options.pop("json"), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text, "application/json"
 
@@ -136,7 +136,7 @@ def is_streamed(options: RequestOptions) -> bool:
     """
     is_streamed = _is_source(options.get("data"))
     if is_streamed and options.get("hold_for_headers"):
-        raise ValueError("who waits for the head sends text, bytes or the path of a file, not what is read meanwhile")
+        raise ValueError("a call that waits for the head cannot stream data: pass text, bytes or the path of a file")
     return is_streamed
 
 
@@ -171,7 +171,7 @@ def destination(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _umask() -> int | None:
-    """Return the umask, without changing it for a moment as umask(2) would: other threads might notice."""
+    """Return the umask without changing it, as umask(2) would for a moment in all threads."""
     status = Path("/proc/self/status")
     with contextlib.suppress(OSError, ValueError):
         for line in status.read_text().splitlines():
@@ -188,7 +188,7 @@ def progress(record: dict[str, Any]) -> Progress:
 
 
 class Gathering:
-    """Makes pieces that fit a message of the blocks of a body. Small blocks that come fast are gathered."""
+    """Combines the blocks of a body into pieces that fit a message; small blocks that come fast are collected."""
 
     def __init__(self) -> None:
         self._pending = bytearray()
@@ -264,7 +264,7 @@ def poll_ms(end: float | None) -> int:
 
 
 def can_read(path: str) -> bool:
-    """Whether a file of the daemon's is within our reach."""
+    """Whether this process can read a file of the daemon's."""
     return os.access(path, os.R_OK)
 
 

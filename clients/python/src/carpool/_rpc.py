@@ -38,7 +38,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """A message that the daemon sends by itself, after the client asked for such messages."""
+    """A message that the daemon sends without an answer, after the client has subscribed."""
 
     method: str
     params: dict[str, Any]
@@ -94,7 +94,7 @@ class RPCConnection:
         """
         data = (_encode({"jsonrpc": "2.0", "id": question.id, "result": value}) + "\n").encode()
         if len(data) > MAX_ANSWER_BYTES:
-            raise ValueError(f"the answer takes {len(data)} bytes, more than the {MAX_ANSWER_BYTES} of a message")
+            raise ValueError(f"the answer has {len(data)} bytes, more than {MAX_ANSWER_BYTES}; return a smaller value")
         return data
 
     def send_error(self, question: Question, code: int, message: str) -> bytes:
@@ -138,4 +138,4 @@ def _event(line: bytearray) -> Event:
             return Notification(method, params)
         case {"method": str(method), "params": dict(params), "id": int() | str() as question}:
             return Question(question, method, params)
-    raise ProtocolError(f"the daemon sent a message that is no answer and no request: {bytes(line[:80])!r}")
+    raise ProtocolError(f"the daemon sent a message that is neither an answer nor a call: {bytes(line[:80])!r}")

@@ -1,4 +1,4 @@
-"""Where the daemon listens, and how it is started when it does not."""
+"""Finds the daemon's socket, and starts the daemon if none listens."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _state_directory() -> str:
 
 
 def _last_resort() -> str:
-    return f"/tmp/carpool-{os.geteuid()}"  # noqa: S108, the daemon refuses it if it is not ours
+    return f"/tmp/carpool-{os.geteuid()}"  # noqa: S108, the daemon refuses it if it belongs to another user
 
 
 def _variable(name: str) -> str | None:
@@ -118,7 +118,7 @@ def _mode_if_ours(directory: str) -> int | None:
 def _checked(path: str) -> str:
     if (length := len(os.fsencode(path))) > MAX_PATH_BYTES:
         raise DaemonUnreachableError(
-            f"the socket path {path} has {length} bytes, at most {MAX_PATH_BYTES} fit; name another with CARPOOL_SOCKET"
+            f"the socket path {path} has {length} bytes, at most {MAX_PATH_BYTES} fit; set CARPOOL_SOCKET to another"
         )
     return path
 
@@ -146,14 +146,14 @@ def _connect_to(path: str) -> socket.socket:
 def _checked_peer(connection: socket.socket, path: str) -> socket.socket:
     """Refuse a listener of another user: without a runtime directory the path may lie where others can write.
 
-    Nothing has been sent yet. Who names a socket says whom to trust.
+    Nothing has been sent yet. A socket that the user names is trusted.
     """
     size = struct.calcsize("iII")
     _, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
     if uid not in (0, os.geteuid()):
         connection.close()
         raise DaemonUnreachableError(
-            f"uid {uid} listens at {path}; if you trust that daemon, name its socket with CARPOOL_SOCKET"
+            f"the daemon at {path} belongs to uid {uid}; if you trust it, set CARPOOL_SOCKET to this path"
         )
     return connection
 
@@ -172,12 +172,14 @@ def _connect_to_any(seconds: float) -> socket.socket:
 
 
 def _start() -> socket.socket:
-    """Start carpoold and connect to it, or to the one because of which it ended."""
+    """Start carpoold and connect to it, or to the running one because of which it ended."""
     import shutil  # noqa: PLC0415, it brings three compressors along, and this happens once in a daemon's life
 
     program = os.environ.get("CARPOOLD") or shutil.which("carpoold")
     if program is None:
-        raise DaemonUnreachableError(f"no daemon at {default_path()}, and no carpoold on PATH or in CARPOOLD to start")
+        raise DaemonUnreachableError(
+            f"no daemon at {default_path()}, and no carpoold on PATH to start; set CARPOOLD to its path"
+        )
     reader, writer = os.pipe()
     with open(reader, "rb", buffering=0) as status:  # noqa: PTH123, a descriptor
         try:
@@ -195,9 +197,9 @@ def _start() -> socket.socket:
 
 
 def _spawn(program: str, status: int) -> None:
-    """Start the program in the background; it writes one line about how that went to `status`.
+    """Start the program in the background; it writes one line with the result to `status`.
 
-    A shell starts it and ends: a child of ours would stay a zombie when it ends before us.
+    A shell starts it and ends: a child of this process would stay a zombie if it ended first.
     """
     if not os.access(program, os.X_OK):
         reason = "Permission denied" if Path(program).exists() else "No such file or directory"
@@ -219,7 +221,7 @@ def _spawn(program: str, status: int) -> None:
             ["sh", "-c", '"$0" &', program],
             {**inherited, "PATH": _PATH, "CARPOOL_STATUS_FD": "3"},
             file_actions=actions,
-            setsid=True,  # the daemon outlives our terminal
+            setsid=True,  # the daemon outlives this terminal
             # The daemon does not inherit ignored signals: Python itself ignores two of these.
             setsigdef=[signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP, signal.SIGTERM],
             setsigmask=[],

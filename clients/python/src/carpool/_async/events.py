@@ -105,7 +105,7 @@ class AsyncEventStream:
         return Event(self._told.popleft())
 
     async def _begin(self) -> None:
-        """Subscribe, from where we are."""
+        """Subscribe, from the last cursor."""
         since = self.cursor if self._is_resumable else None
         answer = await self._channel.call(self._method, present({**self._params, "since": since}))
         self._has_begun = True
@@ -116,7 +116,7 @@ class AsyncEventStream:
             self.cursor = answer["cursor"]
 
     async def _wait_for_the_daemon(self, end: float | None) -> bool:
-        """Subscribe again as soon as there is a daemon; False when there was none in time."""
+        """Subscribe again as soon as there is a daemon; False if there was none in time."""
         pause = _FIRST_PAUSE
         while end is None or time.monotonic() + pause < end:
             await self._channel.pause(pause)

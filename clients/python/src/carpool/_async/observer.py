@@ -1,4 +1,4 @@
-"""The part of the client that looks on: events, and the network."""
+"""The part of the client that observes: events, and the network."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class AsyncObserver:
                     return state
                 if state.status == "satisfied" and ways is not None and ways.is_unknown_name:
                     raise LookupError(f"host not found: {host}")
-        raise TimeoutError(f"no way to {host or 'the world'}")
+        raise TimeoutError(f"no route to {host or 'any network'}")
 
 
 def _is_known(state: Reachability) -> bool:

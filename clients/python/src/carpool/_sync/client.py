@@ -266,11 +266,11 @@ class Client(Observer):
             "refresh": refresh,
         }
         if not any(handlers.values()):
-            raise ValueError(f"no handler is given for {name!r}")
+            raise ValueError(f"no handler for {name!r}: pass at least one, for example validate=")
         self._channel.register(name, handlers)
 
     def unregister(self, name: str) -> None:
-        """Answer callbacks of this name no more."""
+        """Stop answering callbacks of this name."""
         self._channel.register(name, {})
 
     def serve(self, timeout: float | None = None) -> None:
@@ -298,7 +298,7 @@ class Client(Observer):
                 self._channel.call("body.put", {"request": request, "base64": base64.b64encode(piece).decode()})
             self._channel.call("body.put", {"request": request, "end": True})
         except ObjectError:
-            # The request has finished early; its record says how.
+            # The request has finished early; its record has the outcome.
             return
         except BaseException:
             with contextlib.suppress(CarpoolError):
@@ -306,7 +306,7 @@ class Client(Observer):
             raise
 
     def _finish(self, request: str) -> Response:
-        """Wait for a request and forget it."""
+        """Wait for a request and dismiss it."""
         response = self.wait(request)
         self._dismiss(request)
         return response
@@ -326,7 +326,7 @@ class Client(Observer):
             self._channel.call("request.dismiss", {"request": request})
 
     def _poll(self, call: str, params: dict[str, Any], timeout: float | None) -> Response:
-        """Repeat a long poll until the request is over. Raises TimeoutError when it is not after that many seconds."""
+        """Repeat a long poll until the request has finished. Raises TimeoutError after `seconds`."""
         end = operations.deadline(timeout)
         while True:
             poll_ms = operations.poll_ms(end)
@@ -334,10 +334,10 @@ class Client(Observer):
             if record.get("finished") is not False:
                 return self._response(record, is_kept=True)
             if operations.poll_ms(end) == 0:
-                raise TimeoutError(f"{params['request']} is not over")
+                raise TimeoutError(f"{params['request']} has not finished in time")
 
     def _response(self, record: dict[str, Any], *, is_kept: bool) -> Response:
-        """Make the response of a record, with a body that is not in it; the file of one that is not kept is let go."""
+        """Return the response of a record, with a body that is not in it; the lease of an unkept file is released."""
         path = operations.spool_path(record)
         if path is None or (is_kept and operations.can_read(path)):
             # A file that is kept, such as a download, is read when the content is used.

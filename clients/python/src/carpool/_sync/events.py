@@ -106,7 +106,7 @@ class EventStream:
         return Event(self._told.popleft())
 
     def _begin(self) -> None:
-        """Subscribe, from where we are."""
+        """Subscribe, from the last cursor."""
         since = self.cursor if self._is_resumable else None
         answer = self._channel.call(self._method, present({**self._params, "since": since}))
         self._has_begun = True
@@ -117,7 +117,7 @@ class EventStream:
             self.cursor = answer["cursor"]
 
     def _wait_for_the_daemon(self, end: float | None) -> bool:
-        """Subscribe again as soon as there is a daemon; False when there was none in time."""
+        """Subscribe again as soon as there is a daemon; False if there was none in time."""
         pause = _FIRST_PAUSE
         while end is None or time.monotonic() + pause < end:
             self._channel.pause(pause)

@@ -19,7 +19,7 @@ _POLL_MS = 60_000
 class Stream:
     """The response of `Client.stream`: its head at once, its body in pieces.
 
-    One of the iterators reads the body, once. As long as none asks for more, the daemon buffers little and the origin
+    One of the iterators reads the body, once. As long as none of them reads, the daemon buffers little and the origin
     waits. They raise RequestError if the transfer fails, or if a line or event is too long for a message.
     """
 
@@ -80,7 +80,7 @@ class Stream:
                 yield ServerSentEvent(event["event"], event["data"], event["id"], event.get("retry_ms"))
 
     def close(self) -> None:
-        """End the request if it is not over, and let the daemon forget it."""
+        """Cancel the request if it has not finished, and dismiss it."""
         self._is_over = True
         # If the connection has failed, the request cannot be cancelled and ends with it.
         with contextlib.suppress(CarpoolError):
