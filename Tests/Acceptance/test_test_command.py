@@ -133,7 +133,7 @@ def test_a_swift_test_that_blocks_is_named_and_the_others_run(tmp_path: Path, bl
     if blocks:
         # The first run has reported the end of the first test; the tests behind the blocked one run alone.
         assert told == [
-            "swift-tests: stuck, begun again without 2 tests",
+            "swift-tests: stuck, started again without 2 tests",
             "Test run with 1 tests passed after 0.1 seconds.",
             "blocked: T.A/blocks()/A.swift:1:1 has not ended after 1 s",
             "Test run with 1 tests passed after 0.1 seconds.",

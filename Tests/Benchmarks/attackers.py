@@ -1,4 +1,4 @@
-"""Clients that ask for more than their share, a process each: python attackers.py KIND SOCKET ORIGIN SECONDS FOLDER."""
+"""Clients that overload the daemon, a process each: python attackers.py KIND SOCKET ORIGIN SECONDS FOLDER."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Connection:
     """A connection that sends what fits and reads what comes, each in a thread of its own."""
 
     def __init__(self, path: str, name: str) -> None:
-        """Connect and give a name, by which the daemon tells clients apart."""
+        """Connect and send a name, by which the daemon distinguishes clients."""
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(path)
         self.lines = self.socket.makefile("rb", buffering=1 << 20)
@@ -33,7 +33,7 @@ class Connection:
         return json.loads(self.lines.readline())["result"]
 
     def flood(self, data: bytes, seconds: float) -> None:
-        """Send the same again and again, and read all answers without a look."""
+        """Send the same data again and again, and read all answers without parsing them."""
         end = time.monotonic() + seconds
         self.socket.settimeout(0.2)
 
@@ -59,13 +59,13 @@ def line(method: str, params: dict[str, Any], number: int = 1) -> bytes:
 
 
 def lists(path: str, origin: str, seconds: float, _: Path) -> None:
-    """Ask for all requests that are known, of which there are many."""
+    """List all retained requests, of which there are many."""
     connection = Connection(path, "lists")
     connection.flood(b"".join(line("request.list", {}, number) for number in range(100)), seconds)
 
 
 def journal(path: str, origin: str, seconds: float, _: Path) -> None:
-    """Ask for events from the beginning."""
+    """Read events from the beginning."""
     connection = Connection(path, "journal")
     cursor = connection.call("events.next", timeout_ms=0)["cursor"]
     for _number in range(50):
@@ -75,7 +75,7 @@ def journal(path: str, origin: str, seconds: float, _: Path) -> None:
 
 
 def batches(path: str, origin: str, seconds: float, _: Path) -> None:
-    """Ask for the whole catalogue, a hundred times in one message."""
+    """Call `rpc.discover` a hundred times in one message."""
     calls = [{"jsonrpc": "2.0", "id": number, "method": "rpc.discover"} for number in range(100)]
     Connection(path, "batches").flood(json.dumps(calls).encode() + b"\n", seconds)
 

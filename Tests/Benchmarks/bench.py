@@ -1,4 +1,4 @@
-"""What every measurement is given."""
+"""The parameters of every measurement."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _pair(
     content: Path,
     growth_aim: float,
 ) -> list[Row]:
-    """Do the same with both in turn; what ours has made must be the content, and all is removed for the next one."""
+    """Do the same with both in turn; our result must be the content, and all is removed for the next one."""
     mine, other, growth = [], [], []
     expected = _hash(content)
     for _ in range(3):

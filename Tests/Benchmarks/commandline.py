@@ -52,7 +52,7 @@ def _warm(bench: Bench) -> Row:
 
 
 def _first(bench: Bench) -> Row:
-    """With no daemon: the command starts one. The difference to curl is what a user waits longer, once."""
+    """Without a daemon: the command starts one. The difference to curl is the user's additional wait, once."""
     extra = []
     for turn in range(bench.rounds):
         env = environment(bench.scratch / f"first-{turn}")

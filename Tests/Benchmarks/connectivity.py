@@ -1,4 +1,4 @@
-"""Requests while the network comes and goes, and over a long wire. Needs root, iproute2 and /dev/net/tun."""
+"""Requests while the network is lost and returns, and over a delayed link. Needs root, iproute2 and /dev/net/tun."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REUSED_AIM_MS = 46
 
 
 class Wire:
-    """A connection that hears when a request waits, and gets its answer."""
+    """A connection that gets an event when a request waits, and its answer."""
 
     def __init__(self, daemon: Daemon) -> None:
         """Connect and subscribe."""
@@ -108,7 +108,7 @@ def _cut(bench: Bench, link: DelayedLink) -> list[Row]:
 
 
 def _move(link: DelayedLink, daemon: Daemon, origin: Origin, route: str, number: int) -> float:
-    """Give the link another address, and return how long the next request takes."""
+    """Set another address of the link, and return how long the next request takes."""
     old, new = ("10.77.0.1", "10.77.0.3") if number % 2 == 0 else ("10.77.0.3", "10.77.0.1")
     daemon.call("request.perform", url=origin.http)
     _ip(link, f"addr del {old}/24 dev tun0", f"addr add {new}/24 dev tun0", route)

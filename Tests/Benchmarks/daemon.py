@@ -96,7 +96,7 @@ class Daemon:
         return results
 
     def call_in_turn(self, method: str, params: dict[str, Any], count: int) -> None:
-        """Make the same call again and again on one connection, each after the answer of the one before."""
+        """Repeat a call on one connection, each after the answer of the previous one."""
         line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n"
         with socket.socket(socket.AF_UNIX) as wire:
             wire.settimeout(120)
@@ -118,16 +118,16 @@ class Daemon:
         return time.clock_gettime((~self.pid << 3) | 2)
 
     def begin_peak(self) -> int:
-        """Begin to watch for the largest memory anew, and return what it is now, in kB."""
+        """Reset the peak of the memory, and return the current memory in kB."""
         Path(f"/proc/{self.pid}/clear_refs").write_text("5")
         return self.status("VmRSS")
 
     def peak(self) -> int:
-        """Return the largest memory since then, in kB."""
+        """Return the peak of the memory since then, in kB."""
         return self.status("VmHWM")
 
     def voluntary_switches(self) -> int:
-        """Count how often any of its threads has gone to sleep, that is, has woken up and worked."""
+        """Count how often any of its threads has gone to sleep, that is, the wake-ups."""
         tasks = Path(f"/proc/{self.pid}/task").iterdir()
         return sum(_number((task / "status").read_text(), "voluntary_ctxt_switches") for task in tasks)
 

@@ -30,16 +30,16 @@ class DelayedLink:
 
     @property
     def near(self) -> tuple[str, ...]:
-        """What a command is prefixed with to run on the clients' side."""
+        """The prefix of a command that runs on the clients' side."""
         return ("ip", "netns", "exec", self.names[0])
 
     @property
     def far(self) -> tuple[str, ...]:
-        """What a command is prefixed with to run on the origin's side."""
+        """The prefix of a command that runs on the origin's side."""
         return ("ip", "netns", "exec", self.names[1])
 
     def __enter__(self) -> Self:
-        """Make the namespaces, start the link and give both ends an address."""
+        """Make the namespaces, start the link and set the addresses of both ends."""
         for name in self.names:
             _ip("netns", "add", name)
         near, far = self.names

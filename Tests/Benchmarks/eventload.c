@@ -1,6 +1,6 @@
 // Load on a daemon whose events are followed: requests from some connections, and others that subscribe to everything. Prints one
 // JSON object: the daemon's CPU, what the subscribers have read, and how long after the end of a request they read of it, in
-// microseconds from the time that the event itself tells.
+// microseconds from the time in the event itself.
 //
 //   eventload SOCKET PID RATE REQUESTS SUBSCRIBERS STOPPED PARAMS_JSON
 //

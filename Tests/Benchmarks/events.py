@@ -1,4 +1,4 @@
-"""Events: what they cost the daemon, how soon they are there, and whether others notice one that does not read."""
+"""Events: their cost to the daemon, their delay, and the effect of a subscriber that does not read on others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def measure(bench: Bench) -> list[Row]:
         return result
 
     try:
-        # Without a journal that outlives its readers: else who came before would be measured with those who come after.
+        # Without a journal that outlives its readers: otherwise a measurement would include the previous subscribers.
         settings = bench.scratch / "events" / "config" / "carpool"
         settings.mkdir(parents=True)
         (settings / "config.json").write_text('{"limits": {"journal_linger_ms": 0}}')
@@ -48,7 +48,7 @@ def measure(bench: Bench) -> list[Row]:
 
 
 def _cost(bench: Bench, run: Run) -> list[Row]:
-    """Compare the CPU of requests that are followed with that of requests that nobody follows."""
+    """Compare the CPU of requests with subscribers with that of requests without."""
     count = 3_200 if bench.quick else 16_000
     alone: list[float] = []
     followed: dict[int, list[float]] = {subscribers: [] for subscribers in CPU_AIMS}
@@ -69,7 +69,7 @@ def _cost(bench: Bench, run: Run) -> list[Row]:
 
 
 def _delay(bench: Bench, run: Run) -> list[Row]:
-    """Tell how long after the end of a request a subscriber has read of it."""
+    """Measure the delay from the end of a request until a subscriber has read its event."""
     runs = [run(RATE, 2_000 if bench.quick else 10_000, 1) for _ in range(bench.rounds)]
     return [
         limit_row(

@@ -1,4 +1,4 @@
-"""Whether one client notices what another does: small gets beside downloads, behind a queue, beside slow answers."""
+"""The effect of one client on another: small gets beside downloads, behind a queue, beside slow answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ JAIN_AIM = 0.99
 
 
 class GatedOrigin:
-    """HTTP/1.1 on loopback: what lies below /held waits for the gate, everything else is answered at once."""
+    """HTTP/1.1 on loopback: requests below /held wait for the gate, all others are answered at once."""
 
     _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -63,7 +63,7 @@ class GatedOrigin:
                 peer.sendall(self._ANSWER)
 
     def stop(self) -> None:
-        """Take no more connections, and let those that wait go."""
+        """Accept no more connections, and answer the waiting ones."""
         self.gate.set()
         self._listener.close()
 

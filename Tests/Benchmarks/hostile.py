@@ -1,4 +1,4 @@
-"""What one client that asks for too much costs the others: the delay of a ping, and memory that does not come back."""
+"""The cost of a hostile client to others: the delay of a ping, and memory that is not freed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def measure(bench: Bench) -> list[Row]:
 
 @contextlib.contextmanager
 def _daemon(bench: Bench, name: str) -> Iterator[Daemon]:
-    # The journal is kept for ten minutes on purpose, up to 64 MiB; here it is given up before the memory is measured.
+    # The journal is kept for ten minutes on purpose, up to 64 MiB; here it is dropped before the memory is measured.
     limits = {"journal_linger_ms": 1_000}
     daemon = Daemon(bench.scratch / f"hostile-{name}", configuration={"limits": limits})
     try:
@@ -63,7 +63,7 @@ def _daemon(bench: Bench, name: str) -> Iterator[Daemon]:
 
 
 def _retain(bench: Bench, daemon: Daemon, count: int) -> None:
-    """Have requests known that are over."""
+    """Make the daemon retain requests that have finished."""
     for begun in range(0, count, 200):
         made = daemon.call_all("request.submit", [{"url": bench.origin.http}] * min(200, count - begun))
         daemon.call_all("request.wait", [{"request": each["request"]} for each in made])
@@ -113,7 +113,7 @@ def _memory(bench: Bench, daemon: Daemon, what: str, before: int) -> Row:
 
 
 def _pending(bench: Bench) -> Row:
-    """Tell what a call with a JSON body of 1 MB holds while its answer is waited for."""
+    """Measure the memory that a call with a JSON body of 1 MB holds while it waits for its answer."""
     value = [{"id": number, "name": f"name {number}", "ratio": number / 7} for number in range(15_000)]
     value = json.loads(json.dumps(value))
     size = len(json.dumps(value))
@@ -123,7 +123,7 @@ def _pending(bench: Bench) -> Row:
         before = daemon.status("RssAnon")
         params = {"url": f"http://127.0.0.1:{listener.getsockname()[1]}/", "method": "POST", "body": {"json": value}}
         connection.socket.settimeout(60)
-        # The origin takes no connection, so that what is under way is not sent either.
+        # The origin accepts no connection, so that running requests are not sent either.
         for number in range(PENDING):
             connection.socket.sendall(line("request.perform", params, number))
         daemon.call("daemon.ping")
@@ -134,7 +134,7 @@ def _pending(bench: Bench) -> Row:
 
 
 def _settle(daemon: Daemon) -> None:
-    """Wait until the memory of the daemon stays as it is."""
+    """Wait until the memory of the daemon does not change any more."""
     last, same = -1, 0
     for _ in range(100):
         now = daemon.status("RssAnon")

@@ -15,7 +15,7 @@ TICK_S = 30
 
 
 def measure(bench: Bench) -> list[Row]:
-    """Measure a daemon that nobody has asked for anything, and one whose work is done."""
+    """Measure a daemon before its first call, and one that has finished its work."""
     bare_rss, bare_anonymous = _bare(bench)
     daemon = Daemon(bench.scratch / "idle")
     try:
@@ -50,7 +50,7 @@ def _wake_ups(bench: Bench, daemon: Daemon) -> Row:
     """With no client and no pooled connection: no wake-ups but the tick."""
     seconds = 2 * TICK_S if not bench.quick else TICK_S // 3
     last = -1
-    # Until the connection of the last call is gone.
+    # Until the connection of the last call is closed.
     while last != (last := daemon.voluntary_switches()):
         time.sleep(0.2)
     before = daemon.voluntary_switches()

@@ -107,7 +107,7 @@ def count(bench: Bench, program: Path, directory: Path, cases: dict[str, Case]) 
 
 
 def _send(bench: Bench, daemon: Daemon, case: Case, requests: int) -> None:
-    """Make so many requests; with several in flight in whole groups, so that there may be a few more."""
+    """Make this many requests; with several in flight in whole groups, so that there may be a few more."""
     url = bench.origin.http if case.scheme == "http" else bench.origin.https
     params = {"url": url, "session": "intercepted" if case.is_intercepted else "bare"}
     if case.in_flight == 1:

@@ -22,7 +22,7 @@ import resource
 print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]))
 """
 
-# The record comes once all is received: what is left is to read the file, piece by piece into a buffer.
+# The record comes after the whole body: only the file remains to be read, piece by piece into a buffer.
 HANDOVER = """
 import json, time
 import carpool
@@ -38,7 +38,7 @@ assert size == {size}
 client.call("body.release", request=record["request"])
 """
 
-# What it would be to have all of it in the answer: a line of JSON through a socket, parsed and decoded.
+# The alternative of a body in the answer: a line of JSON through a socket, parsed and decoded.
 INLINE = """
 import base64, json, os, socket, time
 ours, theirs = socket.socketpair()
@@ -83,7 +83,7 @@ def measure(bench: Bench, daemon: Daemon) -> list[Row]:
     url = bench.origin.http + bench.origin.make_file("hundred", SIZE)
     values = {"socket": str(daemon.socket_path), "url": url, "warm": bench.origin.http, "size": SIZE}
 
-    # Bytecode is kept, as it is for installed packages, whatever the caller's settings.
+    # Bytecode is kept, as for installed packages, independent of the caller's settings.
     bytecode = {"PYTHONPYCACHEPREFIX": str(bench.scratch / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
 
     def run(program: str) -> tuple[float, float]:

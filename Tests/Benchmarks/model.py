@@ -1,4 +1,4 @@
-"""What the session model costs: a request that is adapted, validated and serialized, beside a bare one."""
+"""The cost of the session model: a request that is adapted, validated and serialized, beside a bare one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def measure(bench: Bench) -> list[Row]:
         daemon.call("session.create", name="plain", configuration={"interceptor": session})
         bare = {"url": bench.origin.http + "json"}
         whole = {**bare, "serialize": "json"}
-        # As a program would have it: what all requests have in common stands in the session.
+        # As in a typical program: the common settings of all requests are those of the session.
         shared = {**whole, "session": "shared", "interceptor": own}
         # All of it in every call, which is four times as long.
         called = {**whole, "session": "plain", "interceptor": own + retry, **validation}

@@ -49,7 +49,7 @@ http {{
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on at the moment."""
+    """Return a port that has no listener at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -138,7 +138,7 @@ class Origin:
         return f"files/{name}"
 
     def connections(self, requests: int) -> int:
-        """Count the TCP connections that carried so many requests, of which all are over, and forget them."""
+        """Count the TCP connections of this many finished requests, and clear the log."""
         log = self.directory / "access.log"
         end = time.monotonic() + 10
         # nginx logs a request after its last byte is out.

@@ -3,9 +3,9 @@
 //
 //   peer URL CONCURRENCY REQUESTS HTTP_VERSION(1|2) CA_FILE [whole]
 //
-// By default it does the least that such a program can do: handles are kept, of the answer only status and body are looked
-// at. With `whole` it does what a client of the daemon gets: a fresh handle for each request, so that no request sees
-// another's state, its head kept and its metrics read.
+// By default it does the least that such a program can do: handles are reused, and of the answer only status and body
+// are read. With `whole` it does the work of the daemon: a fresh handle for each request, so that no request has
+// another's state, with its head kept and its metrics read.
 #define _GNU_SOURCE
 #include <curl/curl.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-// Latency of small calls beside whatever else goes on: a daemon's ping and that of an echo server, in turns. What the machine takes
-// from any process meets both alike, so that the difference is the daemon's own.
+// Latency of small calls under load: a daemon's ping and that of an echo server, in turns. Delays by the machine affect
+// both alike, so that the difference is the daemon's own.
 //
 //   pinger echo SOCKET                       serves: answers each line with one, until it is ended
 //   pinger ping DAEMON ECHO SECONDS GAP_US   prints one JSON object with the latencies of both, in microseconds
-//   pinger call DAEMON SECONDS GAP_US PARAMS calls request.perform with these parameters for so long, or until standard input ends
+//   pinger call DAEMON SECONDS GAP_US PARAMS calls request.perform with these parameters for this long, or until standard input ends
 #define _GNU_SOURCE
 #include <poll.h>
 #include <string.h>

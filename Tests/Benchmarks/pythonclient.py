@@ -14,7 +14,7 @@ from report import Row, ratio_row
 AIM = 0.5
 WARM_UP = 50
 
-# What a user writes. `get` is bound first, so that both loops do the same.
+# The code of a user. `get` is bound first, so that both loops do the same.
 OURS = """
 import carpool
 client = carpool.Client({socket!r}, session="benchmark")
@@ -52,7 +52,7 @@ def _targets(bench: Bench) -> list[tuple[str, str]]:
 
 
 def interpreter() -> str:
-    """The tests' own, which has requests; else the one that runs this."""
+    """The tests' interpreter, which has requests; otherwise the one that runs this."""
     own = ROOT / ".venv/bin/python"
     return str(own) if own.exists() else sys.executable
 

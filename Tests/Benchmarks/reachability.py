@@ -20,7 +20,7 @@ TOLD_LIMIT_MS = 10
 STORM_LIMIT_S = 1.2
 STORM_SECONDS = 4
 SETTLED_S = 1.2
-# Switches eth0 off and on for so many seconds, and says how often: RTM_NEWLINK with NLM_F_REQUEST | NLM_F_ACK.
+# Switches eth0 off and on for this many seconds, and prints how often: RTM_NEWLINK with NLM_F_REQUEST | NLM_F_ACK.
 FLAPPER = """
 import socket, struct, sys, time
 kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
@@ -68,7 +68,7 @@ class Machine:
 
     @property
     def inside(self) -> tuple[str, ...]:
-        """What a command is prefixed with to run on the machine."""
+        """The prefix of a command that runs on the machine."""
         return ("ip", "netns", "exec", self.names[0])
 
     def ip(self, *arguments: str, name: str = "") -> None:
@@ -77,7 +77,7 @@ class Machine:
 
 
 class Watch:
-    """A `reachability.watch` that tells a loss at once."""
+    """A `reachability.watch` that reports a loss at once."""
 
     def __init__(self, daemon: Daemon) -> None:
         """Begin to watch."""
@@ -105,7 +105,7 @@ class Watch:
 
 
 def measure(bench: Bench) -> list[Row]:
-    """Measure a loss, the questions, a storm, and the start."""
+    """Measure a loss, the calls, a storm, and the start."""
     with Machine() as machine:
         daemon = Daemon(bench.scratch / "reachability", machine.inside)
         try:
@@ -136,7 +136,7 @@ def _losses(bench: Bench, machine: Machine, daemon: Daemon) -> list[Row]:
 
 
 def _questions(bench: Bench, daemon: Daemon) -> list[Row]:
-    """CPU of the daemon for a question, beside one that needs no thought."""
+    """CPU of the daemon for a look-up, beside that of a ping."""
     count = 200 if bench.quick else 2_000
 
     def cpu(method: str, **params: Any) -> float:

@@ -19,7 +19,7 @@ is_wanted() {
     return 1
 }
 
-# limit_of NAME: the seconds that the group may take; more where the tests are told that everything is slower.
+# limit_of NAME: the seconds that the group may take, multiplied by CARPOOL_TEST_SLOWNESS.
 limit_of() {
     local name=$1 seconds=$default_limit prefix
     for prefix in "${!limits[@]}"; do
@@ -39,13 +39,13 @@ start() {
     group_pids[$name]=$!
 }
 
-# end_groups: ends what still runs, when the run itself is ended.
+# end_groups: ends the running groups, when the run itself is ended.
 end_groups() {
     ((${#group_pids[@]} == 0)) || kill "${group_pids[@]}" 2>/dev/null
     wait
 }
 
-# must NAME COMMAND...: a step that the groups rest on; without it there is nothing to test.
+# must NAME COMMAND...: a required step, such as the build: without it nothing can be tested.
 must() {
     local name=$1
     shift
@@ -91,8 +91,8 @@ report() {
     [[ $verdict == ok ]] || show "$name"
 }
 
-# show NAME: what a failed group printed: first the names of the tests that failed, in case the rest is cut off, and without the
-# lines of dots that say how far pytest is.
+# show NAME: the log of a failed group: first the names of the tests that failed, in case the rest is cut off, and
+# without pytest's lines of dots.
 show() {
     {
         grep -E '^(FAILED|ERROR|blocked:) | recorded an issue ' "$logs/$1.log"
@@ -100,8 +100,8 @@ show() {
     } | sed "s/^/$1: /"
 }
 
-# count LOG VERDICT: passed, failed and skipped, from what pytest and Swift Testing say at their end. A group that counts
-# nothing is one test; one that failed has at least one failure, whatever its log says.
+# count LOG VERDICT: passed, failed and skipped, from the last lines of pytest and Swift Testing. A group without counts
+# is one test; one that failed has at least one failure, even if its log has none.
 count() {
     awk -v verdict="$2" '
         function before(word,    text) {

@@ -2,8 +2,8 @@
 //
 // Built as a shared library of the name libjansson.so.4 that needs the real one under another name, and found through LD_LIBRARY_PATH, since
 // a daemon keeps no LD_PRELOAD: what a direct dependency defines comes before the C library's. The control file is `stall` beside the library; its
-// content is the folder. Calls by path, by a name in an open folder and by descriptor wait alike; those that have begun go on when the file
-// goes. Each call that waits adds a line to the file `calls` beside the library: the thread's id and the call's name. While there is a control
+// content is the folder. Calls by path, by a name in an open folder and by descriptor wait alike, until the file is deleted.
+// Each call that waits adds a line to the file `calls` beside the library: the thread's id and the call's name. While there is a control
 // file `watch` with the folder as content, every call below it adds such a line.
 
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@
     static result (*real)(__VA_ARGS__); \
     if (!real) real = (result (*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
 
-// System calls of our own go past what is defined below.
+// System calls of this library bypass the functions below.
 static long call(long number, long a, long b, long c, long d, long e, long f) {
     static long (*real)(long, ...);
     if (!real) real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");

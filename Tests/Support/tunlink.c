@@ -100,7 +100,7 @@ static void deliver(struct direction *direction) {
         struct packet *packet = &direction->queue[direction->head % queue_packets];
         if (packet->due > now) return;
         ssize_t written = write(direction->to, packet->bytes, (size_t)packet->length);
-        // What is sent to a device that is down (EIO) is lost, as with a cable that was pulled.
+        // Packets to a device that is down (EIO) are lost, as with a cable that was pulled.
         if (written < 0 && errno != EAGAIN && errno != EIO) fail("write");
         direction->head++;
     }

@@ -1,7 +1,7 @@
-"""A pytest plugin: every test ends, and what it starts begins with the signals' default actions.
+"""A pytest plugin: every test has a deadline, and its processes start with the signals' default actions.
 
 The deadline of a test is that of pytest-timeout (`timeout` in the suite's settings): an alarm that raises in the main
-thread, so that the test fails, its fixtures end what they started, and the run goes on. What an alarm cannot interrupt
+thread, so that the test fails, its fixtures end their processes, and the run continues. What an alarm cannot interrupt
 (C code that keeps the interpreter's lock, a fixture that blocks while it ends) has GRACE_SECONDS more; then the process
 ends with the stacks of all threads. pytest-xdist reports the test as failed and starts another worker, so suites run
 with at least `-n 1`.
@@ -26,7 +26,7 @@ GRACE_SECONDS = float(os.environ.get("CARPOOL_TEST_GRACE", "60")) * SLOWNESS
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Know the settings of pytest-timeout without it too: what is left then is the end of the process."""
+    """Define the settings of pytest-timeout even if it is not installed: then only the end of the process is left."""
     if importlib.util.find_spec("pytest_timeout") is None:
         parser.addini("timeout", "seconds for one test")
         parser.addini("timeout_method", "not used")
@@ -35,11 +35,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Apply the factor, and take back what the starting shell ignores: children inherit it."""
+    """Apply the factor, and reset the signals that the starting shell ignores: children inherit them."""
     if config.option.timeout is None:
         config.option.timeout = float(config.getini("timeout")) * SLOWNESS
     if threading.current_thread() is threading.main_thread():
-        # A shell ignores SIGINT for what a script starts in the background, nohup ignores SIGHUP.
+        # A shell ignores SIGINT in processes that a script starts in the background, nohup ignores SIGHUP.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
             signal.signal(number, signal.SIG_DFL)
@@ -59,7 +59,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
-    """Begin again: pytest forgets the timer when a test fails, and its own alarm is over by now."""
+    """Start the timer again: pytest cancels it when a test fails, and its own alarm has ended by now."""
     _end_in(item, 0)
     return (yield)
 
