@@ -3,7 +3,7 @@ import Glibc
 
 /// A listener that runs a test's function for each connection, on a thread of its own.
 final class FakeDaemon {
-    /// What is done with a connection.
+    /// The action for a connection.
     enum Reply: Sendable {
         /// Read one line, then write this, and close.
         case answer(String)
@@ -54,7 +54,7 @@ final class FakeDaemon {
                 else { return }
                 switch reply {
                 case .answer(let text): answer(peer.raw, text, deadline)
-                // Closing with bytes unread is what a daemon does that ends just now; so wait for them.
+                // Closing with unread bytes would look like a daemon that ends at this moment; so wait for them.
                 case .leave: _ = deadline.waitForInput(peer.raw)
                 }
             }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarpoolHTTP
 
-/// B8: the accounts by which connections are divided, and the room that flows without transfers take.
+/// B8: the accounts by which connections are divided, and the slots of flows without transfers.
 struct AccountFairnessTests {
     typealias Queue = FairnessTests.Queue
     typealias Run = FairnessTests.Run
@@ -18,7 +18,7 @@ struct AccountFairnessTests {
             let holder = origin.flows.values.first {
                 queue.flows[$0].account == origin.chargedAccount && queue.flows[$0].active > 0
             }
-            #expect(holder != nil, "a client that uses the connection pays for it")
+            #expect(holder != nil, "a connection counts for a client that uses it")
             ofAccount[origin.chargedAccount] += 1
         }
         var ofUser = [Int](repeating: 0, count: queue.users.count)
@@ -28,17 +28,17 @@ struct AccountFairnessTests {
         #expect(queue.connections == ofAccount.reduce(0, +), comment)
     }
 
-    // MARK: Who pays for an HTTP/2 connection
+    // MARK: The account of an HTTP/2 connection
 
     @Test func b8ASharedConnectionIsPaidByAClientThatUsesIt() {
         var run = Run(connections: 100, leavesRoom: true)
         let origin = FairnessTests().multiplexed(&run, firstOf: 1)
-        // More clients than are kept when nothing of theirs is left.
+        // More clients than are kept without transfers.
         for client in 2..<30 { run.enqueue(1, of: client, user: UInt32(client), in: origin) }
         run.admit()
         run.finishFirst()
         expectBalance(run.queue)
-        // Numbers of accounts that are free are used again.
+        // Numbers of free accounts are reused.
         let other = run.queue.addOrigin(mayMultiplex: false, connections: 6)
         run.enqueue(1, of: 100, user: 100, in: other)
         run.admit()
@@ -51,7 +51,7 @@ struct AccountFairnessTests {
         #expect(run.queue.users.allSatisfy { $0.connections == 0 })
     }
 
-    /// Random events of clients that come and go; after each, every account is what a slow count finds.
+    /// Random events of clients that connect and disconnect; after each, every account is equal to a slow count.
     @Test(arguments: 0..<8) func b8AccountsBalanceWhateverHappens(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var run = Run(connections: 30, leavesRoom: true)
@@ -102,9 +102,9 @@ struct AccountFairnessTests {
         #expect(origins.allSatisfy { run.queue.origins[$0].flows.count <= 16 })
     }
 
-    // MARK: Who waits for a connection
+    // MARK: Waiting for a connection
 
-    /// A client that has its part of all connections, and wants to go to an origin to which there is none.
+    /// A client that has its share of all connections, and sends a request to an origin without a connection.
     func parked(_ run: inout Run, isCold: Bool, count: Int = 1) -> (origin: Queue.OriginID, plain: Queue.OriginID) {
         let origin = run.queue.addOrigin(mayMultiplex: true, connections: 6)
         if !isCold {
@@ -213,7 +213,7 @@ struct AccountFairnessTests {
         #expect(run.queue.connections == 0)
     }
 
-    // MARK: Room
+    // MARK: Slots
 
     @Test func b8ClientsThatGiveUpAtABusyOriginLeaveNothingBehind() {
         var run = Run()

@@ -4,7 +4,7 @@ import Testing
 
 /// B8: how connections and turns are divided among clients.
 struct FairnessTests {
-    /// Whose an element is, and its number.
+    /// The owner of an element, and its number.
     struct Element: Hashable {
         let client: Int
         let number: Int
@@ -12,7 +12,7 @@ struct FairnessTests {
 
     typealias Queue = AdmissionQueue<Element>
 
-    /// A queue with the places of what is under way, so that they can end.
+    /// A queue with the slots of its running elements, so that they can end.
     struct Run {
         var queue: Queue
         var slots: [Element: Queue.Slot] = [:]
@@ -41,14 +41,14 @@ struct FairnessTests {
             }
         }
 
-        /// Ends the one that is under way for longest.
+        /// Ends the one that has run for longest.
         mutating func finishFirst(turns: Int = 0) {
             guard !active.isEmpty else { return }
             let element = active.removeFirst()
             if let slot = slots.removeValue(forKey: element) { queue.finish(slot, turns: turns) }
         }
 
-        /// Serves until so many were served.
+        /// Serves until this many were served.
         mutating func serve(_ count: Int) {
             admit()
             while served.count < count, !active.isEmpty {
@@ -58,7 +58,7 @@ struct FairnessTests {
         }
     }
 
-    /// What each of them gets when it is divided as evenly as what they want allows.
+    /// The max-min fair share of each.
     func fairShares(of total: Int, among wants: [Int]) -> [Int] {
         var shares = [Int](repeating: 0, count: wants.count)
         var left = total
@@ -162,7 +162,7 @@ struct FairnessTests {
         }
         run.admit()
         #expect(run.served.count == 128)
-        // Nothing of the first one ever ends.
+        // No element of the first one ever ends.
         for client in 2...5 {
             let origin = run.queue.addOrigin(mayMultiplex: false, connections: 24, perClient: 6)
             run.enqueue(1, of: client, user: 2, in: origin)

@@ -6,7 +6,7 @@ import Testing
 struct FaultTests {
     static let good = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
 
-    /// Runs a request against an origin whose first connection follows the script and whose others are good; then one more, which must do well.
+    /// Runs a request against an origin whose first connection follows the script and whose others are good; then one more, which must succeed.
     func outcome(
         of change: (inout Ask) -> Void = { _ in }, _ script: @escaping @Sendable (Peer) -> Void
     ) async throws -> Outcome {

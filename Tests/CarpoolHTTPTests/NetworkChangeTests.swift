@@ -1,7 +1,7 @@
 import CarpoolHTTP
 import Testing
 
-/// What happens to connections when the machine's addresses change.
+/// Connections when the machine's addresses change.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct NetworkChangeTests {
     private static let empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -35,7 +35,7 @@ struct NetworkChangeTests {
         await driver.end()
     }
 
-    /// A body without a length ends with its connection: what we do to the connection must not pass for that.
+    /// A body without a length ends with its connection: a connection that the transport closes must not look like that end.
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\n\r\nhalf"], ["GET", "POST"])
     func whatIsUnderWayEndsAfterASecondOfSilence(answer: String, method: String) async throws {
         let heads = Counter()
@@ -69,7 +69,7 @@ struct NetworkChangeTests {
         origin.end()
     }
 
-    /// Of many streams on one connection some may yet be saved; new ones must not be added to them.
+    /// Of many streams on one connection some may still complete; no new ones may be added to it.
     @Test(.enabled(if: CurlLibrary.profile == .multiplex))
     func newRequestsDoNotJoinThoseUnderWay() async throws {
         let nginx = try Nginx.shared.get()
@@ -113,7 +113,7 @@ struct NetworkChangeTests {
         origin.end()
     }
 
-    /// A name with both kinds of addresses, of which only that of the useless family is listened at: it is found all the same.
+    /// A name with addresses of both families, of which only that of the unusable family has a listener: it is found all the same.
     @Test func aFamilyOfNoUseIsTriedWhenNothingElseIsLeft() async throws {
         let nginx = try Nginx.shared.get()
         let driver = try await Driver()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarpoolHTTP
 
-/// How much large transfers move in a turn of the loop.
+/// The bytes that large transfers move in a turn of the loop.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct PacingTests {
     let nginx: Nginx
@@ -56,7 +56,7 @@ struct PacingTests {
         await driver.end()
     }
 
-    /// B3: nothing but chunks of one byte, as many as the kernel holds. They are all delivered, and none of the waiting counts as silence.
+    /// B3: nothing but chunks of one byte, as many as the kernel holds. They are all delivered, and no pause counts as idle time.
     @Test func b3AnOriginThatSendsSingleBytesIsReadToTheEnd() async throws {
         let count = 300_000
         let origin = try ScriptedOrigin { peer in

@@ -2,7 +2,7 @@ import CarpoolHTTP
 import Glibc
 import Testing
 
-/// How many connections there are, and when they go.
+/// How many connections there are, and when they are closed.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct PoolTests {
     let nginx: Nginx
@@ -54,7 +54,7 @@ struct PoolTests {
         let outcomes = try await driver.fetchAll(Array(repeating: ask, count: 100))
         #expect(outcomes.allSatisfy { $0.error == nil && $0.version == "http/1.1" })
         let opened = await driver.statistics.openedConnections
-        // How many are needed depends on how fast they come and go.
+        // The number depends on how fast they open and close.
         #expect((1...6).contains(opened))
         await driver.end()
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarpoolHTTP
 
-/// What becomes of the pools of origins that have lost their connections.
+/// The pools of origins that have lost their connections.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct PoolUpkeepTests {
     @Test(.enabled(if: CurlLibrary.profile == .multiplex))

@@ -12,9 +12,9 @@ struct ReuseTests {
     enum Moment: CaseIterable {
         /// In one piece with the response before it.
         case behindTheResponse
-        /// While the connection lies in the pool.
+        /// While the connection is in the pool.
         case whileIdle
-        /// As the last, but in two pieces, of which the second is an end.
+        /// As the last, but in two pieces; the second is an end of file.
         case whileIdleAndThenClosed
         /// A forged response that is longer than what libcurl reads at a time.
         case longBehindTheResponse

@@ -24,7 +24,7 @@ struct JSONTextTests {
         #expect(throws: JSONError.self) { try JSONText([0x22, 0xFF, 0x22]) }
     }
 
-    @Test("Of 20,000 damaged texts it takes those that the parser takes, and means the same")
+    @Test("Of 20,000 damaged texts it accepts those that the parser accepts, with the same value")
     func damaged() throws {
         var random = SeededGenerator(seed: 7)
         let seed = Array(

@@ -146,7 +146,7 @@ struct JSONTokenizerTests {
         #expect(place("\"é\u{1}\"") == (1, 4, 3))
     }
 
-    @Test("The framer's way and the whole way see the same text")
+    @Test("Tokenizing in pieces, as the framer does, and at once yield the same text")
     func prefix() {
         var tokenizer = JSONTokenizer(maximumDepth: 64)
         for row in JSONTokenizerTests.rows {

@@ -33,9 +33,9 @@ struct NumberTests {
         #expect(try JSON.parse(Array("18446744073709551616".utf8)).double == 18446744073709551616.0)
     }
 
-    @Test("A1: no text stands for a number but the number itself")
+    @Test("A1: no other text is read as a number")
     func a1_nothingForgesANumber() throws {
-        // What the tree holds in the place of a number is an index. A real number, a string, and a name that look like one are not.
+        // The tree holds an index in place of a number. A real number, a string, and a name that look like one are not indices.
         let text = #"{"0.0":"1.0","1.0":0.0,"-1.0":-1.0,"x":["0.0",0,-1,2.5,9999E9999,"\"9999E9999"],"9999E9999":1.5}"#
         #expect(try written(text) == text)
         let json = try JSON.parse(Array(text.utf8))
@@ -51,7 +51,7 @@ struct NumberTests {
         }
     }
 
-    @Test("Numbers and large values of a text do not take each other's places")
+    @Test("Numbers and large values of a text are not confused")
     func mixed() throws {
         let long = String(repeating: "y", count: 5_000)
         let inner = #"{"a":1.50,"b":["\#(long)",2E0,{"c":["\#(long)",-0]}],"d":3.0}"#

@@ -1,7 +1,7 @@
 import CarpoolReachability
 import CarpoolSystem
 
-/// A machine put together interface by interface.
+/// A machine that is built interface by interface.
 struct FakeNetwork {
     static let running: UInt32 = 0x1_0043
     static let withoutCarrier: UInt32 = 0x3
@@ -31,7 +31,7 @@ struct FakeNetwork {
                 scope: address.isLinkLocal ? .link : .global, state: state))
     }
 
-    /// The answer for the whole world in one family.
+    /// The answer for the default route of one family.
     mutating func route(
         _ family: IPAddress.Family, by interface: Int, gateway: String? = nil, source: String? = nil
     ) {
@@ -76,7 +76,7 @@ struct FakeNetwork {
 }
 
 extension ReachabilityReading {
-    /// A reading at so many milliseconds.
+    /// A reading at this time in milliseconds.
     static func at(_ milliseconds: Int, _ sequence: Int, _ network: FakeNetwork) -> ReachabilityReading {
         ReachabilityReading(
             sequence: sequence, generation: sequence, time: .at(milliseconds), wallTime: 0, snapshot: network.snapshot)

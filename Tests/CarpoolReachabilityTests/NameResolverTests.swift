@@ -14,7 +14,7 @@ struct NameResolverTests {
         let loop = try EventLoop()
         let resolver = NameResolver(loop: loop)
         var results: [String: Result<[IPAddress], NameResolver.Failure>] = [:]
-        // More than are looked up at a time.
+        // More than the maximum of parallel look-ups.
         let names = (0..<12).map { _ in "localhost" } + ["no-such-host.invalid", String(repeating: "x", count: 300)]
         var open = names.count
         for name in names {
@@ -47,7 +47,7 @@ struct NameResolverTests {
             }
         }
         let refused = results[1, default: []].count
-        #expect(refused == 200 - 6 - 128, "what one user may have is refused at once")
+        #expect(refused == 200 - 6 - 128, "a look-up beyond the user's maximum is refused at once")
         let limit = Timer { loop.stop() }
         loop.arm(limit, afterMilliseconds: 60_000)
         loop.run()

@@ -57,21 +57,21 @@ enum RecordedMessages {
         FAAAAAMAAgAHAAAAwAEAAAAAAAA=
         """)
 
-    /// The way to 198.41.0.4: by `va` over 10.9.0.2.
+    /// The route to 198.41.0.4: by `va` over 10.9.0.2.
     static let defaultRoute = bytes(
         """
         cAAAABgAAAAHAAAAwAEAAAIgAAD+AAABAAIAAAgADwD+AAAACAABAMYpAAQIAAQAAwAAAAgABwAKCQABCAAFAAoJAAIIABkAAAAAACQA\
         DAACAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA==
         """)
 
-    /// The way to 198.51.100.9: by `va` over fe80::1.
+    /// The route to 198.51.100.9: by `va` over fe80::1.
     static let otherFamilyRoute = bytes(
         """
         gAAAABgAAAAHAAAAwAEAAAIgAAD+AAABAAIAAAgADwD+AAAACAABAMYzZAkIAAQAAwAAAAgABwAKCQABFgASAAoA/oAAAAAAAAAAAAAA\
         AAAAAQAACAAZAAAAAAAkAAwAAgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
         """)
 
-    /// The way to 127.0.0.1.
+    /// The route to 127.0.0.1.
     static let localRoute = bytes(
         """
         aAAAABgAAAAHAAAAwAEAAAIgAAD+AAACAAIAgAgADwD+AAAACAABAH8AAAEIAAQAAQAAAAgABwB/AAABCAAZAAAAAAAkAAwAAgAAAAAA\

@@ -43,7 +43,7 @@ struct SlicedObserversTests {
         withExtendedLifetime(observation) {}
     }
 
-    @Test("B2: observers that end, and others that come, while the first are called")
+    @Test("B2: observers that are removed, and others that are added, while the first are called")
     func comingAndGoing() throws {
         let loop = try EventLoop()
         let manager = manager(loop)

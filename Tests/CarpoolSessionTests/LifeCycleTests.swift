@@ -55,7 +55,7 @@ struct LifeCycleTests {
     }
 
     @Test(
-        "RL-04, RL-07: cancelled while it waits for anybody, it ends at once, and a late answer changes nothing",
+        "RL-04, RL-07: cancelled while it waits, it ends at once, and a late answer changes nothing",
         arguments: Wait.allCases)
     private func cancelWaiting(_ wait: Wait) throws {
         let scene = try Scene(waitingFor: wait)
@@ -77,7 +77,7 @@ struct LifeCycleTests {
         #expect(scene.stage.scheduler.count == 0)
     }
 
-    @Test("SE-19: a session that ends takes those that wait with it", arguments: Wait.allCases)
+    @Test("SE-19: a session that ends also ends its waiting requests", arguments: Wait.allCases)
     private func loseWaiting(_ wait: Wait) throws {
         let scene = try Scene(waitingFor: wait)
         scene.stage.session.invalidate(cancelling: true)
@@ -90,7 +90,7 @@ struct LifeCycleTests {
         #expect(scene.stage.session.taskCount == 0)
     }
 
-    @Test("An answer counts once, however often it is given", arguments: Wait.allCases)
+    @Test("An answer counts once, however often it is sent", arguments: Wait.allCases)
     private func answersTwice(_ wait: Wait) throws {
         let scene = try Scene(waitingFor: wait)
         scene.request.resume()
@@ -103,7 +103,7 @@ struct LifeCycleTests {
         #expect(scene.stage.session.activeCount == 0)
     }
 
-    // MARK: Held up
+    // MARK: Paused
 
     @Test("DR-03: the body waits behind the head; resume releases it, and causes no event")
     func hold() throws {
@@ -168,7 +168,7 @@ struct LifeCycleTests {
 
     // MARK: Serializers
 
-    @Test("RL-17: serializers that come later work on the body that is there")
+    @Test("RL-17: serializers that are added later use the received body")
     func serializeLater() throws {
         let stage = try Stage()
         let request = stage.send()
@@ -201,7 +201,7 @@ struct LifeCycleTests {
         }
     }
 
-    @Test("RL-11: a retrier's own failure holds both; the attempt keeps the first")
+    @Test("RL-11: a retrier's own failure contains both; the attempt keeps the first")
     func retryFailure() throws {
         let stage = try Stage()
         let interceptor = ScriptedInterceptor()
@@ -232,7 +232,7 @@ struct LifeCycleTests {
         #expect(judged.warning == nil)
     }
 
-    @Test("What was sent is let go of when the request is over; a short body is kept for its curl line")
+    @Test("The sent body is released at the end of the request; a short one is kept for its curl line")
     func bodies() throws {
         for count in [10, 20_000] {
             let stage = try Stage()

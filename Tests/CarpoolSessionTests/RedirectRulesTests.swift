@@ -2,7 +2,7 @@ import CarpoolHTTP
 @testable import CarpoolSession
 import Testing
 
-/// What callers may change about redirects: options, modifications and deciders.
+/// What callers can change about redirects: options, modifications and deciders.
 struct RedirectRulesTests {
     private final class Decider: RedirectDecider {
         func redirect(
@@ -21,7 +21,7 @@ struct RedirectRulesTests {
         return request
     }
 
-    /// The outcome in one line: method, URL, fields and whether there is a body; or what else comes.
+    /// The outcome in one line: method, URL, fields and whether there is a body; or another outcome.
     private static func told(_ step: RedirectHandler.Step) -> String {
         switch step {
         case .deliver: return "deliver"
@@ -51,7 +51,7 @@ struct RedirectRulesTests {
                 == "POST http://a.test/x [\"Content-Type=text/plain\"] body")
     }
 
-    @Test("RFC 9110, section 15.4: the fields about a body go with it")
+    @Test("RFC 9110, section 15.4: the fields about a body are removed with it")
     func contentFields() throws {
         let names = ["Content-Type", "content-encoding", "CONTENT-LANGUAGE", "Content-MD5", "Digest", "Last-Modified"]
         let request = try Self.request("POST", "http://a.test/", names.map { ($0, "x") } + [("X", "1")])
@@ -136,7 +136,7 @@ struct RedirectRulesTests {
         return step(307, location, request, .modify(modification))
     }
 
-    @Test("RH-03: a modification changes what the rules make of it")
+    @Test("RH-03: a modification changes the result of the rules")
     func modification() throws {
         let request = try Self.request("PUT", "http://a.test/", [("Content-Type", "t"), ("X", "1"), ("Y", "2")])
         #expect(
@@ -150,7 +150,7 @@ struct RedirectRulesTests {
         #expect(Self.modified("/x", request) { _ in } == Self.step(307, "/x", request))
     }
 
-    @Test("RH-03: what a modification sets is meant; what it leaves is under the rules")
+    @Test("RH-03: values that a modification sets are kept; the rules apply to the others")
     func meant() throws {
         let request = try Self.request("GET", "https://a.test/", [("Authorization", "A")])
         let elsewhere = try HTTPURL("http://b.test/")
@@ -172,7 +172,7 @@ struct RedirectRulesTests {
 
     // MARK: Deciders
 
-    @Test("RH-03: a decider is shown what the rules make of it, within the limit, also where TLS would be left")
+    @Test("RH-03: a decider gets the result of the rules, within the limit, also for a step from TLS to plain HTTP")
     func asked() throws {
         let request = try Self.request("POST", "https://a.test/", [("Authorization", "A"), ("Content-Type", "t")])
         #expect(Self.step(302, "/x", request, .ask(Decider())) == "ask GET https://a.test/x [\"Authorization=A\"]")
@@ -183,7 +183,7 @@ struct RedirectRulesTests {
         #expect(Self.step(302, "http://[", request, .ask(Decider())) == "fail session_task_failed.bad_url")
     }
 
-    /// What comes of a decider that changes the proposal like this.
+    /// The result of a decider that makes this change to the proposal.
     private static func answered(
         _ location: String, _ request: TransportRequest, _ change: (inout TransportRequest) throws -> Void
     ) throws -> String {
@@ -195,7 +195,7 @@ struct RedirectRulesTests {
         return told(handler.step(answer: next, target: target, from: request, after: head))
     }
 
-    @Test("RH-03: what a decider left as it was is under the rules, what it set is meant")
+    @Test("RH-03: the rules apply to values that a decider left unchanged; values that it set are kept")
     func answers() throws {
         let request = try Self.request("PUT", "https://a.test/", [("Authorization", "A"), ("X", "1")])
         let unchanged = try Self.answered("/x", request) { _ in }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Pages that are written by hand know everything that the sources know. Names of failures and limits are part of the
-/// protocol.
+/// Pages that are written by hand list everything that the sources declare. Names of failures and limits are part of
+/// the protocol.
 struct DocumentationTests {
     @Test func everyFailureIsDocumented() throws {
         var names: Set<String> = []

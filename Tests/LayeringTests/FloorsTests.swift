@@ -1,7 +1,7 @@
 import Testing
 
 /// The six floors: what each target may import. SwiftPM lets a file import a dependency of a dependency, so the edges
-/// in Package.swift are not enough; this table is the law, and a new edge is a decision written here.
+/// in Package.swift are not enough; this table is the rule, and a new edge is a decision that is recorded here.
 private let floors: [String: Set<String>] = [
     // floor 1: ground
     "CarpoolSystem": ["CLinux"],

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The habits that a machine can check: sizes, names, and nothing that ends the process on bad data.
+/// The rules that a machine can check: sizes, names, and no statement that ends the process on bad data.
 struct HouseRulesTests {
     private static let kinds = ["struct ", "class ", "enum ", "actor ", "protocol "]
     static let maximumFileLines = 400
@@ -29,7 +29,7 @@ struct HouseRulesTests {
         let traps = ["fatalError", "precondition", "preconditionFailure", "assertionFailure", "try!", "as!"]
         for file in try SourceTree.swiftSources() {
             for place in traps.flatMap(file.occurrences(of:)) {
-                Issue.record("\(place) ends the daemon where it should fail one request")
+                Issue.record("\(place) ends the daemon; it should fail one request")
             }
         }
     }

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// What the built daemon loads. It costs start-up time and memory when a Foundation slips in through a dependency.
+/// The libraries that the built daemon loads. A dependency that links Foundation would cost start-up time and memory.
 struct LinkageTests {
     private static let daemon = SourceTree.root.appendingPathComponent(".build/release/carpoold")
 
-    /// Only where a release build is at hand; Tests/run makes it before the tests.
+    /// Only if there is a release build; Tests/run makes it before the tests.
     private static var isBuilt: Bool { FileManager.default.isExecutableFile(atPath: daemon.path) }
 
     @Test(.enabled(if: isBuilt)) func theDaemonLinksNoFoundation() throws {

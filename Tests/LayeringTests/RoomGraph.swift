@@ -1,4 +1,4 @@
-/// Which room of a target uses which other: a room is a folder, and it uses another one when a file of it names a type that a file of the other
+/// The uses between the rooms of a target: a room is a folder, and it uses another one when a file of it names a type that a file of the other
 /// one declares at its top level. Read from the sources, without their comments and strings.
 struct RoomGraph {
     /// The rooms that each room uses.

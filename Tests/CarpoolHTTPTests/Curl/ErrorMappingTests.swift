@@ -58,7 +58,7 @@ struct ErrorMappingTests {
         #expect(rubbish.error.code == .badServerResponse)
     }
 
-    @Test("F8: what is no HTTP has one name, whichever number libcurl has for it")
+    @Test("F8: a response that is not HTTP has one name for all of libcurl's numbers")
     func f8NoHTTP() {
         for code in [CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY] {
             let error = ErrorMapping(code: code, text: "Invalid status line", isRequestSent: true).error

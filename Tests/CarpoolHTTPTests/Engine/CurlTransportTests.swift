@@ -1,7 +1,7 @@
 import CarpoolHTTP
 import Testing
 
-/// What goes out and what comes back, against a real nginx.
+/// Requests and responses, against a real nginx.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct CurlTransportTests {
     let nginx: Nginx

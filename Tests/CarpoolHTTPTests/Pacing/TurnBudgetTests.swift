@@ -3,7 +3,7 @@ import Testing
 @testable import CarpoolHTTP
 
 struct TurnBudgetTests {
-    /// Moves pieces of 16 KiB until the budget has the transfer wait; returns how many bytes were moved.
+    /// Moves pieces of 16 KiB until the budget pauses the transfer; returns how many bytes were moved.
     func run(
         _ budget: inout TurnBudget, from own: Int = 0, share: Int = TurnBudget.bytesPerTurn, isShared: Bool = false
     )
@@ -57,7 +57,7 @@ struct TurnBudgetTests {
         #expect(TurnBudget.share(waiting: 100) == TurnBudget.smallestShare)
     }
 
-    /// B3: an origin that sends one byte at a time has libcurl call back without end; the time of one action is limited too.
+    /// B3: an origin that sends one byte at a time makes libcurl call back without end; the time of one action is limited too.
     @Test func b3AnActionThatGoesOnForLongEndsForAllOfItsTransfers() {
         var budget = TurnBudget()
         budget.begin(turn: 1)

@@ -272,7 +272,7 @@ struct AdmissionQueueTests {
         queue.resume(in: origin)
         #expect(queue.active(in: origin) == 3)
         queue.finish(in: origin)
-        #expect(drain(&queue).isEmpty, "there are as many as there may be")
+        #expect(drain(&queue).isEmpty, "the maximum is reached")
         queue.finish(in: origin)
         #expect(drain(&queue) == [3])
     }
@@ -328,7 +328,7 @@ extension AdmissionQueue {
     mutating func resume(in origin: OriginID) { if let slot = slot(in: origin) { resume(slot) } }
 }
 
-/// The same sequence for the same seed, so that a failure can be seen again.
+/// The same sequence for the same seed, so that a failure can be repeated.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
     init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }

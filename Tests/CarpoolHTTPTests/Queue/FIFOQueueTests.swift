@@ -59,7 +59,7 @@ struct FIFOQueueTests {
         for i in tickets.indices where i % 100 != 0 { line.remove(tickets[i]) }
         #expect(line.count == 100)
         #expect(line.extent <= 264)
-        // The tickets of those that stay are good, the others are not.
+        // The tickets of remaining elements are valid, the others are not.
         let (gone, present) = (line.remove(tickets[250]), line.remove(tickets[500]))
         #expect(gone == nil)
         #expect(present == 500)

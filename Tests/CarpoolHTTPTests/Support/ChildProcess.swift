@@ -10,7 +10,7 @@ final class ChildProcess: Sendable {
         let description: String
     }
 
-    /// One child at a time is started: another's end of a pipe must not be inherited, or its input would never end.
+    /// One child is started at a time: if another inherited its end of a pipe, its input would never end.
     private static let turn = Mutex(())
 
     /// Starts `script` in bash and waits until it has written a line.

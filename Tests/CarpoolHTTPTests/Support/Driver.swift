@@ -3,7 +3,7 @@ import CarpoolSystem
 import Glibc
 import Synchronization
 
-/// A request as a test writes it down; made into a real one on the loop's thread.
+/// The description of a request in a test; made into a real one on the loop's thread.
 struct Ask: Sendable {
     var method = "GET"
     var url: String
@@ -42,7 +42,7 @@ struct Ask: Sendable {
     init(_ url: String) { self.url = url }
 }
 
-/// What became of it.
+/// The outcome of a request.
 struct Outcome: Sendable {
     var status = 0
     var version = ""
@@ -61,7 +61,7 @@ struct Outcome: Sendable {
     func field(_ name: String) -> String? { fields.first { $0.0.lowercased() == name }?.1 }
 }
 
-/// A transport on a loop of its own thread, and an actor of that loop to speak with it.
+/// A transport on a loop of its own thread, and an actor of that loop to call it.
 actor Driver {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -95,13 +95,13 @@ actor Driver {
     /// Looks at the transport, on its loop.
     func look<Value: Sendable>(_ body: @Sendable (CurlTransport) -> Value) -> Value? { transport.map(body) }
 
-    /// Lets the transport go; no transfer may be under way.
+    /// Releases the transport; no transfer may be running.
     func dropTransport() {
         transport = nil
         recorders = []
     }
 
-    /// Lets everything go and ends the loop.
+    /// Releases everything and ends the loop.
     func end() {
         dropTransport()
         loop.stop()
@@ -115,7 +115,7 @@ actor Driver {
     func load(of users: PoolUsers) -> PoolLoad { transport?.load(of: users) ?? PoolLoad() }
     var openConnections: Int { connectionLog.open }
     var turns: Int { loop.turns }
-    /// The most bytes that one turn of the loop has brought, of all transfers.
+    /// The most bytes that all transfers have moved in one turn of the loop.
     var mostBytesInATurn: Int { meter.most }
     func closeIdle() -> Int { transport?.closeIdleConnections() ?? 0 }
 
@@ -125,11 +125,11 @@ actor Driver {
     /// Calls back once no connection is left open.
     func allConnectionsClosed() async {
         if connectionLog.open > 0 { await withCheckedContinuation { connectionLog.whenAllClosed = $0 } }
-        // The transport puts its books in order when the turn ends.
+        // The transport updates its counts when the turn ends.
         await withCheckedContinuation { loop.afterTurn(TurnEnd($0)) }
     }
 
-    /// Runs one request to its end. What is to be done before is done on the loop's thread, so that nothing else happens between.
+    /// Runs one request to its end. The preparation runs on the loop's thread, so that nothing happens in between.
     func fetch(_ ask: Ask, after preparation: @Sendable () -> Void = {}) async throws -> Outcome {
         guard let transport else { return Outcome() }
         preparation()

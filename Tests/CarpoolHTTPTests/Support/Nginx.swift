@@ -4,7 +4,7 @@ import Glibc
 final class Nginx: Sendable {
     static let shared = Result { try (try? Nginx()) ?? Nginx() }
 
-    /// Where it listens.
+    /// The ports on which it listens.
     struct Ports: Sendable {
         let plain: UInt16
         let secure: UInt16

@@ -50,7 +50,7 @@ struct HTTPURLTests {
         #expect(try base.resolving(reference).description == result)
     }
 
-    /// The older library refuses what has a colon in its first segment.
+    /// The older library refuses a reference with a colon in its first segment.
     @Test(.enabled(if: CurlLibrary.profile == .multiplex)) func aSchemeBeginsWithALetter() throws {
         #expect(try HTTPURL("http://h:81/a/b?c").resolving("8a:]/x").description == "http://h:81/a/8a:%5D/x")
     }
@@ -61,7 +61,7 @@ struct HTTPURLTests {
         #expect(throws: TransportError.self) { try base.resolving("javascript:alert(1)") }
     }
 
-    @Test("PE-05: what is added follows the query that is there, and the fragment follows both")
+    @Test("PE-05: parameters are appended to an existing query, and the fragment follows both")
     func appendsToTheQuery() throws {
         let cases = [
             ("http://h/p", "http://h/p?x%5B%5D=1"), ("http://h/p?", "http://h/p?x%5B%5D=1"),

@@ -25,7 +25,7 @@ struct EnvelopeTests {
         }
     }
 
-    /// What the framer makes of a text, with the outline that it found on its way.
+    /// The framer's message for a text, with the outline that it found.
     private func framed(_ text: [UInt8]) -> MessageText? {
         var framer = MessageFramer()
         text.withUnsafeBytes { framer.append($0) }
@@ -121,7 +121,7 @@ struct EnvelopeTests {
         #expect(refusal(#"{"jsonrpc":"2.0","id":3,"method":"m",\#(many)}"#)?.error.name == "invalid_request")
     }
 
-    @Test("With and without the framer's outline a damaged message is the same one")
+    @Test("A damaged message has the same result with and without the framer's outline")
     func damagedCalls() {
         var generator = SeededGenerator(seed: 7)
         let alphabet = Array(#"{}[]":,\0129 -.eEu"#.utf8) + [0x00, 0x0A, 0x7F, 0x80, 0xC3, 0xFF]

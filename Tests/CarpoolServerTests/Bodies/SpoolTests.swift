@@ -36,7 +36,7 @@ struct SpoolTests {
         return try #require(file as? SpooledBody)
     }
 
-    @Test("A body has a name only when it is whole, and only its owner may read it")
+    @Test("A body has a name only when it is complete, and only its owner may read it")
     func names() throws {
         let stage = try Stage()
         let body = try Self.body(stage, FakeClient(), "hello")
@@ -50,7 +50,7 @@ struct SpoolTests {
         #expect(stat(path, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
         #expect(throws: Never.self) { try Self.write("more", to: body) }
-        #expect(body.count == 5, "a whole body stays as it is")
+        #expect(body.count == 5, "a complete body does not change")
     }
 
     @Test(
@@ -85,7 +85,7 @@ struct SpoolTests {
         #expect(released.name == "response_serialization_failed.input_file_nil")
     }
 
-    @Test("Quotas: of one client, and of all; what is given back is there for others")
+    @Test("Quotas: of one client, and of all; released bytes are available to others")
     func quotas() throws {
         let stage = try Stage {
             $0.limits.spoolBytesPerClient = 10
@@ -109,7 +109,7 @@ struct SpoolTests {
         #expect(stage.server.spool.count == 0)
     }
 
-    @Test("A body that is released before it is whole leaves nothing behind", arguments: [true, false])
+    @Test("A body that is released before it is complete leaves nothing behind", arguments: [true, false])
     func releasedEarly(_ discards: Bool) throws {
         let stage = try Stage()
         let body = try Self.body(stage, FakeClient(), "hello")
@@ -121,7 +121,7 @@ struct SpoolTests {
         #expect(stage.server.spool.totalBytes == 0)
     }
 
-    @Test("Bodies go when their lease is over, and all go with the daemon")
+    @Test("Bodies are deleted when their lease ends, and all with the daemon")
     func leases() throws {
         let stage = try Stage()
         let spool = stage.server.spool
@@ -140,7 +140,7 @@ struct SpoolTests {
         #expect(stage.folder.names(in: "") == [])
     }
 
-    @Test("What an earlier daemon left is removed, and nothing else")
+    @Test("Files of an earlier daemon are removed, and nothing else")
     func orphans() throws {
         let folder = TemporaryFolder()
         mkdir(folder("spool"), 0o700)

@@ -6,7 +6,7 @@ import CarpoolRPC
 import CarpoolSystem
 import Testing
 
-/// F-12, D-21: a client that is late, dies or answers rubbish never hangs a request.
+/// F-12, D-21: a client that is late, dies or sends an invalid answer never blocks a request.
 struct CallbackBrokerTests {
     private let scene: CallbackStage
     private var stage: Stage { scene.stage }
@@ -77,7 +77,7 @@ struct CallbackBrokerTests {
         peer.write(
             "[\(CallbackStage.response(1, #"{"valid":true}"#)),\(CallbackStage.response(2, #"{"valid":true}"#))]\n")
         #expect(first.errors.count == 1 && second.errors.count == 1)
-        #expect(peer.read().count { $0 == 0x0A } == 2, "the two questions, and no answer to the batch")
+        #expect(peer.read().count { $0 == 0x0A } == 2, "the two callbacks, and no answer to the batch")
         let framed = try Peer(stage)
         let ping = #"{"jsonrpc":"2.0","id":1,"method":"daemon.ping"}"#
         framed.write("Content-Length: \(ping.utf8.count)\r\n\r\n\(ping)")
@@ -94,7 +94,7 @@ struct CallbackBrokerTests {
         #expect(third.errors.count == 1)
     }
 
-    @Test("Answers are read when the connection has as many calls under way as it may")
+    @Test("Answers are read when the connection has its maximum of open calls")
     func fullConnection() throws {
         let scene = try CallbackStage { $0.limits.callsPerConnection = 1 }
         scene.peer.write(
@@ -108,7 +108,7 @@ struct CallbackBrokerTests {
         #expect(verdict.errors.count == 1)
     }
 
-    @Test("A late answer does not count: the deadline has ended the question")
+    @Test("A late answer does not count: the deadline has ended the callback")
     func late() throws {
         let verdict = try validate(#","deadline_ms":1"#)
         stage.run { !verdict.errors.isEmpty }
@@ -119,7 +119,7 @@ struct CallbackBrokerTests {
         #expect(broker.statistics.ignored == 1)
     }
 
-    @Test("An error is a failure in the client's words")
+    @Test("An error is a failure with the client's message")
     func errorAnswer() throws {
         let verdict = try validate()
         peer.write(
@@ -144,7 +144,7 @@ struct CallbackBrokerTests {
         #expect(broker.statistics.failed == 1 && broker.statistics.answered == 0)
     }
 
-    // MARK: Who is there
+    // MARK: Which client answers
 
     @Test("A client that dies inside a callback fails it at once")
     func disconnects() throws {
@@ -196,7 +196,7 @@ struct CallbackBrokerTests {
         #expect(try validate().reason == "no_responder")
     }
 
-    @Test("An answer that is a client's last word counts, with or without a line end")
+    @Test("An answer before a half-close counts, with or without a line end")
     func lastWord() throws {
         let verdict = try validate()
         peer.write(String(CallbackStage.response(1, #"{"valid":true}"#).dropLast()), turn: false)
@@ -219,7 +219,7 @@ struct CallbackBrokerTests {
         #expect(error?.text("reason") == "no_responder")
     }
 
-    @Test("The number of open questions is bounded, for a client and in all")
+    @Test("The number of open callbacks is bounded, for a client and in all")
     func bounds() throws {
         let scene = try CallbackStage { $0.limits.callbacksPerConnection = 2 }
         var reasons: [String?] = []

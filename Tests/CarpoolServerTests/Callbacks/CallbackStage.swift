@@ -33,19 +33,19 @@ final class CallbackStage {
         try JSON.parse(Array(#"{"name":"sign"\#(more)}"#.utf8))
     }
 
-    /// The questions that have come, each a call.
+    /// The callbacks that have come, each a call.
     func questions(_ peer: Peer? = nil) throws -> [JSON] {
         try (peer ?? self.peer).answers().filter { $0["method"]?.string?.hasPrefix("callback.") == true }
     }
 
-    /// The one question that has come.
+    /// The only callback that has come.
     func question(_ peer: Peer? = nil) throws -> JSON {
         let questions = try questions(peer)
         try #require(questions.count == 1)
         return questions[0]
     }
 
-    /// Answers the question with that number.
+    /// Answers the callback with that number.
     func answer(_ number: Int, _ result: String, from peer: Peer? = nil) {
         (peer ?? self.peer).write(CallbackStage.response(number, result))
     }

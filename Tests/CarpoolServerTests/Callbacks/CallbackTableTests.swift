@@ -56,7 +56,7 @@ final class CallbackTableTests {
         #expect(ask(uid: 7).action == .send(2, to: 2))
     }
 
-    @Test("A declaration replaces the one before, and goes with its connection")
+    @Test("A declaration replaces the previous one, and ends with its connection")
     func declarations() {
         table.declare(["b", "a"], by: 1, uid: 1_000)
         #expect(table.names(of: 1) == ["a", "b"])
@@ -78,7 +78,7 @@ final class CallbackTableTests {
         #expect(table.count(of: 1) == 0)
     }
 
-    @Test("When a client goes, its questions go to another one, once")
+    @Test("When a client disconnects, its callbacks go to another one, once")
     func moves() {
         table.declare(["sign"], by: 2, uid: 1_000)
         table.declare(["sign"], by: 3, uid: 1_000)
@@ -90,7 +90,7 @@ final class CallbackTableTests {
         #expect(table.count == 0)
     }
 
-    @Test("Bounds: a full connection is passed over, and above them all there is no question")
+    @Test("Bounds: a full connection is skipped, and above the total there is no callback")
     func bounds() {
         table.declare(["sign"], by: 2, uid: 1_000)
         #expect(ask(origin: 1, perConnection: 1).action == .send(1, to: 1))
@@ -103,7 +103,7 @@ final class CallbackTableTests {
         #expect(ask(origin: 1, perConnection: 1).action == .send(5, to: 1))
     }
 
-    @Test("B6: a client and a user have bounds of their own, which end with the questions")
+    @Test("B6: a client and a user have bounds of their own, which count open callbacks")
     func b6_bounds_of_clients_and_users() {
         let reached = { CallbackTable.ReachedLimit(name: $0, value: $1, holder: $2) }
         _ = ask(origin: 1, perClient: 1)

@@ -18,7 +18,7 @@ struct ClientCallbackFactoryTests {
 
     // MARK: Adapting
 
-    /// What comes of a request that a client adapts.
+    /// The result for a request that a client adapts.
     private func adapt(
         _ request: TransportRequest? = nil, _ answer: String?, _ more: String = ""
     ) throws -> Result<TransportRequest, SessionError>? {
@@ -76,7 +76,7 @@ struct ClientCallbackFactoryTests {
         #expect(told["body"]?["size_bytes"]?.int == 1)
     }
 
-    @Test("Changes: fields are set, removed or replaced, method, URL and body are others")
+    @Test("Changes: fields are set, removed or replaced; method, URL and body are replaced")
     func changes() throws {
         let request = try CallbackStage.transportRequest([
             ("Accept", "*/*"), ("X-A", "1"), ("x-a", "2"), ("Host", "example.com"),
@@ -171,7 +171,7 @@ struct ClientCallbackFactoryTests {
         ])
     func decisions(_ answer: String?, _ expected: String) throws { #expect(try retry(answer) == expected) }
 
-    @Test("The client sees the failure, the response and how often it was sent again")
+    @Test("The client gets the failure, the response and the number of retries")
     func retryQuestion() throws {
         scene.request.response = .make(503, [("retry-after", "1")])
         scene.request.attempts.append(scene.request.attempts[0])
@@ -184,7 +184,7 @@ struct ClientCallbackFactoryTests {
         #expect(params["attempt"]?.int == 2)
     }
 
-    @Test("Without an answer, on_failure retry sends it again twice, more and more slowly", arguments: [1, 2, 3])
+    @Test("Without an answer, on_failure retry retries twice, with growing delays", arguments: [1, 2, 3])
     func blindRetries(_ attempt: Int) throws {
         scene.request.machine.retryCount = attempt - 1
         #expect(try retry(nil, #","on_failure":"retry""#) == ["retry 500", "retry 1000", "no"][attempt - 1])
@@ -217,7 +217,7 @@ struct ClientCallbackFactoryTests {
 
     // MARK: Responses
 
-    @Test("VA-07: a response that the client does not accept fails in its words")
+    @Test("VA-07: a response that the client does not accept fails with its message")
     func validates() throws {
         var verdicts: [SessionError?] = []
         try scene.request.receive(Array("[]".utf8))
@@ -237,7 +237,7 @@ struct ClientCallbackFactoryTests {
         #expect(verdicts.count == 2 && verdicts[1] == nil)
     }
 
-    @Test("A response's body that does not fit the line is handed over as a file")
+    @Test("A response's body that does not fit the line is passed as a file")
     func largeBodies() throws {
         try scene.request.receive([UInt8](repeating: 0xFF, count: 40_000))
         try parts.validator(CallbackStage.callback(), path: "v").validate(scene.request) { _ in }
@@ -322,7 +322,7 @@ struct ClientCallbackFactoryTests {
 
     // MARK: Descriptions
 
-    @Test("An empty name is refused at its place")
+    @Test("The refusal of an empty name has its path")
     func emptyName() throws {
         let json = try JSON.parse(Array(#"{"name":""}"#.utf8))
         let error = #expect(throws: RPCError.self) {

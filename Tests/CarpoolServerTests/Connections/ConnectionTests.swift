@@ -38,7 +38,7 @@ struct ConnectionTests {
 
     // MARK: Ids
 
-    @Test("A call that takes the id of another is refused, and the other lives on", arguments: [true, false])
+    @Test("A call with the id of an open call is refused, and the other stays open", arguments: [true, false])
     func duplicates(_ isBatch: Bool) throws {
         let peer = try connect()
         let (first, second) = (Self.perform(1), Self.ping.replacing(#""p""#, with: "1"))
@@ -68,7 +68,7 @@ struct ConnectionTests {
 
     // MARK: The end of a connection
 
-    @Test("What ends with its connection is cancelled and forgotten; what does not is kept")
+    @Test("Requests that end with their connection are cancelled and dropped; the others are kept")
     func disconnect() throws {
         let peer = try connect()
         peer.write(
@@ -83,11 +83,11 @@ struct ConnectionTests {
         #expect(entries.map { server.requests.registry[$0.request.id] != nil } == [false, true, true, true])
         for entry in entries[1...2] { try stage.finish(entry) }
         #expect(server.requests.registry.count == 3, "no call was answered, so these can be fetched")
-        #expect(server.requests.registry.expired(at: .max, server.limits).count == 3, "and go some day")
+        #expect(server.requests.registry.expired(at: .max, server.limits).count == 3, "and expire")
         #expect(server.connections.isEmpty)
     }
 
-    @Test("What was written before the connection broke is still carried out")
+    @Test("Calls written before the connection broke are still carried out")
     func lastWords() throws {
         let peer = try connect()
         peer.write(Self.submit(1), turn: false)
@@ -125,7 +125,7 @@ struct ConnectionTests {
         #expect(try peer.answers().first?["method"]?.string == "event")
     }
 
-    @Test("A client that is shown out gets its answers, and its requests end")
+    @Test("A connection that is being closed gets its answers, and its requests end")
     func shownOut() throws {
         let peer = try connect()
         // One after the other: a slow machine reads only the first of two in one go.
@@ -143,7 +143,7 @@ struct ConnectionTests {
         #expect(server.requests.registry.count == 0)
     }
 
-    @Test("A client may show itself out from within its own call")
+    @Test("A client may close its own connection by a call")
     func disconnectsItself() throws {
         let peer = try connect()
         peer.write(
@@ -154,7 +154,7 @@ struct ConnectionTests {
         #expect(peer.connection.isClosed)
     }
 
-    @Test("A client that reads nothing is shown out all the same")
+    @Test("A client that reads nothing is disconnected all the same")
     func shownOutWithoutReading() throws {
         let peer = try connect()
         peer.write(String(repeating: #"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"# + "\n", count: 40))
@@ -205,7 +205,7 @@ struct ConnectionTests {
             peer.becomeWritable()
             peer.endTurn()
         }
-        // What waited is dropped whole, and the reader learns of it before its next answer.
+        // All waiting events are dropped, and the reader is notified before its next answer.
         let told = messages.compactMap { $0["params"] }
         #expect(told.map { $0["type"]?.string } == ["lagged"])
         #expect(told.first?["data"]?["dropped"]?.int == count)
@@ -215,7 +215,7 @@ struct ConnectionTests {
         #expect(try peer.answers().last?["params"]?["type"]?.string == "pool.connection_closed")
     }
 
-    // MARK: Who it is
+    // MARK: Identity
 
     @Test("A hello names the client, and raises its line")
     func hello() throws {
@@ -233,7 +233,7 @@ struct ConnectionTests {
         #expect(peer.connection.recordBytes == 97_952)
     }
 
-    @Test("A reloaded configuration shows those out whose role is another one now")
+    @Test("A reloaded configuration closes connections whose role has changed")
     func revoked() throws {
         stage.folder.write("config.json", #"{"access":{"uids":{"7":"observe","8":"submit"}}}"#)
         let peers = try [(7, Role.submit), (8, .submit), (9, .observe)].map { try connect(role: $0.1, uid: $0.0) }

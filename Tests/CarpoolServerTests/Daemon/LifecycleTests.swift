@@ -2,14 +2,14 @@
 import Testing
 
 struct LifecycleTests {
-    /// What happens to it.
+    /// An event.
     enum Step: Sendable {
         case drain(active: Int)
         case stop(active: Int)
         case change(active: Int)
     }
 
-    /// A life: what happens, what is to be done then, and where it ends.
+    /// A lifecycle: the events, the expected actions, and the final state.
     struct Life: Sendable {
         let steps: [Step]
         let actions: [Lifecycle.Action]

@@ -67,7 +67,7 @@ struct ServerTests {
         #expect(stage.folder.names(in: "") == [], "the spool is deleted")
     }
 
-    @Test("A second wish cancels all that is under way, also of sessions that were invalidated since")
+    @Test("A second request to end cancels all running requests, also of sessions that were invalidated since")
     func stop() throws {
         let stage = try Stage()
         let (server, client) = (stage.server, FakeClient())
@@ -82,7 +82,7 @@ struct ServerTests {
         #expect(server.lifecycle.state == .closing)
     }
 
-    @Test("A drain whose time is over cancels what is left")
+    @Test("A drain that times out cancels the remaining requests")
     func drainDeadline() throws {
         let stage = try Stage()
         let origin = SilentOrigin()
@@ -96,7 +96,7 @@ struct ServerTests {
 
     // MARK: Idleness
 
-    /// What keeps a daemon that was started on demand.
+    /// What keeps a daemon that was started on demand running.
     enum Need: CaseIterable, Sendable {
         case nothing, request, unreadResult, body, connection
     }
@@ -139,7 +139,7 @@ struct ServerTests {
         #expect(isReleased)
     }
 
-    @Test("One that was started by hand stays")
+    @Test("A daemon that was started by hand stays")
     func noIdleExit() throws {
         let stage = try Stage { $0.idleExitMilliseconds = 1 }
         stage.server.armIdleExit()

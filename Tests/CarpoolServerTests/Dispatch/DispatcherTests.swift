@@ -26,7 +26,7 @@ struct DispatcherTests {
         #expect(stage.server.dispatcher.names.isSuperset(of: Catalogue.specification.methods.map(\.name)))
     }
 
-    /// A dispatcher of three made-up methods that notes which of them ran.
+    /// A dispatcher of three test methods that records which of them ran.
     private final class Log {
         var ran: [String] = []
         lazy var dispatcher = Dispatcher(
@@ -96,7 +96,7 @@ struct DispatcherTests {
         #expect(log.ran == ["t.fail"])
     }
 
-    @Test("With too many calls under way, those that end calls still work")
+    @Test("With too many open calls, the methods that end calls still work")
     func alwaysServed() throws {
         #expect(try Log().dispatch("rpc.cancel", underWay: 99)["result"]?.string == "rpc.cancel")
     }

@@ -67,7 +67,7 @@ struct EventJournalTests {
         #expect((journal.size, journal.count, journal.last) == (0, 0, 2_000))
     }
 
-    @Test("What the events are about is let go of with the segments that are taken out")
+    @Test("Requests of events are released with the segments that are removed")
     func segments() {
         weak var subject: EventSubject?
         var taken: [JournalSegment] = []
@@ -125,7 +125,7 @@ struct EventJournalTests {
         }
     }
 
-    @Test("B6: a user with many events pushes out its own, and each reader's gap is that of the events it may read")
+    @Test("B6: a user with many events evicts its own, and each reader's gap is that of the events it may read")
     func b6_users() {
         var journal = EventJournal(after: 0, limitBytes: 65_536)
         for number in 1...3 { append("mine \(number)", to: &journal) }
@@ -162,7 +162,7 @@ struct EventQueueTests {
     /// Compares a step, which changes the queue and so cannot be taken inside of the macro.
     private func expect(_ step: EventQueue.AddResult, _ expected: EventQueue.AddResult) { #expect(step == expected) }
 
-    @Test("What waits is counted until it is sent")
+    @Test("Waiting events are counted until they are sent")
     func waiting() {
         var queue = EventQueue(position: 10, last: 10)
         #expect(!queue.hasMore)
@@ -208,7 +208,7 @@ struct EventCursorTests {
     func valid(_ text: String) { #expect(EventCursor(text)?.text == text) }
 
     @Test(
-        "Anything else is none",
+        "Anything else is not a cursor",
         arguments: ["", ".", "k3f9", "k3f9.", ".1", "k3f9.-1", "k3f9.+1", "K.1", "a.1.2", "a.99999999999999999999"])
     func invalid(_ text: String) { #expect(EventCursor(text) == nil) }
 }

@@ -4,7 +4,7 @@ import CarpoolRPC
 @testable import CarpoolSession
 import Testing
 
-/// What a connection's subscriptions and calls make of the events that have come since its last turn.
+/// How a connection's subscriptions and calls process the events since its last turn.
 struct EventListenerTests {
     private let stage: Stage
     private let client = FakeClient()
@@ -15,7 +15,7 @@ struct EventListenerTests {
         _ = try stage.call(client, "events.subscribe", #"{"types":["\#(types)"],"scope":"all"\#(more)}"#)
     }
 
-    @Test("An event is noted for a connection, and judged for its subscriptions when the connection has its turn")
+    @Test("An event is recorded for a connection, and filtered for its subscriptions in the connection's turn")
     func late() throws {
         let publisher = stage.server.publisher
         for types in ["pool.connection_opened", "pool.connection_closed"] { try subscribe(client, types) }
@@ -44,7 +44,7 @@ struct EventListenerTests {
             told.filter { $0["sub"]?.string == "s2" }.compactMap { $0["type"]?.string } == ["pool.connection_closed"])
     }
 
-    @Test("A client that does not read is behind by what it wants, and loses what is too much")
+    @Test("A client that does not read falls behind by its own events, and loses those beyond the limit")
     func overflow() throws {
         try subscribe(client, "pool.*")
         try subscribe(client, "pool.*", #","on_lag":"close""#)
@@ -73,7 +73,7 @@ struct EventListenerTests {
         #expect(publisher.listeners.all.isEmpty && publisher.subscriptionCount == 0)
     }
 
-    @Test("B6: what a client's subscriptions make the journal look at has another client's lose nothing")
+    @Test("B6: the subscriptions of one client do not make those of another lose events")
     func looksOfOthers() throws {
         let stage = try Stage { $0.limits.journalBytes = 65_536 }
         let (crowd, flood) = (FakeClient(2, name: "crowd", role: .submit), FakeClient(3, name: "flood"))

@@ -4,7 +4,7 @@ import CarpoolRPC
 @testable import CarpoolSession
 import Testing
 
-/// What the daemon reports when the journal forgets events before they are read.
+/// What the daemon reports when the journal drops events before they are read.
 struct EventLossTests {
     private let stage: Stage
     private let client = FakeClient()
@@ -12,7 +12,7 @@ struct EventLossTests {
 
     init() throws { stage = try Stage { $0.limits.journalBytes = 65_536 } }
 
-    /// Has another user's events push out the oldest of theirs.
+    /// Evicts their oldest events by those of another user.
     private func pushOut() throws {
         let journal = { stage.server.publisher.journal }
         let last = journal().last

@@ -30,7 +30,7 @@ struct ProgressThrottleTests {
         #expect(thinner.next == nil, "a newer one was sent")
     }
 
-    @Test("Requests and types do not hold each other up")
+    @Test("Requests and types are throttled separately")
     func apart() {
         var thinner = ProgressThrottle(intervalMilliseconds: 100)
         expect(thinner.admits(1, .requestProgress, of: first, at: at(0)), true)
@@ -41,7 +41,7 @@ struct ProgressThrottleTests {
         expect(thinner.due(at: at(500)), [4, 5])
     }
 
-    @Test("What waits when the attempt ends is its last step, and nothing of it is remembered")
+    @Test("At the end of an attempt its last waiting step is sent, and its state is dropped")
     func ending() {
         var thinner = ProgressThrottle(intervalMilliseconds: 100)
         _ = thinner.admits(1, .requestProgress, of: first, at: at(0))

@@ -10,7 +10,7 @@ struct EventFilterTests {
         #expect(!EventTypeSet(patterns: []).contains(row))
     }
 
-    @Test("Notifications are for those who call them by their name")
+    @Test("Notifications match only patterns of their own names")
     func notifications() {
         let row = EventType.notificationDidFinish
         for pattern in ["*", "*.did_finish", "no*"] { #expect(!EventTypeSet(pattern: pattern).contains(row)) }

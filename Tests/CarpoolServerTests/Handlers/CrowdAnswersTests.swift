@@ -4,7 +4,7 @@ import CarpoolRPC
 @testable import CarpoolSession
 import Testing
 
-/// Answers about a request that many wait for.
+/// Answers to many calls that wait for one request.
 struct CrowdAnswersTests {
     private let stage: Stage
     private let client = FakeClient()

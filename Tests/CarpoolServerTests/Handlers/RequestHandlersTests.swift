@@ -14,7 +14,7 @@ struct RequestHandlersTests {
     private var server: Server { stage.server }
     private let hanging = #"{"url":"http://127.0.0.1:1/"}"#
 
-    /// The one request that is under way.
+    /// The only unfinished request.
     private func onlyRequest() throws -> RequestEntry {
         #expect(server.requests.registry.underWay.count == 1)
         return try #require(server.requests.registry.underWay.first)
@@ -55,7 +55,7 @@ struct RequestHandlersTests {
         #expect(server.requests.registry.count == 0)
     }
 
-    @Test("As a notification it makes the request, and keeps nothing of it")
+    @Test("As a notification it makes the request, and does not keep it")
     func performNotification() throws {
         try stage.send(client, "request.perform", hanging, isCall: false)
         try stage.finish(try onlyRequest())
@@ -98,7 +98,7 @@ struct RequestHandlersTests {
 
     // MARK: wait
 
-    @Test("wait answers when the request is over, once, and forgets about it when it is cancelled")
+    @Test("wait answers once, when the request has finished, and not after it was cancelled")
     func wait() throws {
         let entry = try stage.submit(client)
         let params = #"{"request":"\#(entry.request.id)"}"#
@@ -122,7 +122,7 @@ struct RequestHandlersTests {
         #expect(try client.answer(call)["result"]?["finished"]?.bool == false)
     }
 
-    @Test("A million notifications that wait are nothing to remember")
+    @Test("A million notifications that wait take no memory")
     func waitNotification() throws {
         let entry = try stage.submit(client)
         weak var call: Call?
@@ -225,7 +225,7 @@ struct RequestHandlersTests {
                 == "explicitly_cancelled")
     }
 
-    @Test("Dismissing what is under way cancels it, and takes its place in the books away")
+    @Test("Dismissing an unfinished request cancels it and removes it from the counts")
     func dismissUnderWay() throws {
         for _ in 0..<20 {
             let entry = try stage.submit(client, #","response_body":"file""#)
@@ -243,7 +243,7 @@ struct RequestHandlersTests {
 
     // MARK: quotas
 
-    @Test("Over the quota nothing is made; what is over makes room")
+    @Test("Over the quota nothing is made; finished requests make room")
     func quota() throws {
         let stage = try Stage { $0.limits.queuedRequestsPerClient = 1 }
         let entry = try stage.submit(client)
@@ -253,7 +253,7 @@ struct RequestHandlersTests {
         _ = try stage.submit(client)
     }
 
-    @Test("Nothing that is refused has happened")
+    @Test("A refused call has no effect")
     func noSideEffects() throws {
         for params in [
             #"{"url":"http://a.test/","sesion":"x"}"#, #"{"url":"http://a.test/","session":"none"}"#,

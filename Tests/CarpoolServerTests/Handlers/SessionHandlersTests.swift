@@ -10,7 +10,7 @@ struct SessionHandlersTests {
 
     init() throws { stage = try Stage { $0.limits.sessions = 1 } }
 
-    @Test("Making one again changes nothing, making another under its name is refused")
+    @Test("Creating one again changes nothing; another configuration under its name is refused")
     func create() throws {
         let params = #"{"name":"api","configuration":{"timeout_ms":5,"headers":{"Authorization":"Bearer x","A":"1"}}}"#
         #expect(try stage.call(client, "session.create", params)["changed"]?.bool == true)

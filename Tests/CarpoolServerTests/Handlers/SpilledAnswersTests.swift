@@ -73,7 +73,7 @@ struct SpilledAnswersTests {
         #expect(server.spool.count == 0)
     }
 
-    @Test("A body whose file is removed before it is whole stays in memory, and those who wait get it")
+    @Test("A body whose file is removed before it is complete stays in memory, and the waiting calls get it")
     func removed() throws {
         let entry = try stage.submit(client)
         let wait = try stage.send(client, "request.wait", params(entry))

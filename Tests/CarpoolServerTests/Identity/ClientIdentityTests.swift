@@ -24,7 +24,7 @@ struct ClientIdentityTests {
         #expect(name.text == "name:7")
     }
 
-    @Test("Two of one client are equal, and so is what is derived of them")
+    @Test("Two identities of one client are equal, and so are the names derived from them")
     func equality() {
         for name in [ClientIdentity.Name.given("a"), .session(7), .program("nc")] {
             let (one, other) = (ClientIdentity(uid: 1, name: name), ClientIdentity(uid: 1, name: name))

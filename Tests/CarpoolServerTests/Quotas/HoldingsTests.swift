@@ -2,7 +2,7 @@
 import Testing
 
 struct HoldingsTests {
-    @Test("Sum and count follow what is added and given back; more than there is cannot be given back")
+    @Test("Sum and count follow additions and releases; more than the sum cannot be released")
     func books() {
         var holdings = Holdings<Int>()
         holdings.add(2, to: 1)
@@ -19,7 +19,7 @@ struct HoldingsTests {
         #expect((holdings.sum, holdings.count) == (3, 2))
     }
 
-    @Test("However many have had something, few keep a place")
+    @Test("The table stays small, however many holders there were")
     func places() {
         var holdings = Holdings<Int>()
         for holder in 0..<10_000 {

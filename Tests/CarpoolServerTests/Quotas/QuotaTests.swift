@@ -8,7 +8,7 @@ struct QuotaTests {
 
     private static func client(_ uid: UInt32, _ name: String) -> ClientIdentity { ClientIdentity(uid: uid, name: name) }
 
-    /// Takes one after the other until a refusal comes, or so many.
+    /// Takes one after the other until a refusal, or until this many.
     private static func fill(
         _ quota: inout Quota, _ client: ClientIdentity, _ bounds: Quota.Bounds, atMost most: Int = 10_000
     ) -> (taken: Int, refusal: Quota.Refusal?) {
@@ -40,7 +40,7 @@ struct QuotaTests {
                 == Quota.Refusal(holder: .everyone, limit: "all", value: 10))
     }
 
-    @Test("B6: made-up names take nothing from another user")
+    @Test("B6: many client names take nothing from another user")
     func madeUpNames() {
         var quota = Quota()
         let bounds = Self.bounds(100, 500, 1_000)
@@ -86,7 +86,7 @@ struct QuotaTests {
         #expect(asked4 == nil)
     }
 
-    @Test("B6: a user that is refused for what other users hold gets room before they take more")
+    @Test("B6: a user that is refused because of other users gets room before they take more")
     func waitingUser() {
         var quota = Quota()
         let all = Self.bounds(1_000, 1_000, 100)
@@ -102,7 +102,7 @@ struct QuotaTests {
         #expect(asked7 == nil)
     }
 
-    @Test("What is given back is forgotten, and no more than was taken")
+    @Test("Released units are no longer counted, and no more than were taken")
     func back() {
         var quota = Quota()
         let client = Self.client(1, "a")
@@ -127,7 +127,7 @@ struct QuotaTests {
         #expect(tickets.isEmpty)
     }
 
-    @Test("A holder that has given everything back no longer counts, and its share is free")
+    @Test("A holder that has released everything no longer counts, and its share is free")
     func idle() {
         var quota = Quota()
         let bounds = Self.bounds(100, 100, 200)
@@ -140,7 +140,7 @@ struct QuotaTests {
         }
         #expect(quota.used == 0)
         let alone = Self.fill(&quota, Self.client(1, "0"), bounds)
-        #expect(alone.taken == 100, "alone it has no share to leave to others")
+        #expect(alone.taken == 100, "alone it reserves no share for others")
         quota.giveBack(100, for: Self.client(1, "0"))
         #expect(quota.used(by: 1) == 0)
         quota.giveBack(1, for: Self.client(7, "has nothing"))

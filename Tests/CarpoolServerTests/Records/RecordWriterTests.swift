@@ -38,7 +38,7 @@ struct RecordWriterTests {
         entry.request.attempts[0].hops.append(hop)
     }
 
-    @Test("Under way there are only name and state")
+    @Test("An unfinished request has only name and state")
     func underWay() throws {
         let entry = try stage.submit(client)
         let record = try record(entry)
@@ -101,7 +101,7 @@ struct RecordWriterTests {
         #expect(record["attempts"]?[index: 0]?["error"]?.string == "session_task_failed.timed_out")
     }
 
-    @Test("What is not UTF-8 is base64: bodies, and values of fields")
+    @Test("Bytes that are not UTF-8 are base64: bodies, and values of fields")
     func bytes() throws {
         let entry = try stage.submit(client)
         try entry.request.receive([0xFF, 0x00])

@@ -32,7 +32,7 @@ struct RequestRegistryTests {
         return limits
     }
 
-    @Test("Quotas count what is not over, for each client and for all")
+    @Test("Quotas count unfinished requests, for each client and for all")
     func quotas() {
         var registry = RequestRegistry()
         let (me, you, third) = (
@@ -53,7 +53,7 @@ struct RequestRegistryTests {
         #expect(registry.underWay.count == 2)
     }
 
-    @Test("Over the limit a tenth goes: what was read or succeeded first, unread failures last, each by age")
+    @Test("Over the limit a tenth is dropped: read or successful ones first, unread failures last, each by age")
     func retention() {
         var registry = RequestRegistry()
         // 1 failed unread, 2 failed read, the rest succeeded.
@@ -69,7 +69,7 @@ struct RequestRegistryTests {
         #expect(registry.count == 9)
     }
 
-    @Test("Unread failures go too when there is nothing else")
+    @Test("Unread failures are dropped too if there is nothing else")
     func onlyFailures() {
         var registry = RequestRegistry()
         var gone: [Int] = []
@@ -85,7 +85,7 @@ struct RequestRegistryTests {
         #expect(gone == Array(1...gone.count))
     }
 
-    /// Has requests made, ended and kept, and dismisses those that must go; returns the sequences that are left.
+    /// Makes, ends and keeps requests, and dismisses the excess; returns the sequences that are left.
     private func keep(_ entries: [RequestEntry], in registry: inout RequestRegistry, _ limits: Limits) -> Set<Int> {
         var left = Set(entries.map(\.sequence))
         for entry in entries {
@@ -102,7 +102,7 @@ struct RequestRegistryTests {
         return left
     }
 
-    @Test("B5: a user has at most so many bytes of kept requests, and the latest stay")
+    @Test("B5: the bytes of a user's kept requests are bounded, and the latest stay")
     func retainedBytes() {
         var registry = RequestRegistry()
         var limits = Limits()
@@ -112,7 +112,7 @@ struct RequestRegistryTests {
         #expect(registry.retained.bytes <= limits.retainedBytesPerUser)
         #expect(registry.retained.bytes(of: 1) == registry.retained.bytes)
         #expect(registry.retained.bytes > limits.retainedBytesPerUser * 8 / 10)
-        // One that is too large alone goes too.
+        // One that is too large alone is dropped too.
         #expect(keep([entry(101, callBytes: 2_000_000)], in: &registry, limits).isEmpty)
         #expect(registry.retained.bytes == 0)
         #expect(registry.retained.count == 0)
@@ -129,7 +129,7 @@ struct RequestRegistryTests {
         #expect(registry.retained.bytes <= limits.retainedBytesPerUser)
     }
 
-    @Test("B6: the kept requests of one user push out none of another's", arguments: [false, true])
+    @Test("B6: the kept requests of one user evict none of another's", arguments: [false, true])
     func retainedOfUsers(areLarge: Bool) {
         var registry = RequestRegistry()
         var limits = Limits()
@@ -167,7 +167,7 @@ struct RequestRegistryTests {
         #expect(registry.retained.bytes == 0)
     }
 
-    @Test("B5: fields and tags of requests that are not over count as bodies do")
+    @Test("B5: fields and tags of unfinished requests count as bodies do")
     func heldBytes() {
         var registry = RequestRegistry()
         let me = ClientIdentity(uid: 1, name: "me")
@@ -181,7 +181,7 @@ struct RequestRegistryTests {
         #expect(registry.refusal(ofBytes: 100_000, me, limits) == nil)
     }
 
-    @Test("B5: what a request comes to take counts until it is over, and is refused beyond the bound")
+    @Test("B5: growth of an unfinished request counts until its end, and is refused beyond the bound")
     func grown() {
         var registry = RequestRegistry()
         let me = ClientIdentity(uid: 1, name: "me")
@@ -201,7 +201,7 @@ struct RequestRegistryTests {
         #expect(entry.grownBytes == 0, "nothing counts after the end")
     }
 
-    @Test("What is dismissed before it is over does not count as kept, ever")
+    @Test("A request that is dismissed before its end never counts as kept")
     func dismissedUnderWay() {
         var registry = RequestRegistry()
         for sequence in 1...50 {
@@ -224,7 +224,7 @@ struct RequestRegistryTests {
         #expect(!registry.hasUnreadResults)
     }
 
-    @Test("Kept results expire; what is under way and what is not kept does not")
+    @Test("Kept results expire; unfinished requests and those that are not kept do not")
     func expiry() {
         var registry = RequestRegistry()
         let entries = [entry(1), entry(2), entry(3, isKept: false), entry(4)]
@@ -269,7 +269,7 @@ struct RequestRegistryTests {
             return found
         }
         #expect(pages(3) { _ in true } == [[1, 2, 3], [5, 6, 7]])
-        #expect(pages(9) { $0.sequence > 5 } == [[], [6, 7]], "a page ends where so many were looked at")
+        #expect(pages(9) { $0.sequence > 5 } == [[], [6, 7]], "a page ends after a bounded number of requests")
         #expect(registry.page(of: ClientIdentity(uid: 1, name: "me"), after: 0, limit: 1) { _ in true }.next == 1)
         #expect(
             registry.page(of: ClientIdentity(uid: 1, name: "you"), after: 0, limit: 1) { _ in true }.entries.isEmpty)

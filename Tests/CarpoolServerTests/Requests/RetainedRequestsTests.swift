@@ -2,7 +2,7 @@
 @testable import CarpoolSession
 import Testing
 
-/// Which kept requests go when there are too many, and how often they are searched.
+/// Which kept requests are dropped when there are too many, and how often they are searched.
 struct RetainedRequestsTests {
     private let session: Session
     private let stage: Stage
@@ -21,7 +21,7 @@ struct RetainedRequestsTests {
             callBytes: callBytes)
     }
 
-    @Test("B5: at the bound in bytes a part of them goes at once, not one request at each end")
+    @Test("B5: at the bound in bytes a part of them is dropped at once, not one request at each end")
     func bytesGoTogether() {
         var registry = RequestRegistry()
         var limits = Limits()
@@ -39,7 +39,7 @@ struct RetainedRequestsTests {
         #expect(registry.retained.bytes > limits.retainedBytesPerUser * 95 / 100)
     }
 
-    @Test("B5: the newest stays where it fits, though a part more goes")
+    @Test("B5: the newest stays if it fits, though a part more is dropped")
     func newestStays() {
         var registry = RequestRegistry()
         var limits = Limits()
@@ -67,7 +67,7 @@ struct RetainedRequestsTests {
         #expect(!surplus.isEmpty)
         #expect(surplus.allSatisfy { $0.client.uid == 3 })
         for entry in surplus { registry.remove(entry) }
-        // Then the bytes go, and they are the other's.
+        // Then requests are dropped for their bytes, and they are the other's.
         let rest = registry.surplus(after: 3, limits)
         #expect(!rest.isEmpty)
         #expect(rest.allSatisfy { $0.client.uid == 2 })
@@ -80,7 +80,7 @@ struct RetainedRequestsTests {
         return registry.finish(entry, at: 0, limits)
     }
 
-    @Test("B5: a dismissed request whose answers are due counts with what it was kept with")
+    @Test("B5: a dismissed request with pending answers counts as when it was kept")
     func dueRecord() {
         var registry = RequestRegistry()
         let entry = entry(1, callBytes: 300_000)

@@ -12,7 +12,7 @@ struct SessionTableTests {
         return SessionTable.Entry(session: session, configuration: nil, tickets: [])
     }
 
-    @Test("A2: a name is its user's own")
+    @Test("A2: each user has names of its own")
     func names() {
         var table = SessionTable()
         table.insert(entry("api", of: 1), of: 1)

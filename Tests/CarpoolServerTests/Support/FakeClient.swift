@@ -81,7 +81,7 @@ final class FakeClient: Client, EventSink, NotificationSink, StreamSink {
     func queue(event head: [UInt8], _ rest: UnsafeRawBufferPointer) { events.append(head + Array(rest)) }
     func forget(subscription id: String) { resources.subscriptions[id] = nil }
 
-    /// Takes what waits, as a connection does at the end of a turn.
+    /// Takes the waiting events, as a connection does at the end of a turn.
     func takeEvents() {
         guard hasEvents, takesEvents, let publisher else { return }
         hasEvents = publisher.deliver(to: resources.subscriptions.values)

@@ -9,7 +9,7 @@ final class HeldWork: BackgroundWork, BackgroundQueue {
     /// Holds jobs from now on.
     func hold() { isHolding = true }
 
-    /// Runs what was held, and what follows from it.
+    /// Runs the held jobs, and those that follow from them.
     func release() {
         isHolding = false
         while !jobs.isEmpty { jobs.removeFirst()() }

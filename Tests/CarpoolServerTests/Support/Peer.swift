@@ -58,7 +58,7 @@ final class Peer {
         endTurn()
     }
 
-    /// Goes without a word.
+    /// Disconnects without a half-close.
     func disconnect() {
         close(fd)
         fd = -1
@@ -66,7 +66,7 @@ final class Peer {
         endTurn()
     }
 
-    /// What has come.
+    /// The bytes that have come.
     func read() -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -76,7 +76,7 @@ final class Peer {
         return bytes
     }
 
-    /// Whether there is nothing more, and nothing more will come.
+    /// Whether all is read and the other side has closed.
     func readsEndOfFile() -> Bool {
         var byte: UInt8 = 0
         return recv(fd, &byte, 1, 0) == 0

@@ -92,7 +92,7 @@ final class Stage {
         return try #require(answer["error"]?["data"], "it was not refused")
     }
 
-    /// Submits a request that stays under way until it is ended.
+    /// Submits a request that runs until it is ended.
     func submit(_ client: FakeClient, _ more: String = "", url: String = "http://127.0.0.1:1/") throws -> RequestEntry {
         let name = try call(client, "request.submit", #"{"url":"\#(url)"\#(more)}"#)["request"]?.string
         return try #require(server.requests.registry[name ?? ""])
@@ -108,7 +108,7 @@ final class Stage {
 }
 
 extension Request {
-    /// Takes a piece of a body in as if it had come from the network.
+    /// Receives a piece of a body as if it had come from the network.
     func receive(_ bytes: [UInt8]) throws {
         guard !bytes.isEmpty else { return }
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
@@ -132,7 +132,7 @@ extension ResponseHead {
 }
 
 extension Request {
-    /// Finishes it where it is, as if nothing more was to come.
+    /// Finishes it in its state, as at the end of its transfer.
     func finish(because failure: SessionError? = nil) {
         if let failure { recordError(failure) }
         machine.finish()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder that goes, with the files and folders that are in it, when the test ends.
+/// A folder that is deleted with its content when the test ends.
 final class TemporaryFolder {
     let path: String
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of downloads that goes when the test ends.
+/// A folder of downloads that is deleted when the test ends.
 final class DownloadFolder {
     let path: String
 

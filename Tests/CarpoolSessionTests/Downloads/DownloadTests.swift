@@ -151,7 +151,7 @@ struct DownloadTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("The origin's answer to a question for the rest, which is none, leaves what is there alone")
+    @Test("An error as the answer to a range request leaves the partial file unchanged")
     func busy() throws {
         let stage = try Stage()
         let request = try resume(stage, try broken(stage))
@@ -198,7 +198,7 @@ struct DownloadTests {
         #expect(folder.text("c") == (hasBody ? "x" : ""))
     }
 
-    @Test("An answer that comes after the end is none")
+    @Test("An answer after the end is ignored")
     func decidedTooLate() throws {
         let stage = try Stage()
         let decider = Decider()

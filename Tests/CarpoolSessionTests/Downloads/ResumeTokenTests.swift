@@ -28,7 +28,7 @@ struct ResumeTokenTests {
         #expect(PartialName.request(ofPath: path) == request)
     }
 
-    @Test("The name of a partial file fits the file system, however long its file's is")
+    @Test("The name of a partial file fits the file system for a file name of any length")
     func longName() {
         let name = PartialName.make(for: String(repeating: "ä", count: 127) + "b", request: "r_k3f9ab_1a")
         #expect(name.utf8.count <= 255)
@@ -67,7 +67,7 @@ struct ResumeTokenTests {
         #expect(notes.names == ["r_2", "r_4"])
     }
 
-    @Test("Without a place to be remembered a partial file is not kept")
+    @Test("A partial file that cannot be recorded is not kept")
     func unremembered() throws {
         let folder = DownloadFolder()
         let store = FileStore(work: InlineWork(), scheduler: ManualScheduler())

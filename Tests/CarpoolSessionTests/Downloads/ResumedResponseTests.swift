@@ -16,7 +16,7 @@ struct ResumedResponseTests {
     }
 
     @Test(
-        "What an answer to a question for the rest means",
+        "The meaning of an answer to a range request",
         arguments: [
             (206, [("Content-Range", "bytes 5-9/10")], ResumedResponse.goOn(total: 10)),
             (206, [("Content-Range", "bytes 5-9/*")], .goOn(total: 10)),
@@ -42,7 +42,7 @@ struct ResumedResponseTests {
     private static let later = "Sat, 21 Nov 2026 10:00:01 GMT"
 
     @Test(
-        "Only strong validators will do (RFC 9110, section 13.1.5)",
+        "Only strong validators are accepted (RFC 9110, section 13.1.5)",
         arguments: [
             ([("ETag", "\"1\"")], EntityValidator.entityTag("\"1\"")),
             ([("ETag", "W/\"1\"")], nil), ([("ETag", "1")], nil), ([("ETag", "\"")], nil), ([], nil),

@@ -15,14 +15,14 @@ struct SessionErrorTests {
         (TransportError(.dataLengthExceedsMaximum, ""), "head"),
     ]
 
-    @Test("Failures that have a remedy name it", arguments: hints)
+    @Test("Failures with a known remedy have a hint", arguments: hints)
     func aHint(_ error: TransportError, _ word: String) throws {
         let failure = SessionError.sessionTaskFailed(error)
         #expect(failure.name == "session_task_failed.\(error.code.rawValue)")
         #expect(try #require(failure.hint).contains(word))
     }
 
-    @Test("Whether it is retryable is the transport's word", arguments: [true, false])
+    @Test("The transport decides whether it is retryable", arguments: [true, false])
     func retryable(_ isRetryable: Bool) {
         let error = TransportError(.networkConnectionLost, "gone", isRetryable: isRetryable)
         #expect(SessionError.sessionTaskFailed(error).isRetryable == isRetryable)
@@ -45,7 +45,7 @@ struct SessionErrorTests {
         #expect(errors.allSatisfy { $0.code == 2000 && $0.description.hasPrefix("\($0.name): ") })
     }
 
-    @Test("Texts from outside are cut")
+    @Test("Texts of other parties are truncated")
     func lengths() {
         let long = String(repeating: "x", count: 10_000)
         #expect(SessionError.invalidURL(long, TransportError(.badURL, "no")).message.utf8.count < 300)

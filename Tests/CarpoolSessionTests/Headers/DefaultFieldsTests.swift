@@ -16,7 +16,7 @@ struct DefaultFieldsTests {
         }
     }
 
-    @Test("HH-06: the codings that can be undone")
+    @Test("HH-06: the codings that can be decoded")
     func codings() { #expect(DefaultFields.acceptEncoding == "br;q=1.0, gzip;q=0.9, deflate;q=0.8") }
 
     @Test(

@@ -2,7 +2,7 @@ import CarpoolHTTP
 import CarpoolSession
 import Testing
 
-/// What others may read of URLs and of texts that hold them.
+/// What other clients may read of URLs and of texts that contain them.
 struct RedactionTests {
     @Test("A5: the names and texts of secrets.jsonl")
     func vectors() throws {

@@ -81,7 +81,7 @@ struct AdapterTests {
         #expect(try adapt(RewriteAdapter(parts), url).url.description == expected)
     }
 
-    @Test("What comes out may be no URL")
+    @Test("The result may be an invalid URL")
     func badRewrite() throws {
         var parts = RewriteAdapter.Parts()
         parts.host = "a b"

@@ -4,7 +4,7 @@ import CarpoolSystem
 import Testing
 
 struct AuthenticationInterceptorTests {
-    /// An interceptor over a scripted refresher, and requests that meet it.
+    /// An interceptor over a scripted refresher, and requests that it handles.
     private final class Scene {
         let stage: Stage
         let refresher = ScriptedRefresher()
@@ -12,7 +12,7 @@ struct AuthenticationInterceptorTests {
         let interceptor: AuthenticationInterceptor
         /// The wall clock, in microseconds.
         var clock: Int64 { Int64(scheduler.now.nanoseconds / 1_000) }
-        /// What was answered, in order.
+        /// The answers, in order.
         private(set) var answers: [String] = []
 
         init(
@@ -46,7 +46,7 @@ struct AuthenticationInterceptorTests {
             }
         }
 
-        /// A request that went out with a token and came back with a status.
+        /// A request that was sent with a token and has a response with a status.
         func retry(_ name: String = "r", token: String = "v1", status: Int? = 401) throws {
             let field = try HTTPField(name: "Authorization", value: "Bearer \(token)")
             let request = stage.send { $0.fields = [field] }
@@ -71,7 +71,7 @@ struct AuthenticationInterceptorTests {
         #expect(scene.refresher.asked.isEmpty)
     }
 
-    @Test("AI-03, AI-04: adaptations that meet an old credential wait for one refresh")
+    @Test("AI-03, AI-04: adaptations with an old credential wait for one refresh")
     func proactive() throws {
         let scene = try Scene(expiresInMilliseconds: Self.fiveMinutes - 1)
         for name in ["a", "b", "c"] { try scene.adapt(name) }
@@ -108,7 +108,7 @@ struct AuthenticationInterceptorTests {
         #expect(scene.refresher.asked.count == 1)
     }
 
-    @Test("AI-05: while a refused request refreshes, others go with the old credential")
+    @Test("AI-05: while a refused request refreshes, others are sent with the old credential")
     func adaptDuringRetry() throws {
         let scene = try Scene(expiresInMilliseconds: Self.fiveMinutes)
         try scene.retry()
@@ -121,7 +121,7 @@ struct AuthenticationInterceptorTests {
     }
 
     @Test(
-        "AI-06, AI-09, AI-11: a refresh that failed fails all who wait, and who comes with the same credential, until one is adapted"
+        "AI-06, AI-09, AI-11: a failed refresh fails all waiting requests, and later ones with that credential until one is adapted"
     )
     func failedRefresh() throws {
         let scene = try Scene()
@@ -149,7 +149,7 @@ struct AuthenticationInterceptorTests {
         #expect(scene.refresher.asked.count == 2)
     }
 
-    @Test("AI-07: no response, or another failure than 401, is none of its business")
+    @Test("AI-07: it ignores requests without a response, and failures other than 401")
     func otherFailures() throws {
         let scene = try Scene()
         try scene.retry(status: nil)
@@ -163,7 +163,7 @@ struct AuthenticationInterceptorTests {
         #expect(scene.refresher.asked.isEmpty)
     }
 
-    @Test("AI-08: a request that went with an older credential goes again at once")
+    @Test("AI-08: a request that was sent with an older credential is retried at once")
     func olderCredential() throws {
         let scene = try Scene("v2")
         try scene.retry(token: "v1")
@@ -214,7 +214,7 @@ struct AuthenticationInterceptorTests {
         #expect(closed.take() == ["a authentication_error.excessive_refresh"])
     }
 
-    @Test("AI-13: a credential that is set ends a failure, and goes before what a refresh brings")
+    @Test("AI-13: a credential that is set ends a failure, and takes precedence over that of a refresh")
     func setCredential() throws {
         let scene = try Scene()
         try scene.retry("r1")
@@ -231,7 +231,7 @@ struct AuthenticationInterceptorTests {
         #expect(scene.take() == ["a authentication_error.missing_credential"])
     }
 
-    @Test("AI-13: who waits goes by the credential that is set, and a second refresh waits for the first to end")
+    @Test("AI-13: waiting requests use the credential that is set, and a second refresh waits for the end of the first")
     func setWhileWaiting() throws {
         let scene = try Scene(expiresInMilliseconds: 0)
         try scene.adapt("a")
@@ -252,7 +252,7 @@ struct AuthenticationInterceptorTests {
             ])
     }
 
-    @Test("AI-13: a credential that is set counts for those too whose turn has not come yet", arguments: ["v3", nil])
+    @Test("AI-13: a credential that is set applies to queued requests too", arguments: ["v3", nil])
     func setBetweenTurns(_ token: String?) throws {
         let scene = try Scene(expiresInMilliseconds: 0)
         for _ in 0..<6 { try scene.adapt() }
@@ -264,7 +264,7 @@ struct AuthenticationInterceptorTests {
         #expect(scene.take() == Array(repeating: answer, count: 6))
     }
 
-    @Test("F-12: a refresh that does not answer fails who waits; what it brings later is kept")
+    @Test("F-12: a refresh that times out fails the waiting requests; its late credential is kept")
     func deadline() throws {
         let scene = try Scene()
         try scene.retry()

@@ -17,7 +17,7 @@ struct AuthenticationStateTests {
         }
     }
 
-    /// Drives a state at random, and holds every action against what must be true.
+    /// Drives a state at random, and checks every action against the invariants.
     private struct Play {
         var state: AuthenticationState
         var generator: Generator
@@ -88,7 +88,7 @@ struct AuthenticationStateTests {
         }
     }
 
-    @Test("10,000 plays: at most one refresh runs, and everyone is answered once")
+    @Test("10,000 random runs: at most one refresh runs, and every request is answered once")
     func plays() {
         for seed in 0..<10_000 {
             var play = Play(seed: UInt64(seed))

@@ -28,7 +28,7 @@ struct InterceptedSessionTests {
         }
     }
 
-    @Test("AI-03, AI-04, F-12: many requests, one refresh, which goes past the interceptor that waits for it")
+    @Test("AI-03, AI-04, F-12: many requests, one refresh, which bypasses the interceptor that waits for it")
     func proactive() throws {
         let (stage, authentication) = try Self.stage(expires: 0)
         let requests = (0..<3).map { _ in stage.send() }
@@ -40,7 +40,7 @@ struct InterceptedSessionTests {
         #expect(authentication.credential?.refreshToken == "r")
     }
 
-    @Test("AI-09, AI-10: a refused request goes again with the new credential")
+    @Test("AI-09, AI-10: a refused request is retried with the new credential")
     func reactive() throws {
         let (stage, _) = try Self.stage(expires: nil)
         let request = stage.send()
@@ -76,7 +76,7 @@ struct InterceptedSessionTests {
         #expect(stage.transport.requests.isEmpty)
     }
 
-    @Test("A request that is cancelled while it waits is over at once; what the refresh brings is kept")
+    @Test("A request that is cancelled while it waits ends at once; the credential of the refresh is kept")
     func cancelled() throws {
         let (stage, authentication) = try Self.stage(expires: 0)
         let request = stage.send()
@@ -127,7 +127,7 @@ struct InterceptedSessionTests {
         #expect(request.isFinished && request.error == nil && request.retryCount == 2)
     }
 
-    @Test("F-24: Retry-After holds the retry up")
+    @Test("F-24: Retry-After delays the retry")
     func retryAfter() throws {
         var policy = RetryPolicy()
         policy.respectsRetryAfter = true

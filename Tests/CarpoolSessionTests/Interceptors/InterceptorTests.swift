@@ -35,7 +35,7 @@ struct InterceptorTests {
         guard case .doNotRetry = decision else { return #expect(Bool(false)) }
     }
 
-    @Test("RI-04: adapters, then interceptors, each with what the one before made")
+    @Test("RI-04: adapters, then interceptors, each with the result of the previous one")
     func order() throws {
         let chain = Interceptor(
             adapters: [try appending("1"), try appending("2")],
@@ -82,7 +82,7 @@ struct InterceptorTests {
         #expect(!isCalled)
     }
 
-    @Test("RI-01: the first answer counts; a second one, or none, does no harm")
+    @Test("RI-01: the first answer counts; a second one, or none, has no effect")
     func answers() throws {
         var later: ((Adaptation) -> Void)?
         let twice = Adapter { request, _, completion in

@@ -2,7 +2,7 @@ import CarpoolHTTP
 import CarpoolSession
 import Testing
 
-/// RT-12, and the retry of what was lost under way.
+/// RT-12, and the retry of requests that lost their connection.
 struct OfflineRetrierTests {
     let network = ScriptedConnectivity()
     let stage: Stage
@@ -24,7 +24,7 @@ struct OfflineRetrierTests {
         }
     }
 
-    @Test("RT-12: an offline failure is retried at once when there is a way", arguments: [HTTPMethod.get, .post])
+    @Test("RT-12: an offline failure is retried at once when there is a route", arguments: [HTTPMethod.get, .post])
     func backInTime(method: HTTPMethod) {
         network.lose()
         let request = send(method)
@@ -38,7 +38,7 @@ struct OfflineRetrierTests {
         #expect(network.waiting == 0 && stage.scheduler.count == 0)
     }
 
-    @Test("RT-12: it keeps its failure when the time is over")
+    @Test("RT-12: it keeps its failure at the timeout")
     func tooLate() {
         network.lose()
         let request = send()
@@ -62,7 +62,7 @@ struct OfflineRetrierTests {
         #expect(network.waiting == 0 && stage.scheduler.count == 0)
     }
 
-    @Test("With a way it is retried at once, but once for each state of the network")
+    @Test("With a route it is retried at once, but once for each state of the network")
     func contradiction() {
         let request = send()
         stage.transport.complete(offline)
@@ -73,7 +73,7 @@ struct OfflineRetrierTests {
         #expect(request.isFinished && request.retryCount == 1)
     }
 
-    @Test("Other failures are the next retrier's")
+    @Test("Other failures are passed to the next retrier")
     func others() {
         for error in [TransportError(.cannotFindHost, "?"), lost, TransportError(.timedOut, "late")] {
             let request = send()
@@ -82,7 +82,7 @@ struct OfflineRetrierTests {
         }
     }
 
-    @Test("The failures that count can be named")
+    @Test("The handled failures can be configured")
     func codes() {
         let request = send(codes: [-1_003])
         stage.transport.complete(TransportError(.cannotFindHost, "?"))
@@ -91,7 +91,7 @@ struct OfflineRetrierTests {
         request.cancel()
     }
 
-    @Test("What was lost under way is retried once, when the network is back")
+    @Test("A request that lost its connection is retried once, when the network is back")
     func lostUnderWay() {
         let request = send()
         network.lose()
@@ -106,7 +106,7 @@ struct OfflineRetrierTests {
         #expect(request.error?.name == "session_task_failed.network_connection_lost")
     }
 
-    @Test("A POST that was lost under way is not, unless it has a key")
+    @Test("A POST that lost its connection is not, unless it has a key")
     func post() throws {
         let plain = send(.post)
         network.lose()

@@ -78,7 +78,7 @@ struct RequestCompressorTests {
         #expect(Self.bytes(skipped) == [1])
     }
 
-    @Test("CO-04: a duplicate is no matter for a request without a body in memory")
+    @Test("CO-04: a duplicate does not matter for a request without a body in memory")
     func duplicateWithoutBody() throws {
         let next = try RequestCompressor().compressed(try Self.request(.none, encoding: "br"))
         #expect(Self.encodings(next) == ["br"])

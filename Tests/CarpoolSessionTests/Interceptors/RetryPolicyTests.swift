@@ -50,13 +50,13 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "RT-05: only methods that may be sent twice", arguments: ["DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"])
+        "RT-05: only idempotent methods", arguments: ["DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"])
     func methods(_ method: String) {
         #expect(Self.decide(method: method, status: 500) == "delay(500)")
         #expect(Self.decide(method: method.lowercased(), status: 500) == "doNotRetry")
     }
 
-    @Test("RT-05, RT-08: others are not sent again, though the status is listed")
+    @Test("RT-05, RT-08: others are not retried, though the status is listed")
     func otherMethods() {
         for method in ["POST", "PATCH", "CONNECT", "QUERY"] {
             #expect(Self.decide(method: method, status: 503, code: -1_005) == "doNotRetry")
@@ -108,7 +108,7 @@ struct RetryPolicyTests {
         #expect(SessionError.explicitlyCancelled.urlErrorCode == nil)
     }
 
-    @Test("RT-08: a status that is not listed leaves it to the error; both may decide")
+    @Test("RT-08: without a listed status the error decides; either is sufficient")
     func statusThenError() {
         #expect(Self.decide(status: 200, code: -1_005) == "delay(500)")
         #expect(Self.decide(status: 404, code: -1_000) == "doNotRetry")
@@ -168,7 +168,7 @@ struct RetryPolicyTests {
         #expect(policy.delay(attempt) == 2_000)
     }
 
-    @Test("F-24: jitter takes from the back-off, never from Retry-After")
+    @Test("F-24: jitter shortens the back-off, never Retry-After")
     func jitter() {
         var policy = RetryPolicy()
         policy.jitter = 0.5
@@ -188,7 +188,7 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test("F-01: a policy may want its statuses to be failures")
+    @Test("F-01: a policy can make its statuses failures")
     func withoutValidation() {
         var policy = RetryPolicy()
         #expect(policy.statusesWithoutValidation == [])

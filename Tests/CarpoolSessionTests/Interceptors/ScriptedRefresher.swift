@@ -7,7 +7,7 @@ final class ScriptedRefresher: CredentialRefresher {
     /// The refreshes that were requested, in order.
     private(set) var asked: [OAuth2Credential] = []
     private(set) var completions: [Completion] = []
-    /// Called instead of waiting for the test, if it is there.
+    /// Called instead of waiting for the test, if it is set.
     var atOnce: ((OAuth2Credential) -> Result<OAuth2Credential, SessionError>)?
 
     func refresh(_ credential: OAuth2Credential, for session: Session, completion: @escaping Completion) {
@@ -16,9 +16,9 @@ final class ScriptedRefresher: CredentialRefresher {
         if let atOnce { completion(atOnce(credential)) }
     }
 
-    /// Answers the last question.
+    /// Answers the last call.
     func answer(_ token: String) { completions.last?(.success(OAuth2Credential(accessToken: token))) }
 
-    /// Fails the last question.
+    /// Fails the last call.
     func fail() { completions.last?(.failure(SessionError("refresh.failed", "no"))) }
 }

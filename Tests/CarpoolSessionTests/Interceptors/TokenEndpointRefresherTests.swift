@@ -8,7 +8,7 @@ struct TokenEndpointRefresherTests {
 
     init() throws { stage = try Stage() }
 
-    /// What comes of an answer.
+    /// The result of an answer.
     private func refresh(
         _ credential: OAuth2Credential = old, client: TokenEndpointRefresher.Client = .init(), _ answer: () -> Void
     ) throws -> Result<OAuth2Credential, SessionError> {
@@ -90,7 +90,7 @@ struct TokenEndpointRefresherTests {
         #expect(try failure(200, #"{"access_token":"a\nb"}"#).name == "authentication_error.unusable_credential")
     }
 
-    @Test("RFC 6749, section 5.2: refusals keep the server's words, but for secrets")
+    @Test("RFC 6749, section 5.2: refusals keep the server's texts, without secrets")
     func refusals() throws {
         let error = try failure(400, #"{"error":"invalid_grant","error_description":"too old\n"}"#)
         #expect(error.name == "authentication_error.refresh_failed")

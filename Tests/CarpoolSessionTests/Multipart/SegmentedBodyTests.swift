@@ -3,7 +3,7 @@ import Testing
 
 @testable import CarpoolSession
 
-/// Bodies of pieces, and the forms that are made of them.
+/// Bodies of segments, and the forms that consist of them.
 struct SegmentedBodyTests {
     private func readAll(_ body: any BodySource, by count: Int) -> String {
         var text = ""
@@ -53,7 +53,7 @@ struct SegmentedBodyTests {
     }
 
     @Test(
-        "MP-01: what may stand between parts",
+        "MP-01: the characters of a boundary",
         arguments: [
             ("a", true), ("A-Z_0.9'+", true), (String(repeating: "x", count: 70), true), ("", false), ("a b", false),
             ("a\"", false), ("a;b", false), ("ü", false), (String(repeating: "x", count: 71), false),

@@ -43,7 +43,7 @@ struct URLEncodedFormEncoderTests {
         }
     }
 
-    @Test("The name of an array is repeated with each element, and what that may come to is bounded")
+    @Test("The name of an array is repeated with each element, and the total size is bounded")
     func bounds() throws {
         let name = String(repeating: "n", count: 1 << 20)
         for element in [StructuredValue.integer(1), .array([])] {
@@ -53,7 +53,7 @@ struct URLEncodedFormEncoderTests {
         }
     }
 
-    @Test("FE-10: points in time are right to the microsecond")
+    @Test("FE-10: points in time are exact to the microsecond")
     func dates() throws {
         func text(_ seconds: Double, _ encoding: URLEncodedFormEncoder.DateEncoding) throws -> String {
             var encoder = URLEncodedFormEncoder()

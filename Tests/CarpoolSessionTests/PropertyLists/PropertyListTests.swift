@@ -23,7 +23,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test("Dates are right to the microsecond in the binary form, to the second in XML")
+    @Test("Dates are exact to the microsecond in the binary form, to the second in XML")
     func dates() throws {
         let times = [
             978_307_323.456, 1_700_000_000.123456, 1_800_000_000.999999, 0.5, -0.5, -1_000_000_000.25,
@@ -104,7 +104,7 @@ struct PropertyListTests {
     }
 
     @Test(
-        "What is no property list",
+        "Invalid property lists",
         arguments: [
             "", " ", "x", "bplist00", "{\"a\":1}", "<", "<plist>", "<html></html>",
             "<plist><array></array></array></plist>", "<plist><array><!-- </array></plist>", "<plist/>", "<array/> x",
@@ -120,7 +120,7 @@ struct PropertyListTests {
         #expect(error?.name == "invalid_property_list")
     }
 
-    @Test("What other writers write")
+    @Test("The output of other writers")
     func foreign() throws {
         let xml = """
             <!-- a --><?xml version="1.0"?><!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -235,7 +235,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test("10,000 damaged lists do no damage")
+    @Test("10,000 damaged lists are read or refused")
     func mutations() throws {
         var random = SeededGenerator(seed: 42)
         let seeds = try PropertyListFormat.allCases.map { try PropertyList.encode(Self.everything, as: $0) }

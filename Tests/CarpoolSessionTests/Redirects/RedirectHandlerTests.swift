@@ -95,7 +95,7 @@ struct RedirectHandlerTests {
     }
 
     @Test(
-        "A target that cannot be gone to fails the request",
+        "An unusable target fails the request",
         arguments: [
             ("http://a.test/", "http://[broken", "session_task_failed.bad_url"),
             ("http://a.test/", "ftp://a.test/", "session_task_failed.unsupported_url"),
@@ -130,7 +130,7 @@ struct RedirectHandlerTests {
             return
         }
         guard case .deliver = RedirectHandler.follow.step(after: .make(302), to: request, hop: 1) else {
-            Issue.record("a redirect to nowhere was followed")
+            Issue.record("a redirect without a target was followed")
             return
         }
     }

@@ -31,7 +31,7 @@ struct RequestMachineTests {
         #expect(Set(Self.table.keys).isSubset(of: pairs))
     }
 
-    @Test("A cancellation inside an event replaces what would have come next")
+    @Test("A cancellation inside an event replaces the next actions")
     func cancelInside() {
         var machine = RequestMachine()
         machine.handle(.resume)
@@ -43,7 +43,7 @@ struct RequestMachineTests {
         #expect(machine.failure?.name == "explicitly_cancelled")
     }
 
-    @Test("A request that is suspended inside the event of its task announces that once, and starts when it is resumed")
+    @Test("A request that is suspended inside the event of its task reports that once, and starts when it is resumed")
     func suspendInside() {
         var machine = RequestMachine()
         for event: RequestMachine.Event in [.resume, .made(hasAdapters: false)] {
@@ -63,7 +63,7 @@ struct RequestMachineTests {
         #expect(actions6 == ["didResume", "start", "didResumeTask"])
     }
 
-    @Test("The first failure of an attempt wins, and a retry forgets it (RL-13, RL-22)")
+    @Test("The first failure of an attempt wins, and a retry clears it (RL-13, RL-22)")
     func failures() {
         var machine = RequestMachine()
         for event in Self.deciding {
@@ -99,7 +99,7 @@ struct RequestMachineTests {
         #expect(!isCurrent12)
     }
 
-    @Test("The head and a suspension pause the task, each until its own end (DR-03, RL-03)")
+    @Test("The wait at the head and a suspension pause the task, each until its own end (DR-03, RL-03)")
     func holds() {
         var machine = RequestMachine()
         for event in Self.tasked {

@@ -2,7 +2,7 @@ import CarpoolHTTP
 @testable import CarpoolSession
 import Testing
 
-/// What requests take of memory after their call: counted, bounded and let go of.
+/// The memory of requests after their call: counted, bounded and released.
 struct RequestMemoryTests {
     /// An account with a bound for each request.
     private final class Account: RequestMemory {
@@ -98,7 +98,7 @@ struct RequestMemoryTests {
         #expect((account.counted.max() ?? 0) < 140_000)
     }
 
-    @Test("B5: a request that waits to be sent again is counted; without room it first loses its fields")
+    @Test("B5: a request that waits for a retry is counted; without room its fields are dropped first")
     func waiting() throws {
         account.limit = 60_000
         let stage = try stage(Giver(answer: .retryWithDelay(milliseconds: 1)))
@@ -113,7 +113,7 @@ struct RequestMemoryTests {
         #expect((account.counted.last ?? .max) < 40_000, "the fields of the last attempt alone")
     }
 
-    @Test("B5: a request that has come to take too much is not sent again")
+    @Test("B5: a request that takes too much memory is not retried")
     func tooMuch() throws {
         account.limit = 10_000
         let stage = try stage(Giver(answer: .retryWithDelay(milliseconds: 1)))

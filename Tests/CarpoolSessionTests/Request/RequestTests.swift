@@ -105,7 +105,7 @@ struct RequestTests {
         #expect(stage.session.tasks.count == 0)
     }
 
-    @Test("§2.4 (e): cancelled when it is over, nothing happens")
+    @Test("§2.4 (e): cancelling a finished request has no effect")
     func cancelAfter() throws {
         let stage = try Stage()
         let request = stage.send()
@@ -137,9 +137,9 @@ struct RequestTests {
         #expect(stage.monitor.events.contains("didCompleteTask(timed_out)"), "EM-23 reports the transport's error")
     }
 
-    // MARK: Who waits for the end (RL-15)
+    // MARK: Waiting for the end (RL-15)
 
-    @Test("RL-15: those who wait are called in order, after the last event, once; late ones at once")
+    @Test("RL-15: completions are called in order, after the last event, once; late ones at once")
     func completions() throws {
         let stage = try Stage()
         let request = stage.send()
@@ -152,7 +152,7 @@ struct RequestTests {
         #expect(called == ["first after didParseResponse(none, success)", "second, finished", "late"])
     }
 
-    @Test("One who has stopped waiting is not called, and the others are")
+    @Test("A completion that was removed is not called, and the others are")
     func forget() throws {
         let stage = try Stage()
         let request = stage.send()
@@ -166,7 +166,7 @@ struct RequestTests {
         #expect(called == [0, 2])
     }
 
-    @Test("One who waits may begin and cancel other requests when called")
+    @Test("A completion may start and cancel other requests")
     func reentrance() throws {
         let stage = try Stage()
         let other = stage.send()

@@ -8,7 +8,7 @@ struct JSONResponseSerializerTests {
     }
 
     @Test(
-        "RS-05: any value may stand at the top", arguments: ["{}", "[1]", "\"x\"", "1", "-0.5", "true", "null", " 1\n"])
+        "RS-05: any value may be at the top", arguments: ["{}", "[1]", "\"x\"", "1", "-0.5", "true", "null", " 1\n"])
     func fragments(_ text: String) throws {
         #expect(try Self.json(Array(text.utf8)) == JSON.parse(Array(text.utf8)))
     }
@@ -45,7 +45,7 @@ struct JSONResponseSerializerTests {
     }
 
     @Test(
-        "RS-05: what is not JSON fails with the place",
+        "RS-05: invalid JSON fails with its position",
         arguments: [
             ("{", 1, 1, "incomplete"), ("{\"a\":1,\n \"b\":x}", 2, 6, "syntax"),
             ("[1,]", 1, 4, "syntax"), ("<html>", 1, 1, "syntax"), ("1 2", 1, 3, "syntax"),
@@ -60,7 +60,7 @@ struct JSONResponseSerializerTests {
         #expect(cause.text("code") == code)
     }
 
-    @Test("Bytes that are no text fail too")
+    @Test("Bytes that are not text fail too")
     func notEvenText() throws {
         let latin = try Answered(200, body: [0x22, 0xE9, 0x22]).failure(JSONResponseSerializer())
         #expect(latin.cause("underlying")?.text("code") == "invalid_utf8")

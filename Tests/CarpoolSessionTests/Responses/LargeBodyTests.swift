@@ -3,7 +3,7 @@ import CarpoolJSON
 import CarpoolSession
 import Testing
 
-/// Values of large bodies, and property lists, are made away from the loop.
+/// Values of large bodies, and property lists, are made off the loop.
 @Suite struct LargeBodyTests {
     static let large = [UInt8](repeating: UInt8(ascii: "7"), count: 300_000)
 
@@ -42,7 +42,7 @@ import Testing
             ])
     }
 
-    @Test("A request that is cancelled while its body is serialized ends at once; what the job makes is dropped")
+    @Test("A request that is cancelled while its body is serialized ends at once; the job's result is dropped")
     func cancelled() throws {
         let (_, work, request) = try Self.answered(Self.large, by: [DataResponseSerializer()])
         request.cancel()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("RS-09: the line that makes a text no script is taken off by the job")
+    @Test("RS-09: the job removes the Google XSSI prefix")
     func preprocessed() throws {
         let input = SerializerInput(preprocessor: XSSIPreprocessor())
         let (_, work, request) = try Self.answered(

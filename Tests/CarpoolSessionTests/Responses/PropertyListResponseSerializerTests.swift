@@ -12,7 +12,7 @@ struct PropertyListResponseSerializerTests {
         #expect(value == .object([.init("a", .integer(1)), .init("b", .string("é"))]))
     }
 
-    @Test("RS-06: a binary one, as it is written here")
+    @Test("RS-06: a binary one, as this library writes it")
     func binary() throws {
         let list = StructuredValue.object([.init("a", .array([.integer(-1), .data([0, 1]), .bool(true)]))])
         let bytes = try PropertyList.encode(list, as: .binary)

@@ -48,7 +48,7 @@ struct ResponseBodyTests {
         #expect(stage.spool.files.allSatisfy { $0.isDiscarded })
     }
 
-    @Test("Spilling moves memory to a whole file, once")
+    @Test("Spilling moves the bytes in memory to a complete file, once")
     func spill() throws {
         let stage = try Stage()
         let owner = stage.request(RequestParameters(url: "http://a.test/"))

@@ -3,7 +3,7 @@ import CarpoolJSON
 @testable import CarpoolSession
 import Testing
 
-/// What the serializers have in common, and those that do little more.
+/// The common rules of the serializers, and the simple serializers.
 struct SerializerTests {
     private static func typed(_ input: SerializerInput = SerializerInput()) -> [any ResponseSerializer] {
         [
@@ -85,7 +85,7 @@ struct SerializerTests {
     }
 
     @Test(
-        "RS-09: six bytes are taken off if they are there, once",
+        "RS-09: a prefix of six bytes is removed, once",
         arguments: [
             (")]}',\n{}", "{}"), ("{}", "{}"), (")]}',{}", ")]}',{}"), (")]}',\n)]}',\n1", ")]}',\n1"), (")]}", ")]}"),
             (" )]}',\n{}", " )]}',\n{}"),

@@ -3,7 +3,7 @@ import CarpoolJSON
 import Testing
 
 struct TextEncodingTests {
-    @Test("RS-04: the cases of charsets.jsonl, the bytes that stand for nothing among them")
+    @Test("RS-04: the cases of charsets.jsonl, including invalid bytes")
     func vectors() throws {
         let cases = try Vectors.rows("charsets")
         #expect(cases.count >= 200)
@@ -50,7 +50,7 @@ struct TextEncodingTests {
         #expect(TextEncoding(charset: name) == expected)
     }
 
-    @Test("Every name on the wire is one of its own")
+    @Test("Every encoding has a distinct name on the wire")
     func names() {
         for encoding in TextEncoding.allCases { #expect(TextEncoding(charset: encoding.rawValue) == encoding) }
     }

@@ -71,7 +71,7 @@ struct ValidatorTests {
     }
 
     @Test(
-        "VA-02, VA-05: a body that names no type passes only where any will do",
+        "VA-02, VA-05: a body without a type passes only if any type is acceptable",
         arguments: [([], true), (["text/html, */*;q=0.1"], true), (["text/*"], false)])
     func acceptHeaderWithoutType(_ accept: [String], _ isAcceptable: Bool) throws {
         let error = try Answered(200, body: [1], accept: accept).judge(AcceptHeaderValidator())
@@ -116,7 +116,7 @@ struct ValidatorTests {
         #expect(ClosureValidator(name: "mine") { _, _ in }.name == "mine")
     }
 
-    @Test("VA-08: without a response there is nothing to judge")
+    @Test("VA-08: without a response nothing is validated")
     func noResponse() throws {
         let stage = try Stage()
         let request = stage.send()

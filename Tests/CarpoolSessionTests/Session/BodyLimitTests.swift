@@ -2,11 +2,11 @@ import CarpoolHTTP
 @testable import CarpoolSession
 import Testing
 
-@Suite("Bodies that are larger than the request wants")
+@Suite("Bodies that are larger than the request's maximum")
 struct BodyLimitTests {
     private static let name = "response_too_large"
 
-    @Test("A length that is announced fails the request before the body, which is not waited for")
+    @Test("An announced length fails the request before the body, without waiting for it")
     func announced() throws {
         let stage = try Stage()
         let request = stage.send { $0.maximumBodyBytes = 4 }

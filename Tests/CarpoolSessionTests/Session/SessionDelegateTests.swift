@@ -42,7 +42,7 @@ struct SessionDelegateTests {
         #expect(stage.transport.requests.count == 1)
     }
 
-    @Test("RH-04: the request's handler wins entirely", arguments: [true, false])
+    @Test("RH-04: the request's handler replaces the session's entirely", arguments: [true, false])
     func precedence(_ requestFollows: Bool) throws {
         var configuration = SessionConfiguration()
         configuration.redirect = requestFollows ? .doNotFollow : .follow
@@ -80,7 +80,7 @@ struct SessionDelegateTests {
         #expect(stage.transport.receive([0]) == .stop)
         stage.transport.completeCancelled()
         #expect(stage.transport.requests.count == 2)
-        // What was cut off in the first hop excuses nothing in the second.
+        // A body that was cut off in the first hop does not excuse one in the second.
         stage.transport.complete(TransportError(.cannotConnectToHost, "refused"))
         #expect(request.error?.name == "session_task_failed.cannot_connect_to_host")
         #expect(request.response == nil)
@@ -154,7 +154,7 @@ struct SessionDelegateTests {
         #expect(stage.spool.files.allSatisfy { $0.isDiscarded })
     }
 
-    @Test("DR-01: what had arrived of a body that breaks off is kept")
+    @Test("DR-01: the received bytes of a body that breaks off are kept")
     func partialBody() throws {
         let stage = try Stage()
         let request = stage.send()

@@ -5,7 +5,7 @@ import Testing
 struct SessionTests {
     // MARK: What is sent (RL-08, SE-25)
 
-    @Test("SE-24, SE-25, EM-16, §2.12: what makes no request fails before anything is sent")
+    @Test("SE-24, SE-25, EM-16, §2.12: parameters of an invalid request fail before anything is sent")
     func refusals() throws {
         let cases: [(String, RequestBody, String)] = [
             ("", .none, "invalid_url"), ("http://", .none, "invalid_url"), ("http://a b/", .none, "invalid_url"),
@@ -27,7 +27,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A body with another method goes out as it is")
+    @Test("A body with another method is sent unchanged")
     func body() throws {
         let stage = try Stage()
         _ = stage.send {
@@ -103,7 +103,7 @@ struct SessionTests {
 
     // MARK: All requests
 
-    @Test("SE-16, SE-17: only what is not over is active, and can be cancelled at once")
+    @Test("SE-16, SE-17: only unfinished requests are active, and can be cancelled at once")
     func cancelAll() throws {
         let stage = try Stage()
         let over = stage.send()
@@ -155,7 +155,7 @@ struct SessionTests {
                 + ending("session_invalidated") + ["session.didBecomeInvalid"])
     }
 
-    @Test("An invalidation that lets requests finish can still be made to end them")
+    @Test("An invalidation that lets requests finish can later be changed to cancel them")
     func invalidateTwice() throws {
         let stage = try Stage()
         let request = stage.send()

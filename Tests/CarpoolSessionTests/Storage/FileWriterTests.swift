@@ -47,7 +47,7 @@ struct FileWriterTests {
         }
     }
 
-    @Test("b3: however small the pieces are, one job writes what comes within a moment")
+    @Test("b3: one job writes all pieces of a short interval, of any size")
     func gathered() {
         let setting = Setting()
         for _ in 0..<10_000 { setting.append(1) }
@@ -111,7 +111,7 @@ struct FileWriterTests {
         #expect(hash == SHA256Hash.of([UInt8](repeating: 0x61, count: 7)))
     }
 
-    @Test("A file that cannot be opened or written fails once, and takes nothing more")
+    @Test("A file that cannot be opened or written fails once, and accepts nothing more")
     func failure() {
         let setting = Setting(opening: { _ in SystemError(code: EACCES, operation: "open") })
         setting.append(262_144)

@@ -2,7 +2,7 @@ import CarpoolHTTP
 @testable import CarpoolSession
 import Testing
 
-/// What lies between the origin and the readers of a stream: its bounds, and who waits for whom.
+/// The buffer between the origin and the readers of a stream: its bounds, and its back pressure.
 struct ResponseStreamTests {
     private let memory = StreamMemory(streamBytes: 40_000, totalBytes: 100_000)
 
@@ -13,7 +13,7 @@ struct ResponseStreamTests {
 
     private func stage() throws -> Stage { try Stage(streamMemory: memory) }
 
-    /// Everything that a reader can be given, as text.
+    /// All messages that a reader can receive, as text.
     private func read(_ reader: StreamReader) -> String {
         var text = ""
         while reader.give(to: { message in
@@ -79,7 +79,7 @@ struct ResponseStreamTests {
         withExtendedLifetime(stream) {}
     }
 
-    @Test("What is held is given back with the request")
+    @Test("Held bytes are released with the request")
     func release() throws {
         do {
             let stage = try stage()
@@ -92,7 +92,7 @@ struct ResponseStreamTests {
         #expect(memory.heldBytes == 0)
     }
 
-    @Test("ST-04: the end waits until the reader has been given everything", arguments: [nil, TransportError.lost])
+    @Test("ST-04: the end waits until the reader has received everything", arguments: [nil, TransportError.lost])
     func end(_ error: TransportError?) throws {
         let stage = try stage()
         let (request, stream) = try send(stage)
@@ -110,7 +110,7 @@ struct ResponseStreamTests {
         #expect(request.body.count == 7)
     }
 
-    @Test("A reader that pulls is not waited for, and finds what is left when the request is over")
+    @Test("The end does not wait for a pulling reader, which finds the rest after the request has finished")
     func pulling() throws {
         let stage = try stage()
         let (request, stream) = try send(stage)
@@ -123,7 +123,7 @@ struct ResponseStreamTests {
         #expect(read(reader) == "xxxxxxxxxx(complete)")
     }
 
-    @Test("A reader that goes away is not waited for")
+    @Test("The stream does not wait for a reader that disconnects")
     func leaving() throws {
         let stage = try stage()
         let (request, stream) = try send(stage)
@@ -140,7 +140,7 @@ struct ResponseStreamTests {
         #expect(read(next) == "xxxxxxxxxx(complete)")
     }
 
-    @Test("ST-06: a cancelled stream ends at once, and nothing more of it is given")
+    @Test("ST-06: a cancelled stream ends at once, and delivers nothing more")
     func cancel() throws {
         let stage = try stage()
         let (request, stream) = try send(stage)
@@ -224,7 +224,7 @@ struct ResponseStreamTests {
         #expect(attempts == [1, 2])
     }
 
-    @Test("What no record comes of is let go of", arguments: [StreamSerializer.events, .jsonLines, .lines])
+    @Test("Bytes that make no record are dropped", arguments: [StreamSerializer.events, .jsonLines, .lines])
     func nothingOfUse(_ serializer: StreamSerializer) throws {
         let stage = try stage()
         let (_, stream) = try send(stage)
@@ -254,7 +254,7 @@ struct ResponseStreamTests {
     }
 
     @Test(
-        "B2: what makes no record is read in parts, and the record behind it is found",
+        "B2: bytes that make no record are read in parts, and the record behind them is found",
         arguments: [StreamSerializer.events, .jsonLines])
     func nothingInParts(_ serializer: StreamSerializer) throws {
         let stage = try stage()
@@ -271,7 +271,7 @@ struct ResponseStreamTests {
         #expect(reader.isOver && request.isFinished && memory.heldBytes == 0)
     }
 
-    @Test("B2: a crowd of readers moves on in any order, and the slowest decides")
+    @Test("B2: a crowd of readers advances in any order, and the slowest decides")
     func crowd() throws {
         let stage = try stage()
         let (request, stream) = try send(stage)

@@ -2,12 +2,12 @@ import CarpoolJSON
 @testable import CarpoolSession
 import Testing
 
-/// What readers get, by the vectors that other languages read too: the same records however the network cuts the bytes.
+/// The records of the vectors, which other languages read too: the same for every split of the bytes by the network.
 struct StreamFramerTests {
     /// The longest JSON form of a record in the vectors.
     private static let recordBytes = 1_024
 
-    @Test("ST-07: the vectors, cut at every place", arguments: try Vectors.rows("streams").map(StreamVector.init))
+    @Test("ST-07: the vectors, split at every position", arguments: try Vectors.rows("streams").map(StreamVector.init))
     func vectors(_ vector: StreamVector) throws {
         for size in [1, 2, 3, 5, 7, 64, 1_000, 100_000] {
             let records = StreamFramerTests.records(vector.bytes, vector.serializer, cutEvery: size)
@@ -44,7 +44,7 @@ struct StreamFramerTests {
         #expect(record?.sizeBytes == 10)
     }
 
-    @Test("What was cut off inside of a character counts as well")
+    @Test("Bytes of an incomplete character count as well")
     func roomForTheRest() {
         var framer = TextFramer(limit: 1_000)
         let bytes = Array("éé".utf8)
@@ -56,7 +56,7 @@ struct StreamFramerTests {
     }
 
     @Test(
-        "Of what makes no record nothing is kept",
+        "Bytes that make no record are not kept",
         arguments: [
             (StreamSerializer.events, ": ping\n\n"), (.events, ": ping\r\n"), (.events, "unknown: 1\r"), (.lines, "x"),
             (.jsonLines, " \r\n"), (.jsonLines, "1"), (.text, "x"), (.bytes, "x"),
@@ -84,7 +84,7 @@ struct StreamFramerTests {
         #expect(framer.unfinishedBytes == 0)
     }
 
-    @Test("A record that is not whole begins so many bytes back", arguments: [1, 3, 100])
+    @Test("unfinishedBytes counts the bytes of an incomplete record", arguments: [1, 3, 100])
     func unfinished(_ size: Int) {
         for (serializer, whole, begun) in [
             (StreamSerializer.lines, "one\r\n", "two"),

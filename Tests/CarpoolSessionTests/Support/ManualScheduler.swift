@@ -4,7 +4,7 @@ import CarpoolSession
 /// A clock that a test advances.
 final class ManualScheduler: Scheduler {
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
-    /// What waits, by its time.
+    /// The waiting jobs, by their time.
     private var armed: [(deadline: MonotonicTime, timer: Timer)] = []
 
     var count: Int { armed.count }
@@ -26,7 +26,7 @@ final class ManualScheduler: Scheduler {
         if holdsSlices { held.append(work) } else { while work.runSlice() {} }
     }
 
-    /// Carries out the work that was held.
+    /// Runs the held work.
     func runHeldSlices() {
         holdsSlices = false
         for work in held { while work.runSlice() {} }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A real nginx with a few answers, for programs that embed the session. It ends when this process does, however that ends: its shell then
+/// A real nginx with a few answers, for programs that embed the session. It always ends with this process: its shell then
 /// reads the end of its input.
 final class Nginx: Sendable {
     static let shared = Result { try (try? Nginx()) ?? Nginx() }
@@ -33,7 +33,7 @@ final class Nginx: Sendable {
             """,
         ]
         let output = Pipe()
-        // Else the shell would keep its own input open.
+        // Otherwise the shell would keep its own input open.
         _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         shell.standardInput = input
         shell.standardOutput = output

@@ -89,5 +89,5 @@ final class OpenDecider: RedirectDecider {
 
 extension SessionError {
     /// A failure of a test's own.
-    static let scripted = SessionError("scripted", "what the test wants")
+    static let scripted = SessionError("scripted", "set by the test")
 }

@@ -35,7 +35,7 @@ final class RecordingOrigin: Sendable {
     /// Stops listening.
     func end() { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// What was sent since the last call. A client that has its response has been recorded.
+    /// The requests since the last call. A client that has its response has been recorded.
     func take() -> [Recorded] {
         recorded.withLock { recorded in
             defer { recorded = [] }

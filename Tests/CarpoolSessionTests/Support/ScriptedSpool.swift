@@ -4,10 +4,10 @@
 final class ScriptedSpool: BodySpool {
     enum Step { case make, write, complete, read }
 
-    /// Whether what completes a file waits until the test calls it.
+    /// Whether the completion of a file waits until the test calls it.
     var isSlow = false
     var completions: [() -> Void] = []
-    /// Where it fails, if it does.
+    /// The operation that fails, if any.
     var failure: Step?
     private(set) var files: [ScriptedFile] = []
 

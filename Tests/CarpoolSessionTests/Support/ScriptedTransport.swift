@@ -59,7 +59,7 @@ final class ScriptedTransport: Transport {
     /// Ends the transfer as the real one ends those that were cancelled.
     func completeCancelled() { complete(TransportError(.cancelled, "the transfer was cancelled")) }
 
-    /// A whole response.
+    /// Delivers a complete response.
     func respond(_ status: Int, _ fields: [(String, String)] = [], body: String = "") {
         receive(status, fields)
         if !body.isEmpty { receive(Array(body.utf8)) }

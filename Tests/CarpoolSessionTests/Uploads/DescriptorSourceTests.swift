@@ -44,7 +44,7 @@ import Testing
             return poll(&look, 1, 0) == 1 && Int32(look.revents) & (Int32(POLLERR) | Int32(POLLHUP)) != 0
         }
 
-        /// Reads once; `<wait>` and the like stand for what are no bytes.
+        /// Reads once; results without bytes are returned as `<wait>` and the like.
         func read(atMost count: Int = 64) -> String {
             var bytes = [UInt8](repeating: 0, count: count)
             return bytes.withUnsafeMutableBytes { room in
@@ -57,7 +57,7 @@ import Testing
             }
         }
 
-        /// Reads, on the loop's turns, until there is something.
+        /// Reads, in turns of the loop, until there are bytes.
         func readWhenReady(atMost count: Int = 64) -> String {
             source.onReady = { loop.stop() }
             while true {
@@ -67,7 +67,7 @@ import Testing
             }
         }
 
-        /// Turns the loop until a condition holds.
+        /// Runs the loop until a condition holds.
         func turn(until isDone: @escaping () -> Bool) {
             let timer = Look()
             timer.action = { isDone() ? loop.stop() : loop.arm(timer.timer, afterMilliseconds: 1) }
@@ -94,7 +94,7 @@ import Testing
         close(stage.write)
     }
 
-    @Test("a6: what is there is read by a job, not by the caller", arguments: [false, true])
+    @Test("a6: available bytes are read by a job, not by the caller", arguments: [false, true])
     func readsByAJob(_ isSocket: Bool) throws {
         var stage = try Stage(isSocket: isSocket)
         try stage.put("hello")
@@ -112,7 +112,7 @@ import Testing
         #expect(stage.read() == "<request_body_stream_exhausted>")
     }
 
-    @Test("Large bodies come whole", arguments: [false, true], [1_000, 100_000])
+    @Test("Large bodies are read completely", arguments: [false, true], [1_000, 100_000])
     func whole(_ isSocket: Bool, _ size: Int) throws {
         let stage = try Stage(isSocket: isSocket)
         let bytes = (0..<1_000_003).map { UInt8(ascii: "a") + UInt8($0 % 23) }
@@ -132,7 +132,7 @@ import Testing
         #expect(found == text)
     }
 
-    @Test("What stands behind the body is left for the caller", arguments: [false, true])
+    @Test("Bytes after the body are left for the caller", arguments: [false, true])
     func leavesTheRest(_ isSocket: Bool) throws {
         let stage = try Stage(isSocket: isSocket, lengthBytes: 5)
         try stage.put("hello and more")
