@@ -194,7 +194,7 @@ def test_a_socket_that_the_service_manager_opened_is_served(directory: Path, ngi
     with socket.socket(socket.AF_UNIX) as listener, (directory / "log").open("wb") as log:
         listener.bind(str(path))
         listener.listen()
-        # A connection that came before the daemon did is served too.
+        # A connection from before the daemon's start is served too.
         with Wire(path) as early:
             call = early.request("request.perform", url=f"{nginx.http}/hello.txt")
             script = 'exec env LISTEN_FDS=1 LISTEN_PID=$$ "$@" 3<&"$LISTENER"'

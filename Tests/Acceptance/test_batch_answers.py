@@ -20,13 +20,13 @@ def wire(start: StartDaemon) -> Iterator[Wire]:
 
 
 def batch(first: dict[str, Any]) -> list[dict[str, Any]]:
-    """Make a batch whose other answers take more than a connection's unread answers may."""
+    """Make a batch whose other answers exceed a connection's limit of unread answers."""
     others = [{"jsonrpc": "2.0", "id": n, "method": "rpc.discover"} for n in range(10)]
     return [{"jsonrpc": "2.0", "id": "first", **first}, *others]
 
 
 def check(answers: list[dict[str, Any]]) -> None:
-    """Check that the first call went well, and that the batch had reached its limit."""
+    """Check that the first call succeeded, and that the batch had reached its limit."""
     by_id = {answer["id"]: answer for answer in answers}
     assert by_id["first"]["result"]["outcome"]["ok"], by_id["first"]
     assert by_id[9]["error"]["data"]["name"] == "answers_too_large"

@@ -25,7 +25,7 @@ LARGE = "/1m.bin"
 
 @pytest.fixture
 def receiver(daemon: Daemon) -> Iterator[socket.socket]:
-    """A connection that takes descriptors."""
+    """A connection that receives descriptors."""
     with socket.socket(socket.AF_UNIX) as connected:
         connected.connect(str(daemon.socket))
         connected.settimeout(20)
@@ -286,7 +286,7 @@ def test_a_lease_ends_with_its_client(daemon: Daemon, nginx: Nginx) -> None:
 def test_a_lease_lasts_as_long_as_its_connection_whatever_that_is_called_since(
     daemon: Daemon, nginx: Nginx, wire: Wire
 ) -> None:
-    """A connection that takes another name keeps its bodies, and they go with it."""
+    """A connection that changes its name keeps its bodies, and they are deleted with it."""
     with daemon.wire() as renamed:
         for name in ("first", "second", "third"):
             renamed.call("client.hello", name=name)

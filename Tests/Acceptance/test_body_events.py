@@ -154,7 +154,7 @@ def test_ri_11_adapters_see_a_download_that_goes_on(
 
 
 def test_rs_07_without_a_file_there_is_no_value(story: Story, folder: Path) -> None:
-    """The failure that left none is every value's."""
+    """Every value has the failure because of which there is no file."""
     record = story.perform(
         "http://127.0.0.1:1/", kind="download", destination=str(folder / "a"), serialize=["none", "string"]
     )
@@ -165,7 +165,7 @@ def test_rs_07_without_a_file_there_is_no_value(story: Story, folder: Path) -> N
 
 
 def test_rl_23_progress_of_both_ways(story: Story, origin: ScriptedOrigin, url: str, folder: Path) -> None:
-    """From nothing to all of it, of uploads and of downloads."""
+    """From 0 to the size of the body, of uploads and of downloads."""
     origin.on("/file", statuses(200, body=bytes(300_000)))
     story.perform(url, kind="upload", body={"text": "x" * 200_000})
     sent = payloads(story, "request.upload_progress")

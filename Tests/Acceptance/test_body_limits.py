@@ -20,7 +20,7 @@ SIZE = 100_000
 
 
 def failure(record: dict[str, Any]) -> str | None:
-    """The name of a record's failure."""
+    """Return the name of a record's failure."""
     outcome = record["outcome"]
     return None if outcome["ok"] else outcome["error"]["name"]
 
@@ -115,7 +115,7 @@ def test_a_download_leaves_no_partial_file(
 
 def test_a_resumed_download_counts_the_bytes_on_disk(wire: Wire, nginx: Nginx, folder: Path) -> None:
     def partial() -> str:
-        """Break a download off, and return its token."""
+        """Interrupt a download, and return its token."""
         request = wire.call(
             "request.submit", url=f"{nginx.http}/slow/1m.bin", kind="download", destination=str(folder / "a")
         )["request"]

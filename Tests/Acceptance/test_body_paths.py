@@ -22,7 +22,7 @@ MOVE_FAILED = "downloaded_file_move_failed"
 
 @dataclass(frozen=True)
 class Case:
-    """A path below the folder, or an absolute one, and what becomes of it.
+    """A path below the folder, or an absolute one, and the expected result.
 
     The kernel's number of a call that is refused, the name of a failure, or none where all is well.
     """
@@ -108,7 +108,7 @@ def test_mp_07_parts(wire: Wire, origin: ScriptedOrigin, url: str, place: Path, 
 
 @every_case
 def test_dl_06_destinations(wire: Wire, origin: ScriptedOrigin, url: str, place: Path, case: Case) -> None:
-    """Nothing that is there is changed, and nothing is left beside it."""
+    """No existing file is changed, and no other file is left."""
     before = names(place)
     answer = ask(wire, url, kind="download", destination=str(place / case.path))
     if isinstance(case.destination, int):

@@ -112,7 +112,7 @@ def test_httpbin_s_bytes_arrive_whole(
 
 @pytest.fixture
 def multiplexes(wire: Wire) -> bool:
-    """Whether the library is fit for bodies over HTTP/2 that do not fit the first window; else they go without."""
+    """Whether the library is fit for bodies over HTTP/2 beyond the first window; otherwise they use HTTP/1.1."""
     return bool(wire.call("daemon.info")["libcurl"]["profile"] == "multiplex")
 
 
@@ -122,7 +122,7 @@ def fits_first_window(source: str, size: int) -> bool:
 
 
 def send(wire: Wire, source: str, data: bytes, folder: Path, **params: Any) -> dict[str, Any]:
-    """Send a body from a file, a descriptor or pieces of a length that is known or not; return the record."""
+    """Send a body from a file, a descriptor or pieces of known or unknown length; return the record."""
     (folder / "body").write_bytes(data)
     message = {"jsonrpc": "2.0", "id": 900, "method": "request.submit", "params": params}
     match source:
@@ -182,7 +182,7 @@ def test_every_size_is_sent_whole_to_nginx(
 def test_every_size_is_echoed_whole_by_nghttpd(
     wire: Wire, nghttpd: Nghttpd, options: dict[str, Any], multiplexes: bool, folder: Path
 ) -> None:
-    """Both ways at a time over HTTP/2, which is all that this server speaks; of the older library the small bodies."""
+    """Both directions at once over HTTP/2, this server's only protocol; with the older library only small bodies."""
     sources = ["file", "descriptor", "stream", "chunks"]
     for source, size in itertools.product(sources, SIZES):
         if not multiplexes and not fits_first_window(source, size):

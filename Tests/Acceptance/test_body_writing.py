@@ -14,7 +14,7 @@ CHUNKS = 100_000
 
 
 def writes(daemon: Daemon) -> int:
-    """Count the calls of write(2) and its kin that the daemon has made, by proc(5)."""
+    """Count the daemon's calls of write(2) and its variants, by proc(5)."""
     text = Path(f"/proc/{daemon.process.pid}/io").read_text()
     return int(next(line.split()[1] for line in text.splitlines() if line.startswith("syscw")))
 

@@ -76,7 +76,7 @@ def test_client_list_tells_who_answers_what(wire: Wire) -> None:
     assert wire.call("client.list")["clients"][0]["callbacks"] == ["a", "b"]
 
 
-# When clients go
+# When clients disconnect
 
 
 def test_a_question_moves_once_to_another_client(daemon: Daemon, url: str) -> None:
@@ -96,7 +96,7 @@ def test_a_question_moves_once_to_another_client(daemon: Daemon, url: str) -> No
         third.question()
         third.close()
         second.question()
-        # There is no third one, though there could be.
+        # There is no third callback, though a client is left.
         hello(watcher, "c")
         second.close()
         assert reason(watcher.call("request.wait", request=request)) == "disconnected"
@@ -294,7 +294,7 @@ def test_a_refresh_without_an_answer_fails_who_waits_for_it(
     assert origin.requests == []
 
 
-# Bodies in questions
+# Bodies in callbacks
 
 
 def test_a_body_too_long_for_the_line_is_a_file(wire: Wire, origin: ScriptedOrigin) -> None:
@@ -314,7 +314,7 @@ def test_a_body_too_long_for_the_line_is_a_file(wire: Wire, origin: ScriptedOrig
         told.append(question["params"]["url_request"]["body"])
         wire.reply(question)
         question = wire.question("validate")
-        # A file in any case: another client, with a shorter line, may have to answer.
+        # Always a file: another client, with a smaller line limit, may have to answer.
         assert Path(question["params"]["body"]["file"]).read_bytes() == body
         assert question["params"]["body"]["size_bytes"] == len(body)
         wire.reply(question, valid=True)

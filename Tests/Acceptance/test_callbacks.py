@@ -15,7 +15,7 @@ BODY = b"the body"
 
 @pytest.fixture
 def place(origin: ScriptedOrigin) -> ScriptedOrigin:
-    """An origin with a path for each kind of question."""
+    """An origin with a path for each kind of callback."""
     origin.on("/good", lambda exchange: exchange.reply(body=BODY))
     origin.on("/bad", lambda exchange: exchange.reply(503))
     origin.on("/moved", lambda exchange: exchange.reply(302, b"moved", [("Location", "/good")]))
@@ -207,7 +207,7 @@ def test_f_22_a_client_s_redirect_leaks_nothing_that_it_did_not_set(wire: Wire, 
         assert (last.values("authorization"), last.values("cookie")) == (expected, [])
 
 
-# No answer that counts
+# No valid answer
 
 
 def timed_out(wire: Wire, question: dict[str, Any]) -> None:

@@ -18,14 +18,14 @@ Json = dict[str, Any]
 
 
 def document() -> Json:
-    """What rpc.discover answers, without a daemon."""
+    """The result of rpc.discover, without a daemon."""
     done = subprocess.run([CARPOOLD, "--openrpc"], check=True, capture_output=True)
     found: Json = json.loads(done.stdout)
     return found
 
 
 def closed(schema: Any) -> Any:
-    """The schema of this version: what has no description yet may come later, but must not be there today."""
+    """The schema of this version: members without a description may come later, but must not exist today."""
     if isinstance(schema, list):
         return [closed(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -42,7 +42,7 @@ def check(value: Any, schema: Json, components: Json) -> None:
     assert [error.message for error in errors] == []
 
 
-# Members that an answer has on some machines only: limits are many, and what there is of a network differs.
+# Members that an answer has on some machines only: there are many limits, and networks differ.
 ELSEWHERE = {"limits", "interface", "network_id", "gateway", "source", "reason", "connection_type"}
 
 
@@ -70,7 +70,7 @@ OAUTH = {"interceptor": [{"oauth2": {"token_url": "http://127.0.0.1:1/token"}}]}
 
 
 class Placeholders:
-    """What stands for the names in examples; each is made when an example wants it."""
+    """The values for the names in examples; each is made when an example needs it."""
 
     def __init__(self, daemon: Daemon, wire: Wire, origin: ScriptedOrigin, stack: ExitStack) -> None:
         origin.on("/hello", lambda exchange: exchange.reply(body=b"hello\n"))

@@ -40,13 +40,13 @@ def tell(surroundings: dict[str, str], offline: Daemon) -> Run:
 
 
 def on_a_terminal(variables: dict[str, str], *arguments: str) -> tuple[int, str]:
-    """Return the exit code and what stands on the terminal."""
+    """Return the exit code and the output on the terminal."""
     own, its = pty.openpty()
     with os.fdopen(own, "rb", buffering=0) as screen:
         process = begin([CARPOOL, *arguments], env=variables, stdout=its)
         os.close(its)
         shown = b""
-        # The end of a terminal whose last writer has gone is an error of its reader.
+        # At the end of a terminal whose last writer has closed the reader gets an error.
         try:
             while piece := screen.read(4096):
                 shown += piece
@@ -106,7 +106,7 @@ def test_waiting_ends_when_the_network_is_there(
 ) -> None:
     with Tool(surroundings, "wait-online") as world, Tool(surroundings, "wait-online", machine.PEER) as host:
         eventually(lambda: offline.stats()["reachability"]["watches"] == 2)
-        # A way to the host is none to the world.
+        # A route to the host is not a default route.
         machine.plug()
         machine.ip(f"addr add {machine.ADDRESS}/24 dev eth0")
         assert host.end() == OK
@@ -114,7 +114,7 @@ def test_waiting_ends_when_the_network_is_there(
         machine.ip(f"route add default via {machine.PEER}")
         assert world.end() == OK
         assert (world.told, host.told) == ("", "")
-    # It is there already.
+    # It is reachable already.
     assert subprocess.run([CARPOOL, "wait-online", "--timeout", "20"], env=surroundings, check=True).returncode == OK
 
 

@@ -12,7 +12,7 @@ def told(done: Done) -> tuple[int, bytes]:
 
 
 def busy(origin: ScriptedOrigin, times: int) -> str:
-    """Return the URL of a path that is busy the first so many times."""
+    """Return the URL of a path that answers 503 the first `count` times."""
 
     def handler(exchange: Exchange) -> None:
         is_busy = len(origin.requests) <= times

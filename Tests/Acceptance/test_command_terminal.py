@@ -25,7 +25,7 @@ def plain(text: str) -> bool:
 
 
 def on_a_terminal(variables: dict[str, str], *arguments: str) -> str:
-    """Run the command with a terminal for its output and return what came there."""
+    """Run the command with a terminal for its output and return the output."""
     master, slave = pty.openpty()
     try:
         done = subprocess.Popen(

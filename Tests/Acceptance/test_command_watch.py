@@ -99,7 +99,7 @@ def test_it_goes_on_from_its_state(
     with Tool(variables, "watch", "--state", state, "--count", "1", FINISH) as tool:
         assert tool.next()["request"] == made[3]
         assert tool.end() == OK
-    # What only looked on has left its place in the file, and nothing beside it.
+    # The watcher has written its cursor to the file, and no other file.
     assert [path.name for path in state.parent.iterdir()] == [state.name]
 
 
@@ -122,7 +122,7 @@ def test_a_killed_watcher_misses_nothing(
         assert tool.next()["request"] == made[0]
         assert tool.end(signal.SIGKILL) == -signal.SIGKILL
     with Tool(variables, "watch", "--state", state, "--count", "1", FINISH) as tool:
-        # The state is a second old at most: some may come again, none is left out.
+        # The saved cursor is a second old at most: some events may be repeated, none is left out.
         assert tool.next()["request"] in made
 
 

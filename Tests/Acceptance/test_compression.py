@@ -18,7 +18,7 @@ GZIP = 16 + zlib.MAX_WBITS
 
 
 def post(client: carpool.Client, origin: ScriptedOrigin, **options: Any) -> Received:
-    """Send a text through the compressor and return what the origin got."""
+    """Send a text through the compressor and return the origin's request."""
     options = {"body": {"text": TEXT}, "method": "POST", "interceptor": ["compress"], **options}
     record = client.call("request.perform", url=origin.url, **options)
     assert record["outcome"]["ok"], record

@@ -23,7 +23,7 @@ LOST = "session_task_failed.network_connection_lost"
 WHILE_TESTED_MS = int(5_000 * PATIENCE_SECONDS)
 """Longer than a test waits for an answer."""
 AT_ONCE_SECONDS = 1 * SLOWNESS
-"""The next that could end a request is the three seconds for which the kernel looks for a neighbour."""
+"""Shorter than the three seconds for which the kernel looks for a neighbour, which would end a request next."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def far(link: Link) -> Iterator[ScriptedOrigin]:
 
 @pytest.fixture
 def near(link: Link, start: StartDaemon) -> Daemon:
-    """A daemon at this end, which has looked at the network."""
+    """A daemon at this end, which has evaluated the network."""
     daemon = link.inside.run(start)
     assert daemon.call("reachability.get")["status"] == "satisfied"
     return daemon
@@ -49,7 +49,7 @@ def heard(near: Daemon) -> Iterator[Story]:
 
 
 def lose(link: Link, daemon: Daemon) -> None:
-    """Cut the link, and wait until the daemon knows."""
+    """Cut the link, and wait until the daemon has noticed."""
     link.down()
     eventually(lambda: daemon.call("reachability.get")["status"] == "unsatisfied")
 
@@ -128,7 +128,7 @@ def test_a12_waiting_ends_with_a_cancellation_and_with_the_resources_time(
     heard.until(WAITING, cancelled)
     heard.call("request.cancel", request=cancelled)
     assert error_of(heard.wait(cancelled))["name"] == "explicitly_cancelled"
-    # Neither the connection's nor the silence's time runs.
+    # Neither the connect timeout nor the idle timeout runs.
     late = heard.submit(
         far.url, waits_for_connectivity=True, timeout_ms=10, connect_timeout_ms=10, resource_timeout_ms=300
     )
@@ -193,7 +193,7 @@ def test_nr_12_the_configuration_can_say_that_it_is_gone(start: StartDaemon, ori
 
 
 def test_names_that_lead_nowhere_wait_in_peace(link: Link, start: StartDaemon, tmp_path: Path) -> None:
-    # Without a way to the world a name may stand for a neighbour, so it is tried; but only when something has changed.
+    # Without a default route a name may be that of a neighbour, so it is tried; but only after a change of the network.
     link.ip("route delete default")
     hosts = tmp_path / "hosts"
     hosts.write_text("".join(f"203.0.113.{number} {number}.test\n" for number in range(1, 5)))
@@ -260,7 +260,7 @@ def test_what_somebody_has_answered_is_not_the_networks(link: Link, near: Daemon
     assert "details" not in error
 
 
-# Trying again
+# Retrying
 
 
 def test_rt_12_an_offline_request_is_sent_when_the_network_is_back(
@@ -290,7 +290,7 @@ def test_rt_12_it_keeps_its_failure_if_the_network_stays_away(link: Link, far: S
 
 
 def lose_under_way(link: Link, far: ScriptedOrigin, heard: Story, method: str) -> str:
-    """Make a request whose answer does not come, and take the address away until it is lost."""
+    """Make a request whose answer does not come, and remove the address until the request is lost."""
     gate = far.hold("/held")
     interceptor = [{"offline": {"wait_ms": WHILE_TESTED_MS}}]
     request = submit(heard, far.url + "/held", method=method, interceptor=interceptor)

@@ -47,7 +47,7 @@ def far(link: Link, tmp_path: Path, authority: Authority) -> Iterator[Nginx]:
 
 
 def fetch(wire: Wire, url: str, **params: Any) -> dict[str, Any]:
-    """Make a request and return what its hop cost."""
+    """Make a request and return the metrics of its hop."""
     record = wire.call("request.perform", url=url, **params)
     assert record["outcome"]["ok"], record["outcome"]
     hop: dict[str, Any] = record["attempts"][-1]["metrics"][0]
@@ -55,7 +55,7 @@ def fetch(wire: Wire, url: str, **params: Any) -> dict[str, Any]:
 
 
 def connections(nginx: Nginx, count: int, path: str) -> set[int]:
-    """Which connections brought the requests for a path."""
+    """Return the connections of the requests for a path."""
     return {line.connection for line in nginx.log(count, lambda line: line.target == path)}
 
 
@@ -76,7 +76,7 @@ def test_a10_connections_of_a_gone_address_are_closed_and_the_others_kept(
             link.ip(f"addr add 10.77.0.3/24 dev {link.DEVICE}")
             link.route()
             eventually(lambda: near.call("reachability.get")["ipv4"].get("source") == "10.77.0.3")
-            # The connection is closed before anything waits for it in vain.
+            # The connection is closed before a request waits for it in vain.
             open_now = {entry["origin"]: entry["connections"] for entry in near.call("pool.stats")["origins"]}
             assert open_now == {url.removesuffix("/hello.txt"): 0, other.url: 1}
             second = fetch(wire, url, timeout_ms=5_000, **trust)
@@ -91,7 +91,7 @@ def test_a10_connections_of_a_gone_address_are_closed_and_the_others_kept(
 
 def test_a11_a_link_that_comes_back_with_its_address_costs_nothing(link: Link, near: Daemon, far: Nginx) -> None:
     url = far.http + "/hello.txt"
-    # The daemon reports the loss when it has lasted for as long as it takes to put a cable back.
+    # The daemon reports the loss after the time in which a cable can be plugged in again.
     with near.wire() as wire, Watcher(near, lost_after_ms=1_000) as watcher:
         first = fetch(wire, url)
         link.down()
@@ -134,7 +134,7 @@ def named(link: Link, start: StartDaemon, hosts: Path, *lines: str) -> Daemon:
 
 
 def connecting_ms(daemon: Daemon, url: str, times: int = 1) -> float:
-    """Return the shortest time in which one of so many connections was made, without resolving."""
+    """Return the shortest time of `count` connects, without name resolution."""
     taken = []
     with daemon.wire() as wire:
         for _ in range(times):
@@ -146,7 +146,7 @@ def connecting_ms(daemon: Daemon, url: str, times: int = 1) -> float:
 
 
 def test_a14_a_family_without_a_usable_source_is_left_out(link: Link, start: StartDaemon, hosts: Path) -> None:
-    # There is a route, and packets go nowhere: the kernel takes the address that counts on the link alone.
+    # There is a route, but packets get lost: the kernel uses the link-local address.
     link.peer(f"addr add {link.PEER6}/64 dev p0 nodad")
     eventually(lambda: own_address6(link)["local"].startswith("fe80") and not own_address6(link).get("tentative"))
     link.ip(f"-6 route replace default via fe80::1 dev {link.DEVICE}")
@@ -155,7 +155,7 @@ def test_a14_a_family_without_a_usable_source_is_left_out(link: Link, start: Sta
     assert (state["ipv4"]["usable"], state["ipv6"]["usable"]) == (True, False), state["ipv6"]
     origin = link.outside.run(lambda: ScriptedOrigin(address=link.PEER))
     try:
-        # The other family would have a head start of 200 ms each time.
+        # The other family would get a head start of 200 ms each time.
         assert connecting_ms(daemon, f"http://both.test:{origin.port}/", times=5) < 100
     finally:
         origin.stop()
@@ -173,7 +173,7 @@ def test_a14_a_family_that_leads_nowhere_costs_a_head_start(link: Link, start: S
 
 
 def test_a14_a_neighbour_of_the_useless_family_is_found(link: Link, start: StartDaemon, hosts: Path) -> None:
-    # IPv6 leads to no world, but to a neighbour, and that is all the address that the name has.
+    # IPv6 has no default route, but a route to a neighbour, and that is the only address of the name.
     link.ip(f"addr add {link.ADDRESS6}/64 dev {link.DEVICE} nodad")
     link.peer(f"addr add {link.PEER6}/64 dev p0 nodad")
     daemon = named(link, start, hosts, f"{link.PEER6} near.test")
@@ -187,7 +187,7 @@ def test_a14_a_neighbour_of_the_useless_family_is_found(link: Link, start: Start
 
 
 def own_address6(link: Link) -> dict[str, Any]:
-    """Return the only address of IPv6 that the link has, without anything while there is none."""
+    """Return the only IPv6 address of the link; empty while there is none."""
     shown = link.show("-6", "addr", "show", "dev", link.DEVICE)
     found: dict[str, Any] = shown[0]["addr_info"][0] if shown else {"local": ""}
     return found

@@ -30,9 +30,9 @@ BODIES: list[tuple[str, dict[str, Any]]] = [
 
 
 def run(line: str, shell: str, place: Path) -> None:
-    """Run a line in a shell whose surroundings would spoil it if they could."""
+    """Run a line in a shell with a hostile environment."""
     (place / ".curlrc").write_text('user-agent = "spoiled"\nheader = "X-Spoiled: yes"\n')
-    # As a script: no argument may be as long as a long body.
+    # As a script: a long body does not fit an argument.
     script = place / "line"
     script.write_text(line)
     variables = {
@@ -41,7 +41,7 @@ def run(line: str, shell: str, place: Path) -> None:
         "http_proxy": "http://127.0.0.1:1",
         "ALL_PROXY": "http://127.0.0.1:1",
     }
-    # curl is the system's, with the libcurl that it was made for.
+    # curl is the system's, with its own libcurl.
     variables.pop("LD_LIBRARY_PATH", None)
     done = subprocess.run(
         [shell, str(script)], check=False, capture_output=True, cwd=place, env=variables, timeout=PATIENCE_SECONDS
@@ -54,12 +54,12 @@ def sent(request: Received) -> tuple[Any, ...]:
 
 
 def compare(wire: Wire, origin: ScriptedOrigin, place: Path, shell: str, **params: Any) -> str:
-    """Send a request, run its line, and hold every hop of the one against the other's. Returns the line."""
+    """Send a request, run its line, and compare every hop of the two. Returns the line."""
     before = len(origin.requests)
     # Read before the request is sent, and with a larger line limit, so that any body fits.
     wire.call("client.hello", max_line_bytes=1_000_000)
     request = wire.call("request.submit", start="manual", setup="eager", **params)["request"]
-    # A body that comes from files is made in the background.
+    # A body of files is made in the background.
     line = str(eventually(lambda: wire.call("request.curl", request=request, reveal=True)["curl"]))
     wire.call("request.resume", request=request)
     assert wire.call("request.wait", request=request)["outcome"]["ok"]
@@ -160,7 +160,7 @@ def test_cu_06_no_line_before_there_is_a_request(wire: Wire, origin: ScriptedOri
 
 
 def test_cu_07_the_line_is_there_before_the_request_is_sent(wire: Wire, origin: ScriptedOrigin, tmp_path: Path) -> None:
-    """What the handler form is for: the final request, adapters included, and nothing on the wire."""
+    """The final request, after the adapters, without sending it."""
     request = wire.call("request.submit", url=f"{origin.url}/a", start="manual", setup="eager", headers={"X-A": "b"})
     line = wire.call("request.curl", request=request["request"])["curl"]
     assert origin.requests == []
@@ -237,7 +237,7 @@ def test_a_body_too_long_for_the_line_of_a_connection_has_none(wire: Wire, origi
     assert wire.call("request.curl", request=request)["curl"]
     wire.call("request.resume", request=request)
     wire.call("request.wait", request=request)
-    # What was sent is not kept if it was large.
+    # A large body is not kept after it was sent.
     answer = wire.call("request.curl", request=request)
     assert answer["curl"] is None
     assert "before the request is over" in answer["reason"]

@@ -32,7 +32,7 @@ def serve(origin: ScriptedOrigin, coding: str, body: bytes) -> str:
 def test_hh_06_each_coding_is_undone(client: carpool.Client, origin: ScriptedOrigin, coding: str) -> None:
     response = client.get(serve(origin, coding, ENCODERS[coding](TEXT)))
     assert response.content == TEXT
-    # HH-06; zstd is undone too, where an origin sends it unasked.
+    # HH-06; zstd is decoded too, if an origin sends it although it was not requested.
     assert origin.received(1)[0].values("Accept-Encoding") == ["br;q=1.0, gzip;q=0.9, deflate;q=0.8"]
 
 
@@ -90,7 +90,7 @@ def test_a_broken_coding_has_its_name(client: carpool.Client, origin: ScriptedOr
     assert client.get(f"{origin.url}/next").ok
 
 
-# F15: codings that are not known
+# F15: unknown codings
 
 
 @pytest.mark.parametrize("coding", ["aws-chunked", "utf-8", "UTF-8", "compress", "gzip, none-such", "none-such, gzip"])
@@ -147,9 +147,9 @@ def test_f15_a_body_that_comes_by_single_bytes(client: carpool.Client, origin: S
 
 @pytest.mark.parametrize("coding", list(ENCODERS))
 def test_f15_a_reader_that_pauses_gets_every_byte(daemon: Daemon, origin: ScriptedOrigin, coding: str) -> None:
-    """The body is larger than what the daemon holds for a stream, so that decoding stops in the midst of a piece."""
+    """The body is larger than the daemon's buffer of a stream, so that decoding stops inside a piece."""
     body = b"".join(b"%d " % number for number in range(400_000))
-    # Brotli takes half a minute for that at its best.
+    # Brotli's best quality takes half a minute for that.
     encoded = brotli.compress(body, quality=4) if coding == "br" else ENCODERS[coding](body)
     url = serve(origin, coding, encoded)
     with daemon.client() as client, client.stream("GET", url) as stream:

@@ -16,7 +16,7 @@ from origins.scripted import Received, ScriptedOrigin
 
 
 def sent(client: carpool.Client | Wire, origin: ScriptedOrigin, **params: Any) -> Received:
-    """Make a request and return what came."""
+    """Make a request and return it as it came."""
     client.call("request.perform", url=origin.url, **params)
     return origin.requests[-1]
 
@@ -163,7 +163,7 @@ def test_me_03_a_request_is_a_get_unless_it_says_otherwise(client: carpool.Clien
 
 
 def test_me_05_trace_gets_its_response_and_connect_is_refused(client: carpool.Client, httpbin: Httpbin) -> None:
-    """A CONNECT makes a tunnel of a connection, which others of the pool would use afterwards."""
+    """A CONNECT makes a connection a tunnel, which other requests of the pool would use afterwards."""
     assert client.request("TRACE", f"{httpbin.url}/anything", serialize="json").value["method"] == "TRACE"
     with pytest.raises(carpool.InvalidParamsError) as caught:
         client.request("CONNECT", httpbin.url)

@@ -32,7 +32,7 @@ def url(origin: ScriptedOrigin) -> Iterator[str]:
 
 
 def lingering(data: bytes, seconds: int = 5) -> tuple[socket.socket, socket.socket]:
-    """A socket whose close waits once this is read, its buffers being full; and its peer, which does not read."""
+    """Return a socket with full buffers, whose close(2) waits once this data is read, and its silent peer."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         near = socket.create_connection(server.getsockname())
         far, _ = server.accept()
@@ -63,7 +63,7 @@ def test_b1_a_descriptor_whose_close_waits_holds_no_turn(
             message = {"jsonrpc": "2.0", "id": 9, "method": "request.perform", "params": params}
             line = json.dumps(message).encode() + b"\n"
             socket.send_fds(wire.socket, [line[:9] if kind == "unfinished" else line], descriptors)
-            # From here on the daemon has the only reference.
+            # Now the daemon has the only reference.
             near.close()
             if kind != "unfinished":
                 assert wire.answer(9)["result"]["outcome"]["ok"]
@@ -83,7 +83,7 @@ def stopped(daemon: Daemon) -> Iterator[None]:
 
 
 def send_with(sender: socket.socket, data: bytes, near: socket.socket, flags: int) -> None:
-    """Send bytes with a descriptor, of which the receiver has the only reference then."""
+    """Send bytes with a descriptor, to which only the receiver has a reference afterwards."""
     sender.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", near.fileno()))], flags)
     near.close()
 
@@ -126,7 +126,7 @@ def test_b1_a_descriptor_with_an_urgent_byte_holds_no_turn(daemon: Daemon) -> No
 
 
 def test_b1_a_descriptor_behind_the_end_of_a_connection_holds_no_turn(daemon: Daemon) -> None:
-    """A client that the daemon disconnects has written more: what was not read is closed with its socket."""
+    """A client that the daemon disconnects has written more: unread descriptors are closed with its socket."""
     near, far = lingering(b"")
     with far, daemon.wire() as other, daemon.wire() as wire, bounded_turns(daemon):
         name = wire.call("client.hello", name="test")["client"]
@@ -154,7 +154,7 @@ def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon,
     before = len(daemon.descriptors())
     null = os.open("/dev/null", os.O_RDONLY)
     with contextlib.ExitStack() as stack, bounded_turns(daemon):
-        # The first of them hold all threads that a user may have, so that what comes behind them waits. The daemon has
+        # The first of them occupy all threads of a user, so that the later ones wait. The daemon has
         # the only reference to each, since it reads none before all are closed here.
         daemon.stop_between_turns()
         for _ in range(40):
@@ -167,7 +167,7 @@ def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon,
         error = eventually(lambda: refusal(daemon))["data"]
         assert (error["name"], error["retryable"]) == ("too_many_in_flight", True)
         assert len(daemon.descriptors()) - before < 1_600
-        # It is not read either, until they are closed.
+        # It is not read before they are closed either.
         call = wire.request("daemon.ping")
         stack.close()
         assert wire.result(call)["pong"]
@@ -178,10 +178,10 @@ def test_b1_descriptors_whose_close_waits_are_bounded_for_a_user(daemon: Daemon,
 
 
 def pass_too_many(daemon: Daemon, uid: int, null: int, peers: contextlib.ExitStack) -> None:
-    """Pass descriptors of which as many wait to be closed as one user may have, until the peers close."""
+    """Pass descriptors until the maximum of one user waits to be closed, until the peers close."""
     with stopped(daemon):
         for _ in range(20):
-            # One among those that a call may claim, one among the surplus: each part is closed by a job of its own.
+            # One among those that a call can claim, one beyond them: each part is closed by a job of its own.
             pairs = [lingering(b"", seconds=60) for _ in range(2)]
             with wire_as(uid, daemon.socket) as other:
                 first, second = (near.fileno() for near, _ in pairs)

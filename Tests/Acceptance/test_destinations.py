@@ -112,7 +112,7 @@ def test_dl_05_directories_are_made_if_that_is_asked_for(wire: Wire, place: Scri
 
 
 def refused(wire: Wire, url: str, path: Path | str) -> dict[str, Any]:
-    """The error of a call that names a path which cannot be a file."""
+    """Return the error of a call that names a path which cannot be a file."""
     answer = wire.answer(wire.request("request.perform", url=url, kind="download", destination=str(path)))
     failure: dict[str, Any] = answer["error"]
     return failure
@@ -185,7 +185,7 @@ def test_what_a_symbolic_link_leads_to_is_replaced(wire: Wire, place: ScriptedOr
     record = download(wire, f"{place.url}/file", {"path": str(path), "remove_previous": True})
     assert record["outcome"]["ok"], record
     assert path.read_bytes() == BODY
-    # A link to nothing leads nowhere, and is itself replaced.
+    # A dangling link is itself replaced.
     assert (folder / "link").is_symlink() == (kind != "dangling")
     assert names(real) == ([] if kind == "dangling" else ["a"])
 

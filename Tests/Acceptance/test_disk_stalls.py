@@ -22,7 +22,7 @@ from origins.scripted import Exchange, ScriptedOrigin
 
 BODY = bytes(range(256)) * 12_000
 SMALL_GETS = 50
-# Far below what a test waits, far above what a busy machine adds.
+# Far below the patience of a test, far above the delays of a busy machine.
 TURN_MICROSECONDS = 2_000_000
 StartDaemon = Callable[..., Daemon]
 
@@ -79,7 +79,7 @@ def test_b1_another_client_goes_on_while_a_disk_stalls(disk: Disk, place: Script
     with disk.daemon.wire() as wire, disk.daemon.wire() as other:
         other.call("client.hello", name="other")
         disk.stalled.stall()
-        # A destination is looked at before the call is answered.
+        # A destination is checked before the call is answered.
         call = wire.request("request.submit", url=f"{place.url}/large", **disk.params)
         disk.stalled.wait()
         for _ in range(SMALL_GETS):
@@ -202,7 +202,7 @@ def test_b1_the_path_of_an_answer_on_a_stalled_disk(disk: Disk, place: ScriptedO
 
 @pytest.mark.parametrize("disk", ["destination"], indirect=True)
 def test_b1_downloads_lose_nothing_while_a_disk_stalls(disk: Disk, place: ScriptedOrigin) -> None:
-    """What does not fit in memory stays with its origin until the disk answers."""
+    """Bytes that do not fit in memory stay at the origin until the disk answers."""
     with disk.daemon.wire() as wire:
         url, gate = place.url, threading.Event()
 

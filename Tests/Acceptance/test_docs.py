@@ -61,7 +61,7 @@ def test_examples_run(page: Path, place: dict[str, str], directory: Path, origin
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as they are made of their text."""
+    """Return the anchors of a page's headings, which are made from their text."""
     headings = HEADING.findall(FENCE.sub("", page.read_text()))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

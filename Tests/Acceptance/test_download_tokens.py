@@ -119,7 +119,7 @@ def test_two_cannot_go_on_with_one_file(
     assert is_whole(download(story.wire, url, resume_data=token), resource, folder / "a")
 
 
-# How long it stays
+# How long it is kept
 
 
 def test_dismissing_a_failed_download_removes_its_file(
@@ -134,7 +134,7 @@ def test_dismissing_a_failed_download_removes_its_file(
 
 
 def noted(daemon: Daemon) -> list[str]:
-    """The partial files that the daemon remembers."""
+    """The partial files in the daemon's index."""
     return [str(link.readlink()) for link in (daemon.directory / "state/carpool/partials").iterdir()]
 
 

@@ -143,7 +143,7 @@ def test_dl_07_a_page_of_error_replaces_no_good_file(story: Story, place: Script
 
 
 def test_dl_07_the_model_s_order(story: Story, place: ScriptedOrigin, folder: Path) -> None:
-    """§2.7 as it stands: the move, the metrics, the validators; and the file of a page of error stays."""
+    """§2.7 literally: the move, the metrics, the validators; and the file with an error page stays."""
     destination = {"path": str(folder / "a"), "validate_before_move": False}
     story.perform(f"{place.url}/file", kind="download", destination=destination, validate=True)
     assert words(story) == [

@@ -22,7 +22,7 @@ BUILD_SECONDS = 900
 # The first test waits for the build of the library.
 pytestmark = pytest.mark.timeout(BUILD_SECONDS + 120)
 
-# What a program can make of the library's public parts: compiled with the page's program (F11).
+# A program that implements the library's public protocols: compiled with the page's program (F11).
 PARTS = """import CarpoolSession
 
 /// A token from a program's own server.
@@ -65,7 +65,7 @@ func encoderThatThrows() -> URLEncodedFormEncoder {
 
 @pytest.fixture(scope="module")
 def program() -> Iterator[Path]:
-    """The page's program, built; once for all runs, since nothing of it depends on the version of libcurl."""
+    """The page's program, built once for all runs, since it does not depend on the version of libcurl."""
     page = (ROOT / "docs/swift.md").read_text()
     files = dict(FILE.findall(page))
     assert set(files) == {"Package.swift", "Sources/titles/main.swift"}
@@ -80,7 +80,7 @@ def program() -> Iterator[Path]:
             wanted = wanted.replace('"https://example.com', '"\\(CommandLine.arguments[1])')
             if not path.exists() or path.read_text() != wanted:
                 path.write_text(wanted)
-        # Else SwiftPM does not look for files that were added to, or taken from, the package it depends on.
+        # Otherwise SwiftPM does not look for files that were added to, or removed from, the package it depends on.
         (PACKAGE / "Package.swift").touch()
         done = subprocess.run(
             ["swift", "build", "--package-path", str(PACKAGE)],
@@ -127,7 +127,7 @@ def test_a_failure_is_thrown_to_the_caller(program: Path, directory: Path, origi
 
 
 def test_one_thread_is_enough(program: Path, directory: Path, origin: ScriptedOrigin) -> None:
-    """While both answers are waited for there is one thread, and no daemon."""
+    """While it waits for both answers there is one thread, and no daemon."""
     gate = origin.hold("/people")
     origin.hold("/notes").set()
     child = begin([str(program), origin.url], env=environment(directory), stdout=subprocess.PIPE)

@@ -18,14 +18,14 @@ FORM = "application/x-www-form-urlencoded; charset=utf-8"
 
 
 def send(client: carpool.Client, origin: ScriptedOrigin, method: str, target: str = "/", **params: Any) -> Received:
-    """Send parameters and return what came."""
+    """Send parameters and return the request as it came."""
     record = client.call("request.perform", method=method, url=origin.url + target, **params)
     assert record["outcome"] == {"ok": True}
     return origin.requests[-1]
 
 
 def told(httpbin: Httpbin, client: carpool.Client, method: str, target: str = "/anything", **params: Any) -> Any:
-    """Send parameters and return what httpbin makes of the request."""
+    """Send parameters and return the request as httpbin parses it."""
     options = {"serialize": "json", **params}
     return client.call("request.perform", method=method, url=httpbin.url + target, **options)["outcome"]["value"]
 

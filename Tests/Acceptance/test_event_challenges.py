@@ -22,7 +22,7 @@ REFUSING = [
 def test_2_10_em_02_a_response_that_asks_who_it_is(
     story: Story, origin: ScriptedOrigin, headers: dict[str, str], failures: int
 ) -> None:
-    """Credentials go with the request, so that the challenge is the end and not the beginning of it."""
+    """Credentials are sent with the request, so that a challenge is its end, not its beginning."""
     asks = [("WWW-Authenticate", 'Basic realm="the vault"')]
     url = origin.on("/vault", lambda exchange: exchange.reply(401, b"no", asks))
     story.perform(url, headers=headers, validate=True)

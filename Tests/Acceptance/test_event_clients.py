@@ -108,7 +108,7 @@ def with_pygls(path: str, ready: Callable[[], None]) -> list[Event]:
 
 
 def plain(value: Any) -> Any:
-    """What pygls has made objects of, as it was."""
+    """Convert objects of pygls back to their JSON values."""
     if hasattr(value, "_asdict"):
         return {name: plain(member) for name, member in value._asdict().items()}
     return [plain(element) for element in value] if isinstance(value, list) else value
@@ -137,7 +137,7 @@ FOLLOWERS: list[Follower] = [with_python, with_asyncio, with_a_shell, with_pygls
 
 
 def run(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    """Requests that go well, fail, are tried again and are cancelled, in a session that ends."""
+    """Requests that succeed, fail, are retried and are cancelled, in a session that ends."""
     origin.hold("/held")
     client.call("session.create", name="short")
     retry = [{"retry_policy": {"scale_ms": 1}}]

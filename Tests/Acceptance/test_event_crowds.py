@@ -24,7 +24,7 @@ def make_requests(daemon: Daemon, url: str, count: int) -> None:
 
 
 def load(daemon: Daemon, nginx: Nginx, count: int) -> None:
-    """Make requests, no more at a time than a connection may have."""
+    """Make requests, at a time at most the maximum of a connection."""
     for _ in range(count // 200):
         make_requests(daemon, f"{nginx.http}/hello.txt", 200)
 
@@ -81,7 +81,7 @@ def test_watchers_that_go_in_the_middle_of_an_event(daemon: Daemon, nginx: Nginx
             wire.request("request.submit", url=f"{nginx.http}/hello.txt")
             wire.some_bytes(dice.randrange(1, 3_000), 1)
             if dice.random() < 0.5:
-                # A reset, not an end: what is under way is thrown away.
+                # A reset, not an end: bytes in transit are discarded.
                 wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
     eventually(lambda: daemon.stats()["events"]["subscriptions"] == 0)
     eventually(daemon.is_idle)

@@ -220,7 +220,7 @@ def test_next_can_be_cancelled(daemon: Daemon) -> None:
 
 
 def received(wire: Wire, count: int) -> list[Event]:
-    """The whole events among the next bytes of a connection, at most so many bytes; what is cut off is lost."""
+    """Return the complete events among the next `count` bytes of a connection; an incomplete one is lost."""
     data = b""
     while len(data) < count and (more := wire.some_bytes(count - len(data), 0.001)):
         data += more

@@ -175,7 +175,7 @@ def test_secrets_are_for_the_client_that_made_the_request(daemon: Daemon, origin
 
 
 class SlowBody:
-    """A body that comes byte by byte until enough of its progress has been seen, and then at once."""
+    """A body that comes byte by byte until enough progress events have been seen, and then at once."""
 
     size = 100_000
 

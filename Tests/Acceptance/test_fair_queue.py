@@ -29,7 +29,7 @@ def named(daemon: Daemon, name: str) -> Wire:
 
 @pytest.fixture
 def silent() -> Iterator[list[str]]:
-    """URLs of 300 hosts that take connections and never answer."""
+    """URLs of 300 hosts that accept connections and never answer."""
     listener = socket.socket()
     listener.bind(("", 0))
     listener.listen(512)
@@ -67,7 +67,7 @@ def test_b8_slow_answers_over_http2_leave_streams_to_another(
     place = f"/held/{daemon.pid}"
     gate = behind.hold(place)
     params = {"trust": {"ca_file": str(authority.ca_file)}, "http_version": "2"}
-    # Where HTTP/2 is not multiplexed each has a connection, of which a client has six.
+    # Without multiplexing each request has a connection, of which a client has six.
     most = 75 if daemon.call("daemon.info")["libcurl"]["profile"] == "multiplex" else 6
     with named(daemon, "greedy") as greedy, named(daemon, "other") as other:
         for _ in range(150):

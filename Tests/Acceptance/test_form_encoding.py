@@ -26,7 +26,7 @@ class Form:
         self._origin = origin
 
     def __call__(self, parameters: Any, **options: Any) -> str:
-        """Return the body that came."""
+        """Return the received body."""
         params: dict[str, Any] = {"encoding": {"form": options}} if options else {}
         record = self._client.call(
             "request.perform", method="POST", url=self._origin.url, parameters=parameters, **params
@@ -35,7 +35,7 @@ class Form:
         return self._origin.requests[-1].body.decode()
 
     def query(self, target: str, parameters: Any) -> str:
-        """Return the target that came."""
+        """Return the received target."""
         self._client.call("request.perform", url=self._origin.url + target, parameters=parameters)
         return self._origin.requests[-1].target
 
@@ -47,7 +47,7 @@ def form(client: carpool.Client, origin: ScriptedOrigin) -> Form:
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
 def test_golden_vectors_arrive_byte_for_byte(daemon: Daemon, origin: ScriptedOrigin, method: str) -> None:
-    """Sent as they stand in their file, since Python cannot write every number."""
+    """Sent as text from their file, since Python cannot write every number."""
     with daemon.wire() as wire:
         for number, line in enumerate(lines("form")):
             row = json.loads(line)
@@ -83,7 +83,7 @@ def test_fe_11_names_are_converted_as_in_the_vectors(wire: Wire, origin: Scripte
 
 
 def test_fe_02_nothing_is_appended_for_empty_parameters(form: Form) -> None:
-    """Alamofire leaves an ampersand behind the query."""
+    """Alamofire leaves an ampersand at the end of the query."""
     nothing: list[dict[str, Any]] = [{}, {"a": []}, {"a": {}, "b": None}]
     for empty in nothing:
         assert form.query("/p?a=b", empty) == "/p?a=b"

@@ -36,7 +36,7 @@ def test_dr_01_a_body_is_what_came_in_its_pieces(wire: Wire, origin: ScriptedOri
 
 
 class Held:
-    """A response whose head is there and whose body waits for the test."""
+    """A response whose head has come and whose body waits for the test."""
 
     def __init__(self, origin: ScriptedOrigin) -> None:
         self.body = threading.Event()

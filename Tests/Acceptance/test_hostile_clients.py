@@ -169,7 +169,7 @@ def test_a_client_that_never_reads_is_not_read_from_and_costs_bounded_memory(dae
         wire.socket.setblocking(False)
 
         def is_full() -> bool:
-            """Whether the daemon has taken nothing in twenty turns, in each of which it could have read."""
+            """Whether the daemon has read nothing in twenty turns, in each of which it could have."""
             nonlocal rest, looks
             assert other.call("daemon.ping")["pong"]
             try:
@@ -188,7 +188,7 @@ def test_a_client_that_reads_late_gets_everything(daemon: Daemon) -> None:
     with daemon.wire() as wire, ThreadPoolExecutor(1) as threads:
         calls = [{"jsonrpc": "2.0", "id": number, "method": "daemon.config"} for number in range(count)]
         sending = threads.submit(wire.send_bytes, b"".join(json.dumps(call).encode() + b"\n" for call in calls))
-        # As soon as the daemon has stopped to read this one, it must still serve another.
+        # When the daemon has stopped reading this one, it must still serve another.
         daemon.call("daemon.ping")
         assert [wire.receive()["id"] for _ in range(count)] == list(range(count))
         sending.result()

@@ -20,7 +20,7 @@ FILES = ["hello.txt", "200.bin", "20k.bin", "100k.bin", "1m.bin"]
 
 @pytest.fixture
 def most_connections(daemon: Daemon) -> int:
-    """How many connections many requests at a time may take: what the library is fit for decides."""
+    """The maximum of connections for many requests at a time, which depends on the version of the library."""
     return 1 if daemon.call("daemon.info")["libcurl"]["profile"] == "multiplex" else 6
 
 
@@ -79,5 +79,5 @@ def test_one_that_is_cancelled_does_not_disturb_the_others(
     outcomes = [wire.call("request.wait", request=request)["outcome"]["ok"] for request in slow]
     assert outcomes[2:] == [True, True]
     pool = wire.call("pool.stats")["origins"]
-    # None, if what still came of the cancelled ones has ended the idle connection.
+    # None, if late bytes of the cancelled ones have ended the idle connection.
     assert all(origin["connections"] <= most_connections for origin in pool)

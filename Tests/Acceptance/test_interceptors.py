@@ -29,7 +29,7 @@ class Retriers:
         self.errors: list[str] = []
 
     def add(self, name: str, *answers: Any) -> dict[str, Any]:
-        """Register one; after its answers it has no opinion."""
+        """Register one; after its answers it returns None."""
         left = list(answers)
 
         def retry(call: carpool.RetryCall) -> Any:

@@ -77,7 +77,7 @@ def test_python_lsp_jsonrpc(daemon: Daemon, nginx: Nginx, origin: ScriptedOrigin
             record = endpoint.request("request.perform", {"url": f"{nginx.http}/hello.txt"}).result(PATIENCE_SECONDS)
             assert record["body"]["text"] == "hello, world\n"
             assert heard.result(PATIENCE_SECONDS)["type"] == "request.did_finish"
-            # It cancels as LSP does. Not by its future, which cannot take the answer that a cancelled call gets.
+            # It cancels as LSP does. Not by its future, which cannot handle the answer of a cancelled call.
             gate = origin.hold("/held")
             request = endpoint.request("request.submit", {"url": f"{origin.url}/held"}).result(PATIENCE_SECONDS)
             waiting = endpoint.request("request.wait", {"request": request["request"]})
@@ -110,7 +110,7 @@ def test_pygls(daemon: Daemon, nginx: Nginx) -> None:
         async def call(method: str, **params: Any) -> Any:
             return await asyncio.wait_for(client.protocol.send_request_async(method, params), PATIENCE_SECONDS)
 
-        # Without parameters it sends null, which means none.
+        # Without parameters it sends null, which the daemon accepts as none.
         ping = client.protocol.send_request_async("daemon.ping")
         assert (await asyncio.wait_for(ping, PATIENCE_SECONDS)).pong is True
         with pytest.raises(JsonRpcException) as caught:

@@ -26,8 +26,8 @@ def text_of(row: dict[str, Any]) -> bytes:
 def test_f1_f2_f3_each_rule_of_the_rfc(daemon: Daemon, row: dict[str, Any]) -> None:
     text = text_of(row)
     if row["note"] == "nested 64 deep":
-        text = text[2:-2]  # The message around it takes two of the levels.
-    # A text that closes the object itself, or ends in the middle, is no value inside another one.
+        text = text[2:-2]  # The message around it uses two of the levels.
+    # A text that closes the object itself, or ends in the middle, is not a value inside another one.
     with Wire(daemon.socket, "content-length") as wire:
         assert is_taken(wire, text) == row["valid"]
         assert wire.call("daemon.ping")["pong"]
@@ -225,5 +225,5 @@ def test_b4_a_pending_call_keeps_its_body_and_no_tree_of_it(daemon: Daemon, orig
         assert wire.result(wire.request("daemon.stats"))["requests"]["active"] == 30
         grown = rss() - before
         released.set()
-    # A tree of each would be thirty times as much; what is let go of may stay with the allocator for a while.
+    # A tree of each would be thirty times as much; the allocator may keep freed memory for a while.
     assert grown < 30 * 2_500_000, f"{grown / 30:,.0f} bytes a call"

@@ -38,7 +38,7 @@ def test_json_test_suite_among_parameters(daemon: Daemon) -> None:
 
 
 def test_json_test_suite_through_a_request(daemon: Daemon, origin: ScriptedOrigin) -> None:
-    """As the body of a request and of its response: what is JSON arrives as it is, what is none is refused."""
+    """As the body of a request and of its response: JSON arrives unchanged, other texts are refused."""
     origin.on("/", lambda exchange: exchange.reply(body=exchange.request.body))
     url = origin.url.encode()
     wrong = []
@@ -66,7 +66,7 @@ def test_json_test_suite_through_a_request(daemon: Daemon, origin: ScriptedOrigi
 
 
 def test_json_test_suite_as_messages(daemon: Daemon) -> None:
-    """No file is a message: what is JSON is an invalid request, what is none is a parse error."""
+    """No file is a message: JSON is an invalid request, other texts are a parse error."""
     wrong = []
     with Wire(daemon.socket, "content-length") as wire:
         for file in suite_files():

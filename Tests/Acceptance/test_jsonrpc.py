@@ -25,7 +25,7 @@ def steps_of(path: Path) -> list[Step]:
 
 
 def framings_of(steps: list[Step]) -> list[str]:
-    """Every framing, or the one that the exact bytes of a transcript are in."""
+    """Every framing, or the framing of a transcript with exact bytes."""
     exact = next((base64.b64decode(step["bytes"]) for step in steps if "bytes" in step), b"")
     if not exact:
         return FRAMINGS
@@ -52,7 +52,7 @@ def wanted_data(expected: dict[str, Any]) -> dict[str, Any]:
 
 
 def play(wire: Wire, steps: list[Step]) -> None:
-    """Carry out a transcript's steps, and check that the connection serves what comes next, or ends."""
+    """Carry out a transcript's steps, and check that the connection serves the next call, or ends."""
     for step in steps:
         match step:
             case {"send": message}:

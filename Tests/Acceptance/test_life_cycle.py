@@ -80,7 +80,7 @@ def test_rl_03_the_idle_time_stands_still_while_it_is_suspended(story: Story, or
 
 
 def test_rl_03_what_is_suspended_holds_nobody_up(story: Story, origin: ScriptedOrigin) -> None:
-    """Six is what an origin gets at a time; ten that stand still take none of it, on their way or waiting for it."""
+    """An origin gets six at a time; ten suspended ones occupy none of these slots, running or queued."""
     more = threading.Event()
 
     def handler(exchange: Exchange) -> None:
@@ -103,7 +103,7 @@ def test_rl_03_what_is_suspended_holds_nobody_up(story: Story, origin: ScriptedO
 
 
 def test_rl_04_a_cancelled_request_fails_with_the_cancellation(story: Story, origin: ScriptedOrigin) -> None:
-    """Not with the transport's own word for it; and the origin's connection is closed."""
+    """Not with the transport's own error; and the origin's connection is closed."""
     closed = threading.Event()
 
     def handler(exchange: Exchange) -> None:
@@ -329,7 +329,7 @@ def test_f16_a_key_is_forgotten_with_its_daemon(start: StartDaemon, origin: Scri
 
 
 def test_a_client_of_a_restarted_daemon_goes_on(start: StartDaemon) -> None:
-    """What was surely not handled is sent to the next daemon."""
+    """A call that cannot have been handled is sent to the next daemon."""
     daemon = start()
     with daemon.client() as client:
         first = client.call("daemon.info")["server"]["epoch"]
@@ -355,7 +355,7 @@ def test_a_client_whose_subscriptions_are_over_goes_on(start: StartDaemon) -> No
 def test_a_client_with_a_subscription_learns_that_its_daemon_has_gone(
     start: StartDaemon, origin: ScriptedOrigin, of: str, ends: str
 ) -> None:
-    # The end in order waits for requests under way before it cancels them, and one that is not resumed is under way.
+    # A drain waits for unfinished requests before it cancels them, and one that is not resumed is unfinished.
     daemon = start(config={"drain_ms": 0})
     with daemon.client() as client:
         if of == "request":

@@ -150,7 +150,7 @@ def test_mp_09_the_first_failure_counts(story: Story, origin: ScriptedOrigin, tm
 def test_mp_10_a_file_that_is_too_short(
     client: carpool.Client, origin: ScriptedOrigin, tmp_path: Path, memory: int
 ) -> None:
-    """MP-10, MP-11: found out before anything is sent, in memory and on the disk."""
+    """MP-10, MP-11: detected before anything is sent, in memory and on the disk."""
     (tmp_path / "short.txt").write_bytes(bytes(499))
     part = {"name": "f", "file": str(tmp_path / "short.txt"), "length_bytes": 500}
     body = {"multipart": [part], "memory_bytes": memory}

@@ -40,7 +40,7 @@ def call(wire: Wire, body: Any, descriptors: list[int], **params: Any) -> Any:
 
 @contextmanager
 def swapping(path: Path, first: Callable[[Path], None], second: Callable[[Path], None]) -> Iterator[None]:
-    """Have a path lead to two things in turn, as fast as it goes."""
+    """Make a path lead to two files in turn, as fast as possible."""
     stop = threading.Event()
 
     def swap() -> None:
@@ -67,7 +67,7 @@ def older(start_by: Callable[[str], Daemon]) -> Daemon:
     return start_by(f'exec {ROOT}/Tests/Support/older-kernel openat2 {CARPOOLD} "$@"')
 
 
-# A7: paths that mean the daemon's own files
+# A7: paths of the daemon's own files
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_b1_a_configuration_that_is_no_file(daemon: Daemon, client: carpool.Clie
     assert client.call("daemon.ping")["pong"]
 
 
-# B1: files that are something else a moment later
+# B1: files that are replaced a moment later
 
 
 @pytest.mark.parametrize("kind", ["body", "part", "authorities", "configuration"])
@@ -215,7 +215,7 @@ def test_b1_a_pipe_swapped_in_holds_nobody(
             outcomes.add(outcome())
             assert wire.call("daemon.ping")["pong"]
     assert outcomes <= {"done", "failed", "file.cannot_open", "configuration.refused"}
-    # What it was all along is chance: a disk that is busy keeps the pipe in place while it writes the file.
+    # Which one is in place is random: a busy disk keeps the pipe in place while it writes the file.
     path.unlink()
     write(path)
     assert outcome() == "done"
@@ -286,7 +286,7 @@ def test_b1_what_gives_no_authorities_is_refused(
 def test_b1_many_authorities_hold_nobody(
     daemon: Daemon, wire: Wire, nginx: Nginx, authority: Authority, folder: Path
 ) -> None:
-    """As many as fit: parsing them takes a thread half a second, and the loop nothing."""
+    """As many as fit: parsing them takes a thread half a second, and no time of the loop."""
     system = Path("/etc/ssl/certs/ca-certificates.crt").read_bytes()
     path = folder / "ca.pem"
     content = authority.ca_file.read_bytes()

@@ -16,7 +16,7 @@ from origins.tokens import Tokens
 
 REFUSED = "response_validation_failed.unacceptable_status_code"
 OLD_MS = 240_000
-"""Less than the five minutes that a credential should have left."""
+"""Less than the five minutes of validity that a credential needs."""
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_ai_04_whoever_comes_meanwhile_waits(client: carpool.Client, tokens: Tok
 
 
 def test_ai_05_a_refresh_after_a_refusal_holds_nobody_up(client: carpool.Client, tokens: Tokens) -> None:
-    """Who comes meanwhile is sent with the old token, and again with the new one if it is refused."""
+    """Requests meanwhile are sent with the old token, and retried with the new one if they are refused."""
     tokens.gate.clear()
     client.create_session("api", tokens.session())
     (first,) = submit(client, tokens, 1)
@@ -251,7 +251,7 @@ def test_ai_12_five_refreshes_are_enough(client: carpool.Client, tokens: Tokens)
 
 @pytest.mark.parametrize(("window", "refreshes"), [({"attempts": 0}, 0), ({"attempts": 2}, 2), (None, 99)])
 def test_ai_12_another_window(client: carpool.Client, tokens: Tokens, window: Any, refreshes: int) -> None:
-    """Without one it is the limit on attempts that ends it."""
+    """Without a window the limit of attempts ends it."""
     tokens.takes_none = True
     client.create_session("api", tokens.session(window=window))
     failure(client, tokens.url, session="api")
@@ -259,7 +259,7 @@ def test_ai_12_another_window(client: carpool.Client, tokens: Tokens, window: An
 
 
 def test_ai_12_the_window_moves_on(client: carpool.Client, tokens: Tokens) -> None:
-    """What Alamofire never forgets, the window does when it has passed."""
+    """Alamofire counts refreshes forever; the window drops them when it has passed."""
     tokens.expires_in = 0
     client.create_session("api", tokens.session("v0", expires_in_ms=0, window={"interval_ms": 1, "attempts": 1}))
     for _ in range(7):
@@ -322,7 +322,7 @@ def test_ten_clients_with_a_hundred_requests_each_refresh_once(daemon: Daemon, t
         assert set(tokens.seen) == {"v1"}
 
 
-# F6: a refresh that is not needed
+# F6: an unnecessary refresh
 
 
 def test_f6_a_token_of_five_minutes_is_used(client: carpool.Client, tokens: Tokens) -> None:

@@ -151,7 +151,7 @@ def test_a_pooled_connection_that_the_origin_closed_is_replaced_unseen(
 
 
 def close_when_reused(exchange: Exchange) -> None:
-    """Behave like a server whose idle limit ends just as the next request comes."""
+    """Behave like a server whose idle limit ends at the moment of the next request."""
     if exchange.request.number > 1:
         exchange.reset()
     exchange.reply(body=b"new")

@@ -48,7 +48,7 @@ def test_a8_a_daemon_has_no_variable_but_the_documented_ones(start: StartDaemon)
 
 
 def test_a8_a_clean_environment_costs_no_second_execution(directory: Path) -> None:
-    """A benchmark's tool loses a program that executes itself, so that there must be a way without."""
+    """A benchmark's tool loses a program that executes itself, so that this can be turned off."""
     kept = {name: value for name, value in environment(directory).items() if name.startswith(("XDG_", "HOME"))}
     libraries = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "ASAN_OPTIONS") if name in os.environ}
     variables = {**kept, **libraries, "PATH": "/usr/local/bin:/usr/bin:/bin"}
@@ -114,7 +114,7 @@ def test_a9_programs_of_the_same_user_cannot_look_into_the_daemon(start: StartDa
 
 @as_root
 def test_a9_a_daemon_of_an_ordinary_user_does_all_that_it_did(start: StartDaemon, nginx: Nginx, tmp_path: Path) -> None:
-    """Such a process owns its entries in /proc no more: what goes through them still works."""
+    """Such a process no longer owns its entries in /proc: features that use them still work."""
     daemon = start(user=NOBODY)
     tmp_path.chmod(0o777)
     for parent in tmp_path.parents[:-1]:

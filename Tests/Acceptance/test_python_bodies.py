@@ -24,7 +24,7 @@ def content(size: int) -> bytes:
 
 @pytest.fixture
 def sink(origin: ScriptedOrigin) -> str:
-    """Answers with the hash of what it was sent."""
+    """Answers with the hash of the received body."""
 
     def handler(exchange: Exchange) -> None:
         exchange.reply(body=hashlib.sha256(exchange.request.body).hexdigest().encode())

@@ -109,9 +109,9 @@ def test_a_slow_reader_learns_what_it_has_lost(start: StartDaemon, origin: Scrip
 
     found, waiting = asyncio.run(read())
     assert found[-1].data["dropped"] > 0
-    # What one read of the socket brings comes on top of the mark.
+    # The events of one read of the socket come on top of the mark.
     assert waiting < 2_000
-    # Up to the hole nothing is missing.
+    # Before the gap nothing is missing.
     numbers = [int(str(event.cursor).split(".")[1]) for event in found[:-1]]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 

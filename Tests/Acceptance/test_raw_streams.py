@@ -125,7 +125,7 @@ def test_writing_waits_for_a_peer_that_does_not_read(wire: Wire, peer: StartPeer
 
     stream = wire.call("stream.open", **peer(talk, tls=tls, receive_bytes=262_144))["stream"]
     piece = b"y" * 200_000
-    # More than the kernel keeps for the peer, the daemon, and four calls.
+    # More than the buffers of the kernel, the daemon, and four calls.
     most = 4 * int(Path("/proc/sys/net/ipv4/tcp_wmem").read_text().split()[2]) + (4 << 20)
     sent, waiting, refused = hashlib.sha256(), set[int](), 0
     for _ in range(most // len(piece)):
@@ -173,7 +173,7 @@ def test_writes_that_wait_are_answered_when_a_later_one_empties_the_buffer(
         barrier = wire.request("daemon.ping")
         while (answer := wire.receive())["id"] != barrier:
             waiting.remove(answer["id"])
-    # What the daemon sees next is a call, then other clients until its turn is full, and only then that there is room.
+    # Next the daemon handles a call, then other clients until its turn is full, and only then the free room.
     others = [daemon.wire() for _ in range(300)]
     daemon.signal(signal.SIGSTOP)
     try:
@@ -191,8 +191,8 @@ def test_writes_that_wait_are_answered_when_a_later_one_empties_the_buffer(
 
 
 def test_what_was_sent_is_not_kept(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
-    """Of a client that always has something more to send than the peer has taken."""
-    # Several segments of loopback's: into less than one the kernel sends but a few times a second.
+    """Of a client that always has more to send than the peer has read."""
+    # Several segments of loopback: into a smaller window the kernel sends only a few times a second.
     size = 262_144
     may_read, has_read = threading.Semaphore(0), threading.Semaphore(0)
 
@@ -315,7 +315,7 @@ def test_closing_ends_it_for_the_peer_and_for_who_waits(wire: Wire, peer: StartP
 
 def test_a_connection_has_so_many_and_no_more(daemon: Daemon, wire: Wire, peer: StartPeer) -> None:
     where = peer()
-    # What the daemon opens once, with the first of all, is there before anything is counted.
+    # Descriptors that the daemon opens once, with the first stream, are open before they are counted.
     wire.call("stream.close", stream=wire.call("stream.open", **where)["stream"])
     descriptors = len(daemon.descriptors())
     for _ in range(32):

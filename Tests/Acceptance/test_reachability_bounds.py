@@ -69,11 +69,11 @@ def test_a6_a_storm(machine: Machine, start: StartDaemon) -> None:
         machine.settle()
         machine.ip(f"route replace default via {machine.PEER}")
         eventually(lambda: client.call("reachability.get")["status"] == "satisfied", seconds=0.5 * SLACK)
-        # The machine itself is busy too, and now and then has no time for the test.
+        # The machine itself is busy too, and sometimes delays the test.
         assert sorted(times)[len(times) * 9 // 10] <= 0.05 * SLACK
         assert cpu <= 1.2 / 4 * seconds * 2, "a third of a core for the storm, and as much for the questions"
         assert daemon.memory_kib() - memory < 5 * 1024
-        # The event of another gateway comes behind all that the storm has caused.
+        # The event of another gateway comes after all events of the storm.
         machine.ip("route replace default via 10.77.0.9")
         events = 1
         while watcher.next()["reachability"]["gateways"] != ["10.77.0.9"]:
@@ -118,7 +118,7 @@ def test_a17_one_who_does_not_read(machine: Machine, start: StartDaemon) -> None
     daemon = machine.run(start)
     settings = {"lost_after_ms": 0, "min_interval_ms": 0}
     with Watcher(daemon, **settings) as stopped, Watcher(daemon, **settings) as reader:
-        # More answers than a socket holds: what comes now would have to wait in the daemon.
+        # More answers than a socket holds: further events would wait in the daemon.
         for _ in range(8):
             stopped.wire.request("rpc.discover")
         eventually(lambda: daemon.stats()["loop"]["turns"] and stopped.wire.is_readable(0))

@@ -15,8 +15,8 @@ from harness.namespaces import Machine
 from harness.waiting import PATIENCE_SECONDS, SLOWNESS, eventually, join
 from harness.watcher import Watcher
 
-# Times are those of a quiet machine; a busy one gets so many times more. Where a test has several of them the best one
-# counts: what the daemon itself is late with, it is late with every time.
+# Times are those of a quiet machine; they are multiplied for a busy one. Of several times in a test the best one
+# counts: a delay of the daemon itself is in all of them.
 SLACK = 5 * SLOWNESS
 TRIALS = 5
 
@@ -29,7 +29,7 @@ def online(machine: Machine, start: StartDaemon) -> Daemon:
 
 
 def restore(machine: Machine) -> None:
-    """Bring back what a loss has taken."""
+    """Restore what a loss has removed."""
     machine.ip("link set eth0 up", f"addr replace {machine.ADDRESS}/24 dev eth0")
     machine.peer("link set p0 up")
     machine.settle()
@@ -128,7 +128,7 @@ def test_a4_a_cable_that_is_pulled(machine: Machine, online: Daemon) -> None:
 
 
 def make_noise(machine: Machine) -> None:
-    """Do what happens on a machine all day and concerns no connection."""
+    """Make the usual changes of a machine that affect no connection."""
     machine.ip("link set eth0 mtu 1400", "link set eth0 mtu 1500", "link set eth0 txqueuelen 900")
     machine.ip("link add br9 type bridge", "addr add 172.18.0.1/16 dev br9", "link set br9 up")
     for number in range(5):

@@ -60,7 +60,7 @@ def test_a18_name_servers(
             assert data["arrived"] - began <= 0.2 * SLACK
             assert (data["level"], data["changed"], data["causes"]) == ("minor", ["dns"], ["dns"])
             assert data["reachability"]["dns"]["servers"] == [f"10.77.0.{last}", "127.0.0.53"]
-        # One event for each change, and none for those who want only what concerns connections.
+        # One event for each change, and none for watchers without minor changes.
         machine.ip("link set eth0 down")
         assert watcher.next()["reachability"]["status"] == "unsatisfied"
         assert other.next()["reachability"]["status"] == "unsatisfied"

@@ -166,7 +166,7 @@ SITUATIONS = [
 
 @contextmanager
 def prepared(machine: Machine, steps: tuple[str, ...]) -> Iterator[None]:
-    """Set up a situation; the processes that it takes end with it."""
+    """Set up a situation; its processes end with it."""
     tunnels = []
     is_plugged = False
     for step in steps:

@@ -30,7 +30,7 @@ def to(location: str, status: int = 302, body: bytes = b"gone") -> Handler:
 
 
 def stairs(origin: ScriptedOrigin, count: int) -> str:
-    """Make a path that redirects so many times, and return its URL."""
+    """Make a path that redirects `count` times, and return its URL."""
     for number in range(count, 0, -1):
         origin.on(f"/redirect/{number}", to(f"/redirect/{number - 1}"))
     return f"{origin.url}/redirect/{count}"
@@ -126,7 +126,7 @@ def test_a_redirect_is_no_attempt_and_a_retry_begins_at_the_first_url(
     assert response.record["metrics"]["redirects"] == 2
 
 
-# RH-05 and F-22: what the next hop is sent
+# RH-05 and F-22: the request of the next hop
 
 
 def expected_method(status: int, method: str) -> str:
@@ -136,7 +136,7 @@ def expected_method(status: int, method: str) -> str:
 
 
 def check_hops(send: Callable[[str, int], Received], status: int, *, keeps: bool = False) -> None:
-    """Hold every method against the rules of RFC 9110, section 15.4."""
+    """Check every method against the rules of RFC 9110, section 15.4."""
     for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
         hop = send(method, status)
         expected = method if keeps else expected_method(status, method)
@@ -271,7 +271,7 @@ def test_rh_09_a_body_in_a_file_is_sent_again(client: carpool.Client, origin: Sc
     assert [request.body for request in origin.requests] == [content] * 2
 
 
-# What a Location may be
+# Forms of Location
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_rl_26_a_credential_is_an_interceptor(wire: Wire, origin: ScriptedOrigin
 
 
 def test_rl_27_a_redirect_handler_is_given_once(wire: Wire, origin: ScriptedOrigin) -> None:
-    """A member that stands twice is refused before anything is done, and the connection lives on."""
+    """A duplicate member is refused before anything is done, and the connection stays open."""
     params = f'{{"url": "{origin.url}", "redirect": "follow", "redirect": "do_not_follow"}}'
     wire.send_text(f'{{"jsonrpc": "2.0", "id": 1, "method": "request.perform", "params": {params}}}')
     answer = wire.receive()

@@ -212,7 +212,7 @@ def test_rt_08_an_error_counts_where_the_status_does_not(client: carpool.Client,
 
 
 def test_rt_08_an_error_inside_another_counts(client: carpool.Client, origin: ScriptedOrigin) -> None:
-    """The token endpoint cannot be reached: the adaptation fails for a reason that may pass."""
+    """The token endpoint cannot be reached: the adaptation fails for a transient reason."""
     credential = {"access_token": "x", "refresh_token": "y", "expires_in_ms": 0}
     oauth2 = {"oauth2": {"token_url": "http://127.0.0.1:1/", "credential": credential}}
     record = perform(client, origin.url, interceptor=[oauth2, *policy(limit=1)])
@@ -223,7 +223,7 @@ def test_rt_08_an_error_inside_another_counts(client: carpool.Client, origin: Sc
     assert origin.requests == []
 
 
-# What is a failure
+# Which responses are failures
 
 
 def test_rt_09_a_status_is_no_failure_unless_something_says_so(client: carpool.Client, origin: ScriptedOrigin) -> None:
@@ -264,7 +264,7 @@ def test_rt_11_connection_lost_is_for_lost_connections_alone(client: carpool.Cli
     assert posted.hits == 1
 
 
-# What Alamofire has not
+# Additions to Alamofire
 
 
 def test_f_24_retry_after_is_the_least_delay(client: carpool.Client, origin: ScriptedOrigin) -> None:

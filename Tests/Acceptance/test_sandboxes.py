@@ -21,7 +21,7 @@ OTHER_VIEW = "file.other_view"
 
 
 def paths(url: str, secret: Path, folder: Path, authority: Authority) -> list[tuple[str, dict[str, Any]]]:
-    """Every call that names a path, with every way to name it."""
+    """Every call that names a path, in every parameter."""
     ask = {"url": url, "method": "POST"}
     trust = {"ca_file": str(authority.ca_file)}
     download = {"url": url, "kind": "download"}
@@ -49,7 +49,7 @@ def test_a4_no_path_is_opened_for_a_sandboxed_client(
         for method, params in paths(origin.url, secret, folder, authority):
             assert client.refusal(method, **params) == OTHER_VIEW, (method, params)
         assert (origin.requests, list(folder.iterdir())) == ([], [])
-        # What needs no path is there for it.
+        # Calls without paths work.
         done = client.answer("request.perform", url=origin.url, method="POST", body={"text": "mine"})["result"]
         assert done["outcome"]["ok"] and origin.received(1)[0].body == b"mine"
 
@@ -117,7 +117,7 @@ def test_a4_a_group_that_the_client_does_not_have_opens_nothing_for_it(
 def test_a4_a_callback_s_answer_names_paths_only_of_a_client_that_sees_them(
     daemon: Daemon, origin: ScriptedOrigin, tmp_path: Path, kind: str
 ) -> None:
-    """The request is one client's, the answer another's."""
+    """One client makes the request, another answers its callback."""
     secret = tmp_path / "secret"
     secret.write_text("secret")
     with daemon.wire() as asking, Sandboxed(kind, daemon.socket) as answering:

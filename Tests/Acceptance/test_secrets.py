@@ -22,7 +22,7 @@ QUERY = "?access_token=s3cret&sig=s3cret&code=s3cret&page=2"
 
 @pytest.fixture
 def owner(daemon: Daemon) -> Iterator[Wire]:
-    """The client whose secrets they are."""
+    """The client that owns the secrets."""
     with daemon.wire() as connected:
         connected.call("client.hello", name="owner")
         yield connected

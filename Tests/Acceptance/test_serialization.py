@@ -21,7 +21,7 @@ PREFIX = b")]}',\n"
 
 
 def serve(origin: ScriptedOrigin, body: bytes, kind: str | None = None, status: int = 200) -> str:
-    """Answer so, and return the URL."""
+    """Serve this response, and return its URL."""
 
     def handler(exchange: Exchange) -> None:
         length = "" if status in {204, 304} else f"Content-Length: {len(body)}\r\n"
@@ -33,7 +33,7 @@ def serve(origin: ScriptedOrigin, body: bytes, kind: str | None = None, status: 
 
 
 def made(client: carpool.Client, url: str, serialize: Any, **params: Any) -> Any:
-    """Return the value that is made of a response; fails if there is none."""
+    """Return the value of a response; fails if there is none."""
     outcome = client.call("request.perform", url=url, serialize=serialize, **params)["outcome"]
     assert outcome["ok"], outcome
     return outcome["value"]

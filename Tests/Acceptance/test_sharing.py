@@ -80,7 +80,7 @@ def test_twenty_programs_share_the_connections_of_one(
         assert len(connections) == 1
         assert {line.connection for line in nginx.log(1, lambda line: line.target == held)} == connections
     else:
-        # Twenty clients, of which each may have six, share what a host gets of all.
+        # Twenty clients, with at most six each, share the connections of a host.
         assert len(connections) <= 24
 
 

@@ -19,7 +19,7 @@ FILES = ["hello.txt", "200.bin", "20k.bin", "1m.bin", "gzip/words.txt", "missing
 
 
 class Load:
-    """Submits requests in crowds, cancels a tenth of them at random moments, and counts what became of them."""
+    """Submits requests in crowds, cancels a tenth of them at random moments, and counts their outcomes."""
 
     def __init__(self, wire: Wire, base: str, trust: dict[str, Any]) -> None:
         self.wire = wire
@@ -34,7 +34,7 @@ class Load:
             self.crowd()
 
     def crowd(self) -> None:
-        """Fifty at once; some are cancelled while they wait for a connection, some under way, some when all is over."""
+        """Fifty at once; some are cancelled while they wait for a connection, some while they run, some later."""
         urls = (f"{self.base}/{self.dice.choice(FILES)}" for _ in range(AT_A_TIME))
         submitting = {self.wire.request("request.submit", url=url, trust=self.trust) for url in urls}
         waiting: dict[int, str] = {}
@@ -52,7 +52,7 @@ class Load:
                 self.count(message["result"])
                 ending.add(self.wire.request("request.dismiss", request=waiting.pop(message["id"])))
             else:
-                # A cancellation or a dismissal; what was dismissed cannot be cancelled any more.
+                # A cancellation or a dismissal; a dismissed request cannot be cancelled any more.
                 ending.remove(message["id"])
                 assert "result" in message or message["error"]["code"] == 1101, message
             if doomed and (self.dice.random() < 0.6 or not waiting):

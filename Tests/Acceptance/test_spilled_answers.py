@@ -19,7 +19,7 @@ StartDaemon = Callable[..., Daemon]
 
 
 class Slow:
-    """A daemon whose spool stalls, and an origin with a body that has to go there."""
+    """A daemon whose spool stalls, and an origin with a body that has to be spilled."""
 
     def __init__(self, start: StartDaemon, directory: Path, origin: ScriptedOrigin) -> None:
         self.url = origin.on("/body", lambda exchange: exchange.reply(body=BODY))
@@ -69,7 +69,7 @@ def test_a_daemon_that_ends_waits_for_a_body_that_spills(slow: Slow) -> None:
 
 
 def test_a_daemon_that_ends_answers_all_that_wait_for_one_request(daemon: Daemon, origin: ScriptedOrigin) -> None:
-    """More than is queued for one client at a time: the rest is written as it reads."""
+    """More than the queue of one client: the rest is written as it reads."""
     waits = 120
     url = origin.on("/text", lambda exchange: exchange.reply(body=b"x" * 45_000))
     with daemon.wire() as wire, daemon.wire() as other:

@@ -68,7 +68,7 @@ def params(call: dict[str, Any], path: Path, url: str) -> dict[str, Any]:
 
 @pytest.fixture
 def files(disk: StalledDisk) -> tuple[Path, Path]:
-    """A file on the disk that is to stall, and one elsewhere."""
+    """A file on the stalling disk, and one elsewhere."""
     path, good = disk.folder / "file.txt", disk.folder.parent / "good.txt"
     path.write_bytes(b"content")
     good.write_bytes(b"good")
@@ -105,7 +105,7 @@ def test_b1_a_file_on_a_stalled_disk_holds_its_call_alone(
 def test_b1_large_messages_of_a_client_whose_disk_stalls_are_read(
     daemon: Daemon, disk: StalledDisk, files: tuple[Path, Path], origin: ScriptedOrigin, url: str, count: int
 ) -> None:
-    """Also with more calls than its user may have threads; and two stalled calls leave it the files of other disks."""
+    """Also with more calls than its user has threads; and beside two stalled calls files of other disks are read."""
     path, good = files
     disk.stall()
     with daemon.wire() as wire:
@@ -141,7 +141,7 @@ def test_b3_a_body_on_a_disk_that_stalls_while_it_is_sent(
 def test_b1_a_caller_that_goes_while_its_files_open(
     daemon: Daemon, disk: StalledDisk, origin: ScriptedOrigin, url: str
 ) -> None:
-    """Nothing has happened for it, and nothing stays open."""
+    """It has had no effect, and no descriptor stays open."""
     path = disk.folder / "file"
     path.write_bytes(b"content")
     disk.stall()

@@ -24,12 +24,12 @@ from origins.scripted import Exchange, ScriptedOrigin
 CLIENTS, REQUESTS = 10, 100
 """The clients that stay, and the number of requests of each."""
 DOOMED = 4
-"""Programs that leave their connections in the middle of it again and again, until they are killed."""
+"""Programs that repeatedly disconnect in the middle of their work, until they are killed."""
 ACCEPTANCE = Path(__file__).parent
 
 
 class Weather:
-    """What the origin does: good, slow, flaky, broken and large answers, and redirects."""
+    """The origin: good, slow, flaky, broken and large answers, and redirects."""
 
     def __init__(self, origin: ScriptedOrigin, seed: int) -> None:
         self._dice = random.Random(seed)
@@ -92,7 +92,7 @@ LATE = {"request.did_parse_response", "request.did_cancel", "request.did_suspend
 
 
 def check(events: list[dict[str, Any]]) -> None:
-    """One end, and another only where a value has had it sent again; nothing but values behind it; a right error.
+    """One end, and another only if a value has caused a retry; only values after it; an allowed error.
 
     A retry for a value's sake that is cancelled or loses its session before its time is over ends once more, too.
     """
@@ -112,7 +112,7 @@ def check(events: list[dict[str, Any]]) -> None:
 
 
 def check_client(client: StormClient) -> None:
-    """Each request has been answered once, and what the daemon called cancelled is."""
+    """Each request has been answered once, and those that the daemon reported as cancelled are."""
     for plan in client.plans:
         assert len(plan.records) == 1 or (plan.is_dismissed and not plan.records), plan
         for record in plan.records:
@@ -123,7 +123,7 @@ def check_client(client: StormClient) -> None:
 
 
 def blow(daemon: Daemon, origin: ScriptedOrigin, seed: int) -> list[StormClient]:
-    """Let them all loose; the doomed are killed while the others are at work."""
+    """Start all clients; the doomed ones are killed while the others work."""
     dice = random.Random(seed)
     doomed = [
         begin(
@@ -163,9 +163,9 @@ def leave_nothing_suspended(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("seed", [int(os.environ.get("STORM_SEED", "20260930"))])
 def test_a_storm_passes_and_leaves_nothing_behind(daemon: Daemon, origin: ScriptedOrigin, seed: int) -> None:
-    """STORM_SEED is for others than this one; a failure shows the seed as the test's parameter."""
+    """STORM_SEED sets another seed; a failure shows the seed as the test's parameter."""
     Weather(origin, seed)
-    # The first transfer makes the library open what it keeps for good.
+    # The first transfer makes the library open the descriptors that it keeps.
     daemon.call("request.perform", url=origin.url)
     daemon.call("pool.flush")
     before = len(daemon.descriptors())

@@ -23,7 +23,7 @@ PIECE = b"0123456789abcdef" * 4_096
 
 
 class Fountain:
-    """A body without end, and how much of it was taken."""
+    """An endless body, and the number of bytes that were read."""
 
     def __init__(self, origin: ScriptedOrigin, path: str = "/fountain") -> None:
         self.url = origin.on(path, self._serve)
@@ -43,7 +43,7 @@ class Fountain:
             raise
 
     def rest(self) -> int:
-        """Wait until no more is taken, and return how much was."""
+        """Wait until no more is read, and return how much was."""
         eventually(lambda: self._ports is not None and is_stopped(*self._ports))
         return self.sent
 
@@ -98,7 +98,7 @@ def test_credit_for_all_readers_of_a_connection(wire: Wire, fountain: Fountain) 
             got[message["params"]["reader"]] = message["params"]["size_bytes"]
 
 
-# Who stops
+# Readers that stop
 
 
 @pytest.mark.parametrize("stop", ["no reader", "no credit", "no read"])
@@ -133,7 +133,7 @@ def test_st_01_gigabytes_pass_through_a_flat_daemon(daemon: Daemon, wire: Wire, 
 def test_what_makes_no_record_is_not_kept(
     daemon: Daemon, wire: Wire, origin: ScriptedOrigin, serializer: str, content: bytes
 ) -> None:
-    """A line without end, blank lines, and the comments that keep an event stream alive."""
+    """An endless line, blank lines, and the comments that keep an event stream alive."""
     piece = content * (len(PIECE) // len(content))
 
     def serve(exchange: Exchange) -> None:
@@ -168,7 +168,7 @@ def test_all_streams_together_are_bounded(start: StartDaemon, origin: ScriptedOr
         requests = [submit(wire, fountain.url) for fountain in fountains]
         for fountain in fountains:
             assert fountain.rest() > 0
-        # What is held for readers; each transfer has 128 KiB to read into, and as much that waits to be handed on.
+        # The buffer for readers; each transfer has a receive buffer of 128 KiB, and as much that waits to be passed on.
         assert daemon.memory_kib() - before < 2_048 + 24 * 256 + 4_096
         readers = [Reader(wire, request, credit=0) for request in requests]
         for reader in readers:
@@ -196,7 +196,7 @@ def large(nginx: Nginx) -> Iterator[str]:
 
 
 class SlowReader:
-    """Reads 1 KiB of a stream a second, as long as it lives."""
+    """Reads 1 KiB of a stream a second, until it is stopped."""
 
     def __init__(self, wire: Wire, request: str) -> None:
         self.request = request
@@ -218,7 +218,7 @@ class SlowReader:
 
 
 def read_whole(wire: Wire, request: str) -> None:
-    """Read a stream to its end as fast as it comes."""
+    """Read a stream to its end at full speed."""
     reader = Reader(wire, request, credit=0)
     reader.grant(PLENTY)
     size = 0
@@ -232,7 +232,7 @@ def read_whole(wire: Wire, request: str) -> None:
 def test_a_slow_reader_holds_up_nobody_at_its_http2_origin(
     daemon: Daemon, nginx: Nginx, nghttpd: Nghttpd, authority: Authority, large: str, server: str
 ) -> None:
-    """1 KiB a second of 100 MB, all along: another reader of the same gets all of its own meanwhile.
+    """1 KiB a second of 100 MB: another reader of the same file gets all of its stream meanwhile.
 
     What it keeps of its throughput is measured in Tests/Benchmarks/fairness.py.
     """

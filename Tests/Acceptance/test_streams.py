@@ -31,7 +31,7 @@ def submit(wire: Wire, url: str, **params: Any) -> str:
 
 
 def order(story: Story, request: str) -> list[str]:
-    """The events of a stream; how often something is read or parsed in a row is the network's affair."""
+    """The events of a stream; the number of consecutive reads and parses depends on the network."""
     words: list[str] = []
     for word in story.words(request):
         if word != "request.did_parse_stream" or words[-1:] != [word]:

@@ -20,7 +20,7 @@ STRAY = "setsid sleep 600 >/dev/null 2>&1 & echo $!"
 
 
 def is_alive(pid: int) -> bool:
-    """Whether it runs: a process that has ended and was not collected does not."""
+    """Whether it runs: a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def test_a_group_ends_with_the_run(tmp_path: Path) -> None:
         assert not is_alive(stray)
 
 
-# What Tests/run does with its groups; the pieces are the real ones.
+# A small Tests/run with the real functions.
 RUN = """
 set -u
 cd {root}

@@ -16,7 +16,7 @@ from harness.waiting import SLOWNESS, eventually
 from origins.scripted import Exchange, ScriptedOrigin
 
 LATE = 5 * SLOWNESS
-"""Seconds after which a limit of 300 ms was not what ended a request, but another limit."""
+"""Seconds after which a request was ended by another limit than that of 300 ms."""
 
 
 def timed_out(client: carpool.Client, url: str, **limits: Any) -> tuple[str, float]:
@@ -67,7 +67,7 @@ def test_progress_keeps_the_idle_limit_away_but_not_the_resource_limit(
     dripped: list[tuple[float, int]] = []
 
     def drip(exchange: Exchange) -> None:
-        """Send something twenty times within the limit, and until it is over."""
+        """Send something twenty times within the limit, until it has passed."""
         began, count = time.monotonic(), 0
         exchange.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
         while time.monotonic() - began < 1.1 * limit:

@@ -17,7 +17,7 @@ Serve = Callable[[Certificate], ScriptedOrigin]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start an HTTPS origin with a certificate of the test's choice."""
+    """Start an HTTPS origin with a certificate that the test chooses."""
     origins: list[ScriptedOrigin] = []
 
     def begin(certificate: Certificate) -> ScriptedOrigin:

@@ -39,7 +39,7 @@ def large(content: bytes, tmp_path: Path) -> Path:
 
 
 def cut_off(origin: ScriptedOrigin, point: int, cut: Callable[[Exchange, bytes], None]) -> str:
-    """Return a URL where the first body is read up to a byte, at which `cut` happens; the next ones are taken whole."""
+    """Return a URL where the first body is read up to a byte, at which `cut` is called; the next are read whole."""
     seen = threading.Event()
 
     def head(exchange: Exchange) -> bool:
@@ -59,7 +59,7 @@ def upload(file: Path, **params: Any) -> dict[str, Any]:
 
 
 def arrived_whole(origin: ScriptedOrigin, content: bytes) -> bool:
-    """Whether the last body that came is all of it, and the only one."""
+    """Whether the last received body is complete, and the only complete one."""
     (request,) = origin.requests
     return hashlib.sha256(request.body).digest() == hashlib.sha256(content).digest()
 
@@ -92,7 +92,7 @@ def test_the_origin_goes(start: StartDaemon, content: bytes, large: Path, tmp_pa
 def test_the_client_that_gives_the_body_goes(
     daemon: Daemon, origin: ScriptedOrigin, content: bytes, point: int, known: bool
 ) -> None:
-    """What it had given may have come, and the rest has not: the body is never ended as if that were the whole."""
+    """The bytes that it had supplied may have come, the rest not: the body is never ended as if it were complete."""
     raw: list[bytes] = []
     ended = threading.Event()
 
@@ -154,7 +154,7 @@ def test_the_client_that_named_a_file_goes(daemon: Daemon, content: bytes, large
 
 
 def test_the_daemon_is_killed(start: StartDaemon, content: bytes, large: Path) -> None:
-    """Its clients know at once, the origin has no whole body of it, and the next daemon sends it."""
+    """Its clients are disconnected at once, the origin has no complete body, and the next daemon sends it."""
     for point in POINTS:
         origin = ScriptedOrigin()
         daemon = start()

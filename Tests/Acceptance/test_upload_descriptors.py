@@ -137,7 +137,7 @@ def test_up_01_wrong_descriptors(wire: Wire, origin: ScriptedOrigin, url: str, t
 
 @pytest.mark.parametrize("is_part", [False, True], ids=["body", "part"])
 def test_up_01_sockets_of_other_families_are_refused(wire: Wire, url: str, is_part: bool) -> None:
-    """To poll one of them may wait for its lock; the call has no effect."""
+    """Polling one of them may wait for its lock; the call has no effect."""
     before = wire.call("daemon.stats")["requests"]["made"]
     part = {"fd": 0, "length_bytes": 5}
     body = {"multipart": [{"name": "a", **part}]} if is_part else part
@@ -151,7 +151,7 @@ def test_up_01_sockets_of_other_families_are_refused(wire: Wire, url: str, is_pa
 
 
 def test_up_01_what_nobody_claims_is_closed(daemon: Daemon, wire: Wire, url: str) -> None:
-    """Also with more than may come, with lines that are none, and with those whose client goes."""
+    """Also with too many descriptors, with invalid lines, and with clients that disconnect."""
     wire.call("daemon.ping")
     before = len(daemon.descriptors())
     for count in (1, 16, 40):
@@ -166,7 +166,7 @@ def test_up_01_what_nobody_claims_is_closed(daemon: Daemon, wire: Wire, url: str
 
 
 def test_up_01_descriptors_belong_to_their_line(wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path) -> None:
-    """Lines before and behind it, in the same piece of the stream, have nothing of it."""
+    """Lines before and after it, in the same piece of the stream, do not get it."""
     (tmp_path / "file").write_bytes(b"mine")
     line = json.dumps(
         {"jsonrpc": "2.0", "id": 2, "method": "request.perform", "params": {"url": url, "body": {"fd": 0}}}
@@ -226,7 +226,7 @@ def test_up_01_other_users_send_descriptors_only(
 
 @pytest.mark.parametrize("more", [{}, {"text": "x"}], ids=["alone", "beside text"])
 def test_a_file_in_memory_that_claims_to_have_no_end(wire: Wire, more: dict[str, str]) -> None:
-    """The length of a form with it is more than any number: the form is sent, and ends when its request does."""
+    """The length of a form with it exceeds every integer: the form is sent, and ends with its request."""
     descriptor = os.memfd_create("endless")
     os.ftruncate(descriptor, 2**63 - 1)
     parts: list[dict[str, Any]] = [{"name": "endless", "fd": 0}]
@@ -241,7 +241,7 @@ def test_a_file_in_memory_that_claims_to_have_no_end(wire: Wire, more: dict[str,
 def test_up_01_descriptors_end_with_a_line_that_a_thread_reads(
     daemon: Daemon, wire: Wire, origin: ScriptedOrigin, url: str, tmp_path: Path
 ) -> None:
-    """They are closed when it has been handled, and the next line has none of them."""
+    """They are closed when the line has been handled, and the next line gets none of them."""
     (tmp_path / "file").write_bytes(b"former")
     wire.call("daemon.ping")
     before = len(daemon.descriptors())

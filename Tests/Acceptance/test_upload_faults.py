@@ -71,7 +71,7 @@ def test_an_answer_before_the_body_is_sent(
 def test_an_answer_that_a_reset_may_overtake(
     client: carpool.Client, origin: ScriptedOrigin, large: Path, kind: str
 ) -> None:
-    """Of a server that closes with bytes unread: delivered, unless it comes while a piece is being sent."""
+    """The answer of a server that closes with unread bytes: delivered, unless it comes while a piece is being sent."""
     records = uploads(client, origin.on_head("/full", enough_and_close), large, kind)
     lost = [record for record in records if not record["outcome"]["ok"]]
     assert [answer_of(record) for record in records if record not in lost] == [(413, "too much")] * (5 - len(lost))

@@ -94,7 +94,7 @@ def test_up_05_the_order_of_a_stream(story: Story, origin: ScriptedOrigin) -> No
 
 
 def test_up_05_a_slow_origin_slows_the_client(wire: Wire, origin: ScriptedOrigin) -> None:
-    """The daemon takes no more than its buffer and the kernel's hold; then the answer waits."""
+    """The daemon accepts no more than its buffer and the kernel's hold; then the answer waits."""
     gate = threading.Event()
     ports: list[int] = []
 
@@ -107,7 +107,7 @@ def test_up_05_a_slow_origin_slows_the_client(wire: Wire, origin: ScriptedOrigin
     taken = looks = 0
 
     def has_stopped() -> bool:
-        """Whether the origin's window is closed, and the daemon takes none of four pieces in twenty turns."""
+        """Whether the origin's window is closed, and the daemon accepts none of four pieces in twenty turns."""
         nonlocal taken, looks
         while len(waiting) < 4:
             waiting.append(wire.request("body.put", request=request, text="x" * 500_000))
@@ -244,7 +244,7 @@ def test_up_05_a_client_gives_the_body(story: Story, origin: ScriptedOrigin, ans
 
 
 def test_up_05_a_client_is_asked_again(story: Story, origin: ScriptedOrigin) -> None:
-    """For every attempt, and for a redirect that keeps the body, however much of it was sent."""
+    """For every attempt, and for a redirect that keeps the body, independent of the bytes sent before."""
     answers = [503, 307, 200]
     origin.on("/", lambda exchange: exchange.reply(answers.pop(0), headers=[("Location", "/")]))
     call = story.begin(
@@ -275,7 +275,7 @@ def test_up_05_a_client_that_has_none(story: Story, origin: ScriptedOrigin) -> N
 
 
 def test_bodies_in_memory_have_an_end(start: StartDaemon, origin: ScriptedOrigin) -> None:
-    """Those of requests that wait; when they are over, there is room again. A file takes none."""
+    """The bodies of waiting requests count; when these have finished, there is room again. A file does not count."""
     daemon = start(config={"limits": {"request_body_bytes_per_client": 2_097_152, "request_body_bytes": 4_194_304}})
     answer = origin.hold("/put")
     text = "x" * 700_000

@@ -112,7 +112,7 @@ def test_f5_what_adapters_and_parameters_make_is_encoded_once(client: carpool.Cl
 
 @pytest.fixture
 def hosts() -> Iterator[list[str]]:
-    """Names below `localhost`, which every resolver takes to this machine (RFC 6761)."""
+    """Names below `localhost`, which every resolver resolves to this machine (RFC 6761)."""
     yield ["bücher.localhost", "BÜCHER.localhost", "b\u0075\u0308cher.localhost", "%62%C3%BCcher.localhost"]
 
 

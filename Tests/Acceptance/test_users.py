@@ -163,7 +163,7 @@ def test_b6_open_callbacks_of_one_user_leave_room_for_others(start: StartDaemon,
     with daemon.wire() as owner, wire_as(NOBODY, daemon.socket) as other:
         held: list[int] = []
         for number in range(4):
-            # Open questions are on the account of the client that made the request, as it was called then.
+            # Open callbacks count for the client that made the request, under its name at that time.
             other.call("client.hello", name=f"made-up-{number // 2}")
             held.append(ask(other))
             other.question("validate")
@@ -300,7 +300,7 @@ def test_clients_without_a_name_are_told_apart_by_their_session(start: StartDaem
     variables = {**daemon.environment, "CARPOOL_SOCKET": str(daemon.socket)}
 
     def submitted(new_session: bool, **more: str) -> dict[str, Any]:
-        """Have the command make a request with a key."""
+        """Make a request with a key by the command."""
         done = subprocess.run(
             [CARPOOL, "call", "request.submit", f"url={origin.url}", "key=once"],
             env={**variables, **more},

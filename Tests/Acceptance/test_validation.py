@@ -18,7 +18,7 @@ CUSTOM = "response_validation_failed.custom_validation_failed"
 
 
 def serve(origin: ScriptedOrigin, status: int = 200, body: bytes = b"body", kind: str | None = None) -> str:
-    """Answer so, and return the URL."""
+    """Serve this response, and return its URL."""
     headers = [] if kind is None else [("Content-Type", kind)]
     return origin.on("/served", lambda exchange: exchange.reply(status, body, headers))
 
