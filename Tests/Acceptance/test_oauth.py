@@ -224,8 +224,8 @@ def test_ai_11_a_refresh_that_fails_fails_all_who_wait(client: carpool.Client, t
         reason = error.details["retry_error"]
         assert reason["name"] == "authentication_error.refresh_failed"
         assert reason["details"]["error"] == "invalid_grant"
-        assert "r0" not in str(reason), "a secret is told"
-        assert "s3cret" not in str(reason), "a secret is told"
+        assert "r0" not in str(reason), "a secret is disclosed"
+        assert "s3cret" not in str(reason), "a secret is disclosed"
         assert error.details["original_error"]["details"]["code"] == 401
     assert tokens.refreshes == 1
 
@@ -297,7 +297,7 @@ def test_ai_13_those_who_wait_go_by_it(client: carpool.Client, tokens: Tokens) -
 # Many programs
 
 
-@pytest.mark.parametrize("is_known", [True, False], ids=["it is known", "the origin says so"])
+@pytest.mark.parametrize("is_known", [True, False], ids=["it is known", "the origin refuses it"])
 def test_ten_clients_with_a_hundred_requests_each_refresh_once(daemon: Daemon, tokens: Tokens, is_known: bool) -> None:
     tokens.gate.clear()
     options = {"expires_in_ms": 0} if is_known else {}
