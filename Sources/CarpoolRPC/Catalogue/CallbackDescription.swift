@@ -4,7 +4,7 @@ public import CarpoolJSON
 public struct CallbackDescription: Sendable {
     /// The method's name, `callback.verb`.
     public let name: String
-    /// The question to the client, in one sentence.
+    /// The request to the client, in one sentence.
     public let summary: String
     /// The details.
     public let description: String
@@ -12,6 +12,6 @@ public struct CallbackDescription: Sendable {
     public let params: [JSONSchema.Member]
     /// The schema of the answer; any other answer is invalid.
     public let result: JSONSchema
-    /// At least one question with an answer.
+    /// At least one call with an answer.
     public let examples: [Method.Example]
 }

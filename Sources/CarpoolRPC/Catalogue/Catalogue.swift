@@ -1,7 +1,7 @@
 public import CarpoolJSON
 
-/// Every method and notification of the protocol: the one table that calls are checked against and documents written
-/// from.
+/// Every method, notification and callback of the protocol. Calls are checked against this table, and the documents are
+/// generated from it.
 public struct Catalogue: Sendable {
     private struct Entry: Sendable {
         let method: Method
@@ -17,7 +17,7 @@ public struct Catalogue: Sendable {
     public let callbacks: [CallbackDescription]
     private let entries: [String: Entry]
 
-    /// A catalogue of these methods; of two with one name the first counts.
+    /// Creates a catalogue of these methods. If two have the same name, the first one is used.
     public init(
         methods: [Method], notifications: [NotificationDescription] = [], callbacks: [CallbackDescription] = []
     ) {
@@ -35,7 +35,7 @@ public struct Catalogue: Sendable {
     /// The method of that name or alias.
     public subscript(name: String) -> Method? { entries[name]?.method }
 
-    /// The error for a name that no method has, with the nearest one that there is.
+    /// The error for a name that no method has, with the nearest known name.
     public func methodNotFound(_ name: String) -> RPCError {
         .methodNotFound(name, didYouMean: NearestName.find(name, among: entries.keys.sorted()))
     }

@@ -5,11 +5,11 @@ public import CarpoolJSON
 public struct Method: Sendable {
     /// The role that a method requires; each role includes those before it.
     public enum Role: String, CaseIterable, Sendable, Comparable {
-        /// Look: events, statistics.
+        /// May read events and statistics.
         case observe
-        /// Make requests, and manage one's own.
+        /// May also make requests, and manage its own.
         case submit
-        /// Everything.
+        /// May call every method.
         case admin
 
         /// Whether the right one may do more.
@@ -29,9 +29,9 @@ public struct Method: Sendable {
         /// The purpose of the example, in a few words.
         public let title: String
         /// The parameters, as JSON. `${origin}` stands for an HTTP server with a page `/hello`, and `${request}`,
-        /// `${session}`, `${client}`, `${sub}`, `${stream}` and `${streamed}` for names that earlier calls gave.
+        /// `${session}`, `${client}`, `${sub}`, `${stream}` and `${streamed}` for names that earlier calls returned.
         public let params: String
-        /// A possible result, as JSON. A live one has these members, of these kinds; the values may be others.
+        /// A possible result, as JSON. A test compares its members and their types with those of a real result.
         public let result: String
 
         /// A call and its result.
@@ -50,17 +50,17 @@ public struct Method: Sendable {
     public let summary: String
     /// The details: behaviour, limits and side effects.
     public let description: String
-    /// Who may call it.
+    /// The role that a caller needs.
     public let role: Role
     /// The parameters, in the order of an array.
     public let params: [JSONSchema.Member]
     /// The schema of the result.
     public let result: JSONSchema
-    /// The errors that are its own; those of the protocol can come from any method.
+    /// The errors that only some methods have; those of the protocol can come from any method.
     public let errors: [RPCErrorKind]
     /// At least one.
     public let examples: [Example]
-    /// Whether an answer may take long, so that `rpc.cancel` is of use.
+    /// Whether the method may wait, so that `rpc.cancel` is useful.
     public var isInterruptible = false
 
     /// Describes a method.

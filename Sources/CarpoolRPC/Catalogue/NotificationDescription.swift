@@ -10,7 +10,7 @@ public struct NotificationDescription: Sendable {
     public let description: String
     /// Its parameters.
     public let params: JSONSchema
-    /// One that may come, as JSON.
+    /// An example, as JSON.
     public let example: String
     /// The types of events that it carries.
     public let types: [EventDescription]

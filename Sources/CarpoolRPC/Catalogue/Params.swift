@@ -1,7 +1,7 @@
 public import CarpoolJSON
 internal import Glibc
 
-/// The checked parameters of a call, by name, however the caller put them.
+/// The checked parameters of a call, by name, whether the caller passed an object or an array.
 ///
 /// An object, because a call hands it to many readers.
 public final class Params {
@@ -11,8 +11,8 @@ public final class Params {
         case positional(JSON, [JSONSchema.Member])
     }
 
-    /// A member as it stands in the parsed object, which keeps the name's bytes. A handler asks for many names and
-    /// finds few: comparing with those that are there costs less than looking each up.
+    /// A member of the parsed object, which keeps the name's bytes. A handler reads many names, of which few are
+    /// present: comparing with those costs less than a look-up for each.
     private struct Found {
         let name: UnsafeRawBufferPointer
         let value: JSON
@@ -25,8 +25,8 @@ public final class Params {
 
     private let form: Form
     private let found: [Found]
-    /// The lengths of the names in `found`, a bit for each: most names that a handler asks for are not there, and their
-    /// length alone shows that for most of them.
+    /// The lengths of the names in `found`, a bit for each: most names that a handler reads are absent, and for most of
+    /// them the length alone shows that.
     private let lengths: UInt64
 
     private init(_ form: Form, _ found: [Found] = []) {
@@ -98,7 +98,7 @@ public final class Params {
         return nil
     }
 
-    /// Lets go of the trees that were made of large values: they are made again when they are asked for.
+    /// Frees the trees of large values. They are parsed again when they are read.
     public func forgetLargeValues() {
         switch form {
         case .none: break

@@ -1,6 +1,6 @@
 public import CarpoolJSON
 
-/// The row of an event type: what the catalogue, the pages and the subscriptions know of it.
+/// The description of an event type, which the catalogue, the pages and the subscriptions use.
 public struct EventDescription: Sendable {
     /// The type that the row describes.
     public let type: EventType

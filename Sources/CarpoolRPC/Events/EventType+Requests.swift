@@ -104,7 +104,7 @@ extension EventType {
             example: #"{"serializer":"json","ok":true,"duration_us":41}"#),
         EventDescription(
             .requestDidParseStream, "request.did_parse_stream", "EM-36",
-            "A reader of a stream got a message. Not sent for readers of `bytes`.",
+            "A reader of a stream received a message. Not sent for readers of `bytes`.",
             [
                 .required("serializer", .streamSerializer, "The format of the reader's messages."),
                 .required("seq", .count, "The message's number among the reader's."),

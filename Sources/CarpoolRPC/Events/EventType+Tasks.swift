@@ -6,7 +6,7 @@ extension EventType {
         EventDescription(
             .taskDidReceiveChallenge, "task.did_receive_challenge", "EM-02",
             """
-            A server's certificate was judged on a new connection, or a response asked for credentials (status 401 or 407).
+            A server's certificate was verified on a new connection, or a response asked for credentials (status 401 or 407).
             """,
             [
                 .required(

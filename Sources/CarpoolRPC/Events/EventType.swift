@@ -63,7 +63,7 @@ public enum EventType: Int, CaseIterable, Sendable {
     static let rows: [EventDescription] = {
         let written = requestRows + bodyRows + taskRows + daemonRows + notificationRows + protocolRows
         return allCases.map { type in
-            // A test holds every type to exactly one row.
+            // A test checks that every type has exactly one row.
             written.first { $0.type == type } ?? EventDescription(type, "", nil, "")
         }
     }()

@@ -1,8 +1,8 @@
-/// Finds the end of a JSON object or array, byte by byte, without understanding more of it than strings and brackets.
+/// Finds the end of a JSON object or array, byte by byte. It recognizes only strings and brackets.
 ///
-/// For what the tokenizer cannot read at once: a message that comes in pieces, is too large, or is not JSON. Nothing is
-/// taken for valid because of it: it says where the message ends, so that the next one is found. It can stop and continue
-/// at any byte.
+/// Used for input that the tokenizer cannot read at once: a message that arrives in pieces, is too large, or is not
+/// JSON. It does not validate: it finds where the message ends and the next one begins. It can stop and continue at any
+/// byte.
 struct BracketScanner {
     /// The result of a scan.
     enum Outcome: Equatable {
@@ -30,7 +30,7 @@ struct BracketScanner {
         self.stopsAtSeparator = stopsAtSeparator
     }
 
-    /// Continues from `position`, which is then after the last byte that was scanned, or on the separator.
+    /// Continues at `position`, which is set to the byte after the last one that was read, or to the separator.
     /// - Returns: nil if the bytes end first.
     mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, from position: inout Int) -> Outcome? {
         while position < bytes.count {
@@ -50,7 +50,7 @@ struct BracketScanner {
         return nil
     }
 
-    /// Most of a message is inside strings, and most of that means nothing here.
+    /// Skips the bytes of a string that cannot end it: most of a message is in strings.
     private func skipPlain(_ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int) {
         var place = position
         while place < bytes.count {

@@ -1,6 +1,6 @@
 /// The framing of the messages of a connection.
 public enum Framing: Sendable {
-    /// Not known yet; answers are sent as lines.
+    /// Not known before the first byte; responses are sent as lines.
     case undecided
     /// One JSON text per line; also JSON texts one after the other, or over several lines.
     case lines

@@ -1,10 +1,10 @@
 /// Limits for messages of a peer.
 public struct FramingLimits: Sendable {
-    /// The largest message, in bytes. A larger one would hold the loop for tens of milliseconds while it is parsed.
+    /// Maximum size of a message, in bytes. Parsing a larger one would block the loop for tens of milliseconds.
     public var messageBytes = 1_048_576
-    /// The deepest nesting of brackets; at most 64, what one word remembers.
+    /// Maximum depth of nested brackets; at most 64, the bits of a machine word.
     public var depth = 64
-    /// The largest block of headers before a message, in bytes; `Content-Length` needs a few dozen.
+    /// Maximum size of the headers before a message, in bytes; `Content-Length` needs a few dozen.
     public var headerBytes = 4_096
 
     /// The defaults, with another maximum for a message.

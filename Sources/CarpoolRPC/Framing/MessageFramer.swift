@@ -2,19 +2,20 @@ internal import CarpoolJSON
 
 /// An event of the framer.
 public enum FramerEvent: Equatable, Sendable {
-    /// One message, without its frame; whether it is JSON is for ``RPCInput`` to say.
+    /// One message, without its frame. ``RPCInput`` checks whether it is JSON.
     case message(MessageText)
 
     static func message(_ bytes: [UInt8]) -> FramerEvent { .message(MessageText(bytes)) }
-    /// Bytes that are not a message. They are answered with this error and `id` null, and the connection continues.
+    /// Input that is not a message. It is answered with this error and `id` null, and the connection continues.
     case failure(RPCError)
 }
 
-/// Cuts a stream of bytes into messages: bytes in, events out, no input or output of its own.
+/// Splits a stream of bytes into messages: bytes in, events out. It does no input or output itself.
 ///
-/// The first byte decides the framing. No byte is looked at twice, and no more is kept than one message and what was
-/// appended last, so a caller that takes all events before it appends more uses bounded memory. What goes wrong costs
-/// the message it goes wrong in: the rest of its line (in RFC 7464, of its record) is skipped and the next one read.
+/// The first byte decides the framing. No byte is read twice, and the buffer holds at most one message and the bytes
+/// that were appended last, so that a caller that takes all events before it appends more uses bounded memory. An error
+/// affects only the message in which it occurs: the rest of its line (in RFC 7464, of its record) is skipped, and the
+/// next one is read.
 public struct MessageFramer: Sendable {
     private enum State {
         case between
@@ -32,7 +33,7 @@ public struct MessageFramer: Sendable {
         case skippingContent(left: Int)
     }
 
-    /// How the peer frames its messages, as far as it is known.
+    /// The framing that the peer uses, as far as it is known.
     public private(set) var framing = Framing.undecided
 
     private let limits: FramingLimits
@@ -40,7 +41,7 @@ public struct MessageFramer: Sendable {
     private var scanner: BracketScanner
     private var tokenizer: JSONTokenizer
     private var headers = ContentLengthHeaders()
-    /// Bytes not given out yet; those before `start` are.
+    /// Received bytes. Those before `start` were returned in events already.
     private var buffer: [UInt8] = []
     private var start = 0
     private var position = 0
@@ -49,7 +50,7 @@ public struct MessageFramer: Sendable {
     /// How many bytes are kept for the message that is not complete.
     public var bufferedBytes: Int { buffer.count &- start }
 
-    /// How many bytes of memory it holds.
+    /// The size of the allocated buffer, in bytes.
     public var heldBytes: Int { buffer.capacity }
 
     /// A framer at the start of a stream.
@@ -86,7 +87,7 @@ public struct MessageFramer: Sendable {
         return nil
     }
 
-    /// Whether there is a message that is not complete, of which something is kept. After it there is nothing else.
+    /// Whether the buffer ends with the beginning of an incomplete message, which ``discard()`` drops.
     public var canDiscard: Bool {
         switch state {
         case .brackets(isOversized: false), .bareLine(isOversized: false), .content: true
@@ -94,8 +95,7 @@ public struct MessageFramer: Sendable {
         }
     }
 
-    /// Drops the incomplete message, once `next()` has returned nil: its bytes are dropped, the rest is
-    /// skipped as it arrives. Returns
+    /// Drops the incomplete message, once `next()` has returned nil. The rest of it is skipped as it arrives. Returns
     /// whether there was one.
     public mutating func discard() -> Bool {
         switch state {
@@ -117,7 +117,7 @@ public struct MessageFramer: Sendable {
         }
     }
 
-    /// The last event, once the peer has sent all it will send and `next()` has given nil.
+    /// The last event. Call it at the end of the peer's input, after `next()` has returned nil.
     public mutating func finish() -> FramerEvent? {
         defer { reset() }
         switch state {
@@ -161,7 +161,7 @@ public struct MessageFramer: Sendable {
             position &+= 1
             start = position
         case UInt8(ascii: "C"), UInt8(ascii: "c"):
-            guard framing == .undecided || framing == .contentLength else { return startOfNothing() }
+            guard framing == .undecided || framing == .contentLength else { return failAtInvalidStart() }
             headers = ContentLengthHeaders()
             state = .headers
         case _ where framing == .contentLength:
@@ -175,12 +175,12 @@ public struct MessageFramer: Sendable {
         case UInt8(ascii: "\""), UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "t"),
             UInt8(ascii: "f"), UInt8(ascii: "n"):
             state = .bareLine(isOversized: false)
-        default: return startOfNothing()
+        default: return failAtInvalidStart()
         }
         return nil
     }
 
-    private mutating func startOfNothing() -> FramerEvent {
+    private mutating func failAtInvalidStart() -> FramerEvent {
         var error = RPCError.parseError("no JSON text starts here")
         error.hint = "send one JSON-RPC 2.0 object or array a line, or use Content-Length headers or RFC 7464"
         state = .skippingLine
@@ -204,14 +204,14 @@ public struct MessageFramer: Sendable {
 
     // MARK: Lines and records
 
-    /// The message that starts here, if it is JSON and all of it is there, as nearly every message is. What is not is
-    /// looked at by the scanner of brackets, which can stop anywhere and continue after an error.
+    /// The message that starts here, if it is complete and JSON, as nearly every message is. Other input is read by the
+    /// scanner of brackets, which can stop anywhere and continue after an error.
     private mutating func readWhole() -> MessageText? {
         let isRead = buffer.withUnsafeBytes { tokenizer.readPrefix(of: UnsafeRawBufferPointer(rebasing: $0[start...])) }
         guard isRead, tokenizer.outline.root.count <= limits.messageBytes else { return nil }
         let end = start &+ tokenizer.outline.root.count
         let message = MessageText(Array(buffer[start..<end]), outline: tokenizer.outline)
-        // With the end of its line, so that nothing is left to look at after a line that came alone.
+        // The line feed is included, so that nothing is left after a single line.
         position = end < buffer.count && buffer[end] == UInt8(ascii: "\n") ? end &+ 1 : end
         start = position
         return message

@@ -1,6 +1,6 @@
 internal import CarpoolJSON
 
-/// The members of a message that JSON-RPC 2.0 knows, as places in its text: no tree is made of them.
+/// The members of a message that JSON-RPC 2.0 defines, as positions in its text. No tree of JSON values is created.
 struct Envelope {
     private struct Members {
         var version: JSONSpan?
@@ -10,7 +10,7 @@ struct Envelope {
         var result: JSONSpan?
         var error: JSONSpan?
 
-        /// Notes a member; others than these are ignored.
+        /// Stores the position of a known member; other members are ignored.
         mutating func take(_ part: JSONOutline.Part, _ bytes: UnsafeRawBufferPointer) {
             if part.isNamed("jsonrpc", in: bytes) {
                 version = part.value
@@ -52,7 +52,7 @@ struct Envelope {
         }
     }
 
-    /// A name that stands twice.
+    /// A member name that occurs twice; `nil` if there is none.
     var duplicateName: String? { outline.duplicateName.map { span in withText(span) { JSONString.name(of: $0) } } }
 
     /// Whether it has more than one id.

@@ -1,11 +1,11 @@
 internal import CarpoolJSON
 
-/// The bytes of one message, and where its parts stand if that is known.
+/// The bytes of one message, and the positions of its parts if they are known.
 public struct MessageText: Sendable {
     /// The bytes, without their frame.
     public let bytes: [UInt8]
-    /// The outline that the framer made on its way to the end of the message; `nil` if the message has to be read
-    /// first.
+    /// The positions of the parts, which the framer found while it searched the end of the message; `nil` if the
+    /// message has not been read.
     let outline: JSONOutline?
 
     /// A message that has not been read.

@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 
-/// The messages of a batch. Each stays text until it is asked for, so that a batch holds no more trees than the message
-/// that is handled.
+/// The messages of a batch. Each one is parsed when it is accessed, so that only the message that is being handled has
+/// a tree.
 public struct RPCBatch: RandomAccessCollection, Sendable {
     private let bytes: [UInt8]
     private let outline: JSONOutline
@@ -12,9 +12,9 @@ public struct RPCBatch: RandomAccessCollection, Sendable {
         self.outline = outline
     }
 
-    /// The place of the first message.
+    /// The index of the first message.
     public var startIndex: Int { 0 }
-    /// The place after the last message.
+    /// The index after the last message.
     public var endIndex: Int { outline.partCount }
 
     /// The text of a message, which is JSON.

@@ -63,13 +63,15 @@ extension RPCError {
 
     /// The client and the daemon have no protocol version in common.
     public static func versionNotSupported(asked: [Int], supported: [Int]) -> RPCError {
-        RPCError(.versionNotSupported, "the client supports \(asked), the daemon \(supported)")
-            .with("supported", .integers(supported))
+        RPCError(
+            .versionNotSupported, "no common protocol version: the client supports \(asked), the daemon \(supported)"
+        )
+        .with("supported", .integers(supported))
     }
 
     /// The daemon lacks a required capability.
     public static func capabilityMissing(_ missing: [String]) -> RPCError {
-        RPCError(.capabilityMissing, "not supported: \(missing.map(shortened).joined(separator: ", "))")
+        RPCError(.capabilityMissing, "the daemon does not support: \(missing.map(shortened).joined(separator: ", "))")
             .with("missing", .strings(missing.map(shortened)))
     }
 

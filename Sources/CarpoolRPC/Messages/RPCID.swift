@@ -2,18 +2,18 @@ public import CarpoolJSON
 
 /// The id of a call: a string, a number or null, echoed byte for byte as it came.
 ///
-/// Two ids are the same if they are the same value: `"a"` is `"\u0061"`. Numbers are compared as they are spelled, so
-/// `1` and `1.0` are two.
+/// Two ids are equal if their values are equal: `"a"` is `"\u0061"`. Numbers are compared as they are spelled, so `1`
+/// and `1.0` are two.
 public struct RPCID: Hashable, Sendable {
     /// The JSON text as received.
     public let bytes: [UInt8]
     /// The JSON text as the writer would put it, which is the same for all spellings of a string.
     private let canonical: [UInt8]
 
-    /// The longest id, in bytes: an answer must fit its line whatever the id is.
+    /// Maximum length of an id, in bytes: a response must fit its line whatever the id is.
     static let maximumBytes = 1_024
 
-    /// An id that is equal to any spelling of a value: for `rpc.cancel`, and for ids of our own.
+    /// An id that is equal to any spelling of a value: for `rpc.cancel`, and for ids of this side's calls.
     /// - Returns: nil if the value is no string, number or null.
     public init?(_ value: JSON) {
         guard RPCID.allows(value) else { return nil }

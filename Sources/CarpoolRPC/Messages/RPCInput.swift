@@ -4,12 +4,12 @@ internal import CarpoolJSON
 public enum RPCInput {
     /// One message.
     case single(RPCMessage)
-    /// Several (JSON-RPC 2.0 §6), answered in one array when the last answer is there.
+    /// Several messages (JSON-RPC 2.0 §6), answered in one array when all are answered.
     case batch(RPCBatch)
-    /// Nothing that could be answered but with this error and `id` null.
+    /// Invalid input, answered with this error and `id` null.
     case failure(RPCError)
 
-    /// The most messages in a batch: its answers are held until the last one is there.
+    /// Maximum number of messages in a batch, whose responses are stored until the last one is complete.
     public static let maximumBatch = 100
 
     /// Reads a message from the framer.
@@ -28,9 +28,10 @@ public enum RPCInput {
     private static func read(_ text: [UInt8], _ outline: JSONOutline, isInBatch: Bool) -> RPCInput {
         let isArray = text.withUnsafeBytes { outline.root.bytes(of: $0).first } == UInt8(ascii: "[")
         guard isArray, !isInBatch else { return .single(RPCMessage(text, outline)) }
-        guard outline.partCount > 0 else { return .failure(.invalidRequest("an empty batch")) }
+        guard outline.partCount > 0 else { return .failure(.invalidRequest("the batch is empty")) }
         guard outline.partCount <= maximumBatch else {
-            return .failure(.invalidRequest("a batch of \(outline.partCount) messages; there may be \(maximumBatch)"))
+            return .failure(
+                .invalidRequest("the batch has \(outline.partCount) messages; the maximum is \(maximumBatch)"))
         }
         return .batch(RPCBatch(text, outline))
     }

@@ -13,7 +13,7 @@ public struct RPCRequest {
     public var withoutParameters: RPCRequest { RPCRequest(id: id, method: method, params: nil) }
 }
 
-/// An answer to a call of ours.
+/// A response to a call that this side has made.
 public struct RPCResponse {
     /// The result, or the error object.
     public enum Outcome {
@@ -70,13 +70,13 @@ public enum RPCMessage {
             guard let version = envelope.version, envelope.isString(version, "2.0") else {
                 throw .invalidRequest("jsonrpc must be \"2.0\"")
             }
-            self = try RPCMessage.tell(envelope, id: id)
+            self = try RPCMessage.classify(envelope, id: id)
         } catch {
             self = .invalid(id, error)
         }
     }
 
-    private static func tell(_ envelope: Envelope, id: RPCID?) throws(RPCError) -> RPCMessage {
+    private static func classify(_ envelope: Envelope, id: RPCID?) throws(RPCError) -> RPCMessage {
         switch (envelope.method, envelope.result, envelope.error) {
         case (let method?, nil, nil):
             guard let name = envelope.string(method) else { throw .invalidRequest("method is a string") }

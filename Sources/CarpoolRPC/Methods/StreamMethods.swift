@@ -24,7 +24,7 @@ enum StreamMethods {
                 default: "\"default\""),
             .optional(
                 "timeout_ms", .duration,
-                "The longest time to resolve, connect and agree on TLS. Default: the session's `connect_timeout_ms`."),
+                "The longest time to resolve, connect and negotiate TLS. Default: the session's `connect_timeout_ms`."),
         ],
         result: .answer([
             .required("stream", .string, "The stream's name."),

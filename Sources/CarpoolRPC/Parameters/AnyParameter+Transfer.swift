@@ -38,7 +38,7 @@ extension AnyParameter {
         default: 604_800_000, isInherited: true)
     /// The timeout of connecting.
     public static let connectTimeout = Parameter<Int>(
-        "connect_timeout_ms", .duration, "The longest time to resolve, connect and agree on TLS.", default: 60_000,
+        "connect_timeout_ms", .duration, "The longest time to resolve, connect and negotiate TLS.", default: 60_000,
         isInherited: true)
     /// Whether requests wait for connectivity.
     public static let waitsForConnectivity = Parameter<Bool>(

@@ -8,7 +8,7 @@ public class AnyParameter: @unchecked Sendable {
     /// The parameter in a session's configuration, or in a request if sessions do not have it: name, schema, summary,
     /// default.
     public let member: JSONSchema.Member
-    /// Whether a request takes the session's value where it has none of its own.
+    /// Whether the default of a request is the session's value.
     let isInherited: Bool
 
     fileprivate init(_ member: JSONSchema.Member, isInherited: Bool) {
@@ -29,10 +29,10 @@ public class AnyParameter: @unchecked Sendable {
 /// A parameter of requests or sessions, declared once: the schema that calls are checked against, the pages, the
 /// clients' options and the decoders come from it.
 public final class Parameter<Value: ParameterValue>: AnyParameter, @unchecked Sendable {
-    /// A parameter that may be absent.
+    /// An optional parameter.
     /// - Parameters:
     ///   - standard: the default.
-    ///   - words: the default in words, where it is no fixed value.
+    ///   - words: the default in words, if it is not a fixed value.
     ///   - isInherited: whether the default of a request is its session's value.
     init(
         _ name: StaticString, _ schema: JSONSchema, _ summary: String, default standard: Value.Default? = nil,
@@ -43,7 +43,7 @@ public final class Parameter<Value: ParameterValue>: AnyParameter, @unchecked Se
             isInherited: isInherited)
     }
 
-    /// A parameter that must be there.
+    /// A required parameter.
     init(required name: StaticString, _ schema: JSONSchema, _ summary: String) {
         super.init(.required(name, schema, summary), isInherited: false)
     }
@@ -56,9 +56,9 @@ public final class Parameter<Value: ParameterValue>: AnyParameter, @unchecked Se
 public struct CommandOption: Sendable {
     /// The name with its dashes.
     public let long: String
-    /// What stands for the value in the help.
+    /// The placeholder of the value in the help.
     public let placeholder: String
-    /// What it does, for the help.
+    /// The effect of the option, in the help.
     public let summary: String
     private let parameter: @Sendable () -> Parameter<Int>
 

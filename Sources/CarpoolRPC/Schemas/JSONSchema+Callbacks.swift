@@ -4,7 +4,7 @@ internal import CarpoolJSON
 extension JSONSchema {
     /// The most bytes that the name of a callback has.
     static let callbackNameBytes = 64
-    /// How long a client may take to answer, in milliseconds: up to ten minutes.
+    /// The time in which a client must answer, in milliseconds: up to ten minutes.
     static let callbackDeadline = JSONSchema.integer(1...600_000)
     /// The name of a callback.
     static let callbackName = JSONSchema.string(maxBytes: callbackNameBytes)
@@ -31,7 +31,8 @@ extension JSONSchema {
         callback(
             onFailure: ["fail", "skip", "retry"],
             extra: .optional(
-                "handles", .array(of: .choice("adapt", "retry"), count: 1...2), "The questions to the client.",
+                "handles", .array(of: .choice("adapt", "retry"), count: 1...2),
+                "The callbacks that the client receives: `callback.adapt`, `callback.retry` or both.",
                 default: "[\"adapt\",\"retry\"]")))
 
     /// A client that decides about redirects.

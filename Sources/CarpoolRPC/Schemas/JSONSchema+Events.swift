@@ -52,7 +52,7 @@ extension JSONSchema.Member {
         repeat others: only a pattern that begins so matches them.
         """, default: "[\"*\"]")
 
-    /// Whose events.
+    /// The requests and sessions whose events are sent.
     static let eventScope = JSONSchema.Member.optional(
         "scope", .string(maxBytes: 128),
         """

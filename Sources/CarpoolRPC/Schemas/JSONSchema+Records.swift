@@ -184,7 +184,7 @@ extension JSONSchema {
         .required("queued_us", .integer, "The time in the queue."),
         .required("dns_us", microseconds, "The name was resolved; null on a reused connection."),
         .required("connect_us", microseconds, "The connection was made; null on a reused one."),
-        .required("tls_us", microseconds, "TLS was agreed on; null without TLS and on a reused connection."),
+        .required("tls_us", microseconds, "TLS was negotiated; null without TLS and on a reused connection."),
         .required("request_us", microseconds, "The request began to be sent."),
         .required("first_byte_us", microseconds, "The first byte of the response was received."),
         .required("end_us", .integer, "The hop ended."),
@@ -207,7 +207,7 @@ extension JSONSchema {
     ]
 }
 
-/// Answers for examples; a test holds them against the schemas.
+/// Records for examples; a test validates them with the schemas.
 enum RecordExamples {
     /// A finished request.
     static let finished = """

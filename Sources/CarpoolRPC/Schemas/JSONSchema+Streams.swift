@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 // The messages of a stream.
 extension JSONSchema {
-    /// The form in which a reader gets the body.
+    /// The format in which a reader receives the body.
     static let streamSerializer = JSONSchema.choice("bytes", "text", "lines", "json_lines", "sse")
 
     /// One event of an event stream.
