@@ -31,7 +31,7 @@ struct AccountFairnessTests {
     // MARK: The account of an HTTP/2 connection
 
     @Test func b8ASharedConnectionIsPaidByAClientThatUsesIt() {
-        var run = Run(connections: 100, leavesRoom: true)
+        var run = Run(connections: 100, reservesConnections: true)
         let origin = FairnessTests().multiplexed(&run, firstOf: 1)
         // More clients than are kept without transfers.
         for client in 2..<30 { run.enqueue(1, of: client, user: UInt32(client), in: origin) }
@@ -54,7 +54,7 @@ struct AccountFairnessTests {
     /// Random events of clients that connect and disconnect; after each, every account is equal to a slow count.
     @Test(arguments: 0..<8) func b8AccountsBalanceWhateverHappens(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var run = Run(connections: 30, leavesRoom: true)
+        var run = Run(connections: 30, reservesConnections: true)
         let origins = (0..<5).map { run.queue.addOrigin(mayMultiplex: $0 < 3, connections: 12, perClient: 2) }
         var paused: [Element] = []
         for number in 0..<2_000 {
@@ -123,7 +123,7 @@ struct AccountFairnessTests {
     }
 
     @Test(arguments: [true, false]) func b8WhoWaitsForAConnectionUsesTheOneThatAnotherMakes(isCold: Bool) {
-        var run = Run(connections: 8, leavesRoom: true)
+        var run = Run(connections: 8, reservesConnections: true)
         let (origin, _) = parked(&run, isCold: isCold)
         run.enqueue(1, of: 2, user: 2, in: origin)
         run.admit()
@@ -139,7 +139,7 @@ struct AccountFairnessTests {
     }
 
     @Test func b8WhoWaitsForAConnectionUsesTheOneThatGoesOn() {
-        var run = Run(connections: 8, leavesRoom: true)
+        var run = Run(connections: 8, reservesConnections: true)
         let origin = FairnessTests().multiplexed(&run, firstOf: 2)
         guard let slot = run.slots[Element(client: 2, number: 0)] else { return }
         let isPaused = run.queue.pause(slot)
@@ -156,7 +156,7 @@ struct AccountFairnessTests {
     }
 
     @Test func b8AConnectionThatBecomesFreeGivesNoMoreStreams() {
-        var run = Run(connections: 8, leavesRoom: true)
+        var run = Run(connections: 8, reservesConnections: true)
         let (origin, _) = parked(&run, isCold: false, count: 100)
         for client in 2..<50 { run.enqueue(100, of: client, in: origin) }
         run.admit()

@@ -19,8 +19,8 @@ struct FairnessTests {
         var active: [Element] = []
         var served: [Element] = []
 
-        init(connections: Int = 1_000, leavesRoom: Bool = false) {
-            queue = Queue(limits: .init(connections: connections, leavesRoom: leavesRoom))
+        init(connections: Int = 1_000, reservesConnections: Bool = false) {
+            queue = Queue(limits: .init(connections: connections, reservesConnections: reservesConnections))
         }
 
         mutating func enqueue(
@@ -114,7 +114,7 @@ struct FairnessTests {
     }
 
     @Test func b8SlowAnswersOfAClientLeaveStreamsToOthers() {
-        var run = Run(leavesRoom: true)
+        var run = Run(reservesConnections: true)
         let origin = multiplexed(&run, firstOf: 1)
         run.enqueue(500, of: 1, in: origin, from: 1)
         run.admit()
@@ -131,7 +131,7 @@ struct FairnessTests {
     }
 
     @Test func b8StreamsThatBecomeFreeAreUsed() {
-        var run = Run(leavesRoom: true)
+        var run = Run(reservesConnections: true)
         let origin = multiplexed(&run, firstOf: 1)
         run.enqueue(999, of: 1, in: origin, from: 1)
         for client in 2...20 { run.enqueue(50, of: client, in: origin) }
@@ -155,7 +155,7 @@ struct FairnessTests {
     }
 
     @Test func b8AClientLeavesConnectionsForTheNext() {
-        var run = Run(connections: 256, leavesRoom: true)
+        var run = Run(connections: 256, reservesConnections: true)
         for host in 0..<300 {
             run.enqueue(
                 1, of: 1, in: run.queue.addOrigin(mayMultiplex: false, connections: 24, perClient: 6), from: host)
@@ -172,7 +172,7 @@ struct FairnessTests {
     }
 
     @Test func b8MadeUpNamesWinNothingFromAnotherUser() {
-        var run = Run(connections: 256, leavesRoom: true)
+        var run = Run(connections: 256, reservesConnections: true)
         for client in 0..<300 {
             let origin = run.queue.addOrigin(mayMultiplex: false, connections: 24, perClient: 6)
             run.enqueue(1, of: client, user: 1, in: origin)
@@ -223,7 +223,7 @@ struct FairnessTests {
     }
 
     @Test func whatWaitsKnowsForWhatAndWhere() {
-        var run = Run(connections: 8, leavesRoom: true)
+        var run = Run(connections: 8, reservesConnections: true)
         let origin = run.queue.addOrigin(mayMultiplex: false, connections: 3, perClient: 2)
         run.enqueue(5, of: 1, in: origin)
         run.enqueue(3, of: 2, in: origin)
@@ -237,7 +237,7 @@ struct FairnessTests {
     /// Random events of many clients; after each, every limit holds, and in the end every client has had a turn.
     @Test(arguments: 0..<10) func b8LimitsHoldWhateverHappens(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var run = Run(connections: 40, leavesRoom: true)
+        var run = Run(connections: 40, reservesConnections: true)
         let origins = (0..<12).map { run.queue.addOrigin(mayMultiplex: $0 % 3 == 0, connections: 5, perClient: 2) }
         var shares: [Element: (origin: Int, client: Int)] = [:]
         var paused: Set<Element> = []

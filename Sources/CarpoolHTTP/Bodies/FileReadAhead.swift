@@ -4,7 +4,7 @@ internal import Glibc
 /// Reads a range of a file ahead of the network: jobs of a worker fill two buffers in turn, which are emptied on the
 /// loop. Without a worker it reads on the caller's thread.
 public final class FileReadAhead {
-    /// To be called when there is something again after ``BodyReading/wait``.
+    /// Called when there are bytes again after ``BodyReading/wait``.
     public var onReady: () -> Void = {}
 
     private let file: BodyFile
@@ -15,11 +15,13 @@ public final class FileReadAhead {
     private var requested: Int64 = 0
     /// Bytes that were read and not returned yet.
     private var blocks = ReadAheadBlocks()
-    /// Why reading ended early.
+    /// Why reading ended early: the `errno`, or 0 if the file ended; `nil` while it goes well.
     private var shortage: Int32?
-    /// The current job: the result of an earlier one belongs to a sending that was abandoned.
+    /// The number of the current job. ``restart()`` abandons earlier jobs, and their results are dropped.
     private var job = 0
+    /// Whether a job is reading.
     private var isReading = false
+    /// Whether ``read(into:)`` has returned ``BodyReading/wait``, so that ``onReady`` must be called.
     private var isAwaited = false
 
     /// The size of a buffer: a job for it costs less than the reading.
@@ -46,10 +48,10 @@ public final class FileReadAhead {
     }
 
     /// Copies the next bytes into a buffer that is not empty.
-    public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
+    public func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyReading {
         guard position < length else { return .end }
-        guard file.worker != nil else { return readDirectly(into: room) }
-        if let count = blocks.take(into: room) {
+        guard file.worker != nil else { return readDirectly(into: buffer) }
+        if let count = blocks.take(into: buffer) {
             position += Int64(count)
             readAhead()
             return .bytes(count)
@@ -61,10 +63,10 @@ public final class FileReadAhead {
         return .wait
     }
 
-    private func readDirectly(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
-        let wanted = min(room.count, Int(clamping: length - position))
+    private func readDirectly(into buffer: UnsafeMutableRawBufferPointer) -> BodyReading {
+        let wanted = min(buffer.count, Int(clamping: length - position))
         while true {
-            let count = pread(file.raw, room.baseAddress, wanted, off_t(offset + position))
+            let count = pread(file.raw, buffer.baseAddress, wanted, off_t(offset + position))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return file.shortage(of: length, code: count < 0 ? errno : 0) }
             position += Int64(count)
@@ -103,11 +105,11 @@ public final class FileReadAhead {
 }
 
 extension ReadAheadBlocks.Block {
-    /// Fills the buffer from a place on; returns why it ended too soon: 0 at the end of the file, else the number of
-    /// the error.
+    /// Fills the buffer from an offset of the file. Returns `nil`, or why the buffer is not full: 0 at the end of the
+    /// file, otherwise the `errno`.
     fileprivate func fill(from file: WorkerFile, at offset: Int64, count wanted: Int) -> Int32? {
         while count < wanted {
-            let read = pread(file.raw, room.baseAddress.map { $0 + count }, wanted - count, off_t(offset) + count)
+            let read = pread(file.raw, buffer.baseAddress.map { $0 + count }, wanted - count, off_t(offset) + count)
             if read < 0, errno == EINTR { continue }
             if read <= 0 { return read < 0 ? errno : 0 }
             count += read
@@ -117,7 +119,7 @@ extension ReadAheadBlocks.Block {
 }
 
 extension BodyFile {
-    /// A file that ends where more was promised, or cannot be read.
+    /// The failure of a file that ended before `promised` bytes, or cannot be read.
     func shortage(of promised: Int64, code: Int32) -> BodyReading {
         let name = path.map { " \($0)" } ?? ""
         return .failed(

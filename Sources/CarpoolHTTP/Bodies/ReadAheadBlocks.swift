@@ -5,50 +5,50 @@ public struct ReadAheadBlocks {
     ///
     /// `@unchecked Sendable` because either one job or the loop has it, never both.
     public final class Block: @unchecked Sendable {
-        /// Where the bytes are put.
-        public let room: UnsafeMutableRawBufferPointer
-        /// How many bytes of the room were read.
+        /// The memory for the bytes.
+        public let buffer: UnsafeMutableRawBufferPointer
+        /// The number of bytes that were read into it.
         public var count = 0
 
-        fileprivate init(bytes: Int) { room = .allocate(byteCount: bytes, alignment: 16) }
-        deinit { room.deallocate() }
+        fileprivate init(bytes: Int) { buffer = .allocate(byteCount: bytes, alignment: 16) }
+        deinit { buffer.deallocate() }
     }
 
-    /// Filled buffers; of the first so much is taken.
+    /// Filled buffers. The first `taken` bytes of the first one were copied out.
     private var filled: [Block] = []
     private var taken = 0
     private var spare: Block?
 
-    /// One is emptied while the other is filled.
+    /// Maximum number of filled buffers: one is emptied while the other is filled.
     private static let maximum = 2
 
-    /// Holds nothing, and no memory.
+    /// Creates it without buffers, which are allocated when they are needed.
     public init() {}
 
     /// Whether there are no bytes.
     public var isEmpty: Bool { filled.isEmpty }
 
-    /// Whether nothing more is to be read until some of it is taken.
+    /// Whether no more may be read until bytes are taken.
     public var isFull: Bool { filled.count >= ReadAheadBlocks.maximum }
 
-    /// An empty buffer for at least so many bytes, for a job.
+    /// Returns an empty buffer of at least this size for a job.
     public mutating func empty(bytes: Int) -> Block {
-        let block = spare.flatMap { $0.room.count >= bytes ? $0 : nil } ?? Block(bytes: bytes)
+        let block = spare.flatMap { $0.buffer.count >= bytes ? $0 : nil } ?? Block(bytes: bytes)
         spare = nil
         block.count = 0
         return block
     }
 
-    /// Takes a buffer back from a job, with what it has read.
+    /// Adds the buffer of a job that has ended, with the bytes that it has read.
     public mutating func append(_ block: Block) {
         if block.count > 0 { filled.append(block) } else { spare = block }
     }
 
     /// Copies the next bytes into a buffer that is not empty.
-    public mutating func take(into room: UnsafeMutableRawBufferPointer) -> Int? {
+    public mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard let first = filled.first else { return nil }
-        let count = min(room.count, first.count - taken)
-        room.copyMemory(from: UnsafeRawBufferPointer(rebasing: first.room[taken..<taken + count]))
+        let count = min(buffer.count, first.count - taken)
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: first.buffer[taken..<taken + count]))
         taken += count
         if taken == first.count {
             spare = filled.removeFirst()
@@ -57,7 +57,7 @@ public struct ReadAheadBlocks {
         return count
     }
 
-    /// Frees the memory that holds no bytes: nothing more is read.
+    /// Frees the empty buffer, once nothing more is read.
     public mutating func dropSpare() { spare = nil }
 
     /// Drops all bytes.

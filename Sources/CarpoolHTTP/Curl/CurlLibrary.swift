@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// The libcurl that the process has loaded, which may be another version than that of the header.
+/// The libcurl that this process has loaded. Its version may differ from that of the header.
 public enum CurlLibrary {
     /// The features of HTTP that are safe with a version of libcurl.
     public enum Profile: String, Sendable {
@@ -16,9 +16,9 @@ public enum CurlLibrary {
     public static let version = String(cString: curl_version_info(CURLVERSION_FIRST).pointee.version)
 
     /// The profile of the loaded version.
-    public static let profile = safeProfile(of: curl_version_info(CURLVERSION_FIRST).pointee.version_num)
+    public static let profile = profile(ofVersion: curl_version_info(CURLVERSION_FIRST).pointee.version_num)
 
-    static func safeProfile(of number: UInt32) -> Profile { number < 0x08_0E_01 ? .http1 : .multiplex }
+    static func profile(ofVersion number: UInt32) -> Profile { number < 0x08_0E_01 ? .http1 : .multiplex }
 
     /// Initializes libcurl, once for the process. Returns false if that fails.
     static let isReady: Bool = {

@@ -1,6 +1,6 @@
-/// A header field that a request has unless it brings one of the same name.
+/// A header field that is added to a request that has none of the same name.
 struct DefaultField {
     let name: StaticString
-    /// Empty for a field that is not to be there at all, though libcurl would add it.
+    /// Empty: libcurl is kept from adding the field.
     var value: StaticString = ""
 }

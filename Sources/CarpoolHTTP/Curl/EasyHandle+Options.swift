@@ -2,7 +2,7 @@ internal import CCurl
 internal import CTLS
 internal import CarpoolSystem
 
-/// Everything in which a hop's handle differs from libcurl's defaults.
+/// The options of a hop's handle that differ from libcurl's defaults.
 extension EasyHandle {
     /// Headers that libcurl would add by itself; the request alone decides which it has. The first is for responses
     /// that are decoded; libcurl would write the same, but in two steps and byte by byte. The last two are for
@@ -16,7 +16,7 @@ extension EasyHandle {
     /// The receive buffer of a long transfer, instead of 16 KiB: fewer system calls for each megabyte.
     private static let longBufferBytes = 131_072
 
-    /// From this size on a body is sent by larger pieces than libcurl's 64 KiB.
+    /// Bodies of at least this size are sent in larger pieces than libcurl's 64 KiB.
     private static let longBodyBytes: Int64 = 1 << 20
     /// The size of those pieces: fewer system calls for each megabyte.
     private static let sendBufferBytes = 524_288
@@ -48,7 +48,7 @@ extension EasyHandle {
     }
 
     private func setPolicy(_ request: TransportRequest, _ configuration: TransportConfiguration) {
-        // A request goes where its URL says, whatever a redirect or an environment variable would have.
+        // Neither a redirect nor an environment variable may change the destination of a request.
         set(CURLOPT_PROTOCOLS_STR, text: request.url.origin.scheme)
         set(CURLOPT_PROXY, text: "")
         set(CURLOPT_NOSIGNAL, 1)
@@ -56,8 +56,8 @@ extension EasyHandle {
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_MAXAGE_CONN, configuration.idleSeconds)
         set(CURLOPT_MAXLIFETIME_CONN, configuration.lifetimeSeconds)
-        // Ours decides; libcurl's own divides it among the addresses of a host, so that a dead first one does not use
-        // it up.
+        // The transport's own timer ends the attempt. libcurl divides this time among the addresses of a host, so that
+        // a dead first one does not use it up.
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeoutMilliseconds), Int(Int32.max)))
     }
 
@@ -70,7 +70,7 @@ extension EasyHandle {
         set(CURLOPT_CAPATH, pointer: nil)
         switch trust {
         case .system:
-            // Without them libcurl says why.
+            // libcurl then reads the file itself, and reports its error.
             use(system)
             if system == nil { set(CURLOPT_CAINFO, text: configuration.authoritiesPath) }
         case .authorities(let authorities): use(authorities.store)
@@ -81,7 +81,7 @@ extension EasyHandle {
         }
     }
 
-    /// Makes connections trust a store, and no file. The TLS callback of a transfer, which is set later, uses the
+    /// Makes connections trust a store instead of a file. The TLS callback of a transfer, which is set later, uses the
     /// same data.
     private func use(_ store: TrustStore?) {
         set(CURLOPT_CAINFO, pointer: nil)
@@ -99,7 +99,7 @@ extension EasyHandle {
     private func setMethod(_ request: TransportRequest) {
         let method = request.method
         if method == .head {
-            // As a mere name it would make libcurl wait for a body that never comes.
+            // With CURLOPT_CUSTOMREQUEST libcurl would wait for a body that never arrives.
             set(CURLOPT_NOBODY, 1)
             return
         }

@@ -11,41 +11,41 @@ struct ErrorMapping {
     var systemCode: Int32 = 0
     /// OpenSSL's result of verifying the peer's certificate (`X509_V_ERR_...`); 0 if it was valid or not verified.
     var verification = 0
-    /// Whether the connection stood and the request was about to be sent.
+    /// Whether the connection was established and the request about to be sent.
     var isRequestSent = false
-    /// Whether the first line of a response has come.
+    /// Whether the first line of a response has arrived.
     var hasStatusLine = false
     /// Whether the head of a response is complete.
     var hasHead = false
-    /// Whether the method may be repeated.
+    /// Whether the method is idempotent, so that the request may be repeated.
     var isIdempotent = true
     /// Whether the server asked for a client certificate.
-    var isCertificateWanted = false
+    var isCertificateRequested = false
     /// Whether the server answered with 101.
-    var isSwitched = false
+    var isSwitchingProtocols = false
 
     /// The server of a request without `Upgrade` has answered with 101.
     static let switchedError = TransportError(
-        .badServerResponse, "the server switched to a protocol that was not asked for")
+        .badServerResponse, "the server switched protocols (101), which the request did not ask for")
 
     /// The server wanted a client certificate, and ended the connection without one.
     static let certificateError = TransportError(
         .clientCertificateRejected,
-        "the server asked for a client certificate, and ended the connection when it got none")
+        "the server requires a client certificate, and ended the connection as none was sent")
 
-    /// The failure under its name.
+    /// The error that the transfer fails with.
     var error: TransportError {
-        if isSwitched, !hasHead, code != CURLE_OPERATION_TIMEDOUT { return ErrorMapping.switchedError }
-        let (kind, isPassing) = isRefusedCertificate ? (.clientCertificateRejected, false) : classification
+        if isSwitchingProtocols, !hasHead, code != CURLE_OPERATION_TIMEDOUT { return ErrorMapping.switchedError }
+        let (kind, isTransient) = isRefusedCertificate ? (.clientCertificateRejected, false) : classification
         return TransportError(
             kind, message(of: kind), curlCode: Int32(bitPattern: code.rawValue),
             curlText: String(cString: curl_easy_strerror(code)),
             systemCode: systemCode == 0 ? nil : systemCode,
             timeout: kind == .timedOut ? (isRequestSent ? "resource" : "connect") : nil,
-            isRetryable: isPassing && (isIdempotent || !isRequestSent))
+            isRetryable: isTransient && (isIdempotent || !isRequestSent))
     }
 
-    /// Whether the kernel had no way for a packet. Other numbers may as well be another machine's answer.
+    /// Whether the kernel had no route for a packet. Other numbers may also be the answer of another machine.
     private var isOffline: Bool {
         systemCode == ENETUNREACH || systemCode == ENETDOWN || systemCode == EADDRNOTAVAIL
     }
@@ -61,12 +61,12 @@ struct ErrorMapping {
 
     /// Whether the connection ended, before any answer, because the server wants a client certificate.
     ///
-    /// The server's alert may lie unread behind a reset or a broken pipe, so that it is enough to know that the
-    /// server asked.
+    /// The server's alert may be lost behind a reset or a broken pipe, so the server's request for a certificate is
+    /// sufficient.
     private var isRefusedCertificate: Bool {
         guard !hasStatusLine else { return false }
         if text.contains("certificate required") { return true }
-        guard isCertificateWanted else { return false }
+        guard isCertificateRequested else { return false }
         switch code {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             return true
@@ -85,8 +85,8 @@ struct ErrorMapping {
             || text.contains("nghttp2_session_mem_recv() returned -902")
     }
 
-    /// The kind, and whether the same request may find things otherwise another time.
-    private var classification: (kind: TransportError.Code, isPassing: Bool) {
+    /// The kind of failure, and whether it is transient: the same request may succeed later.
+    private var classification: (kind: TransportError.Code, isTransient: Bool) {
         switch code {
         case CURLE_URL_MALFORMAT: (.badURL, false)
         // The same code means an unsupported protocol in the request and an unexpected one in the response.
@@ -118,14 +118,14 @@ struct ErrorMapping {
     }
 
     /// libcurl has one code for a lost connection and for invalid framing; only its text distinguishes them.
-    private var receiveFailure: (kind: TransportError.Code, isPassing: Bool) {
+    private var receiveFailure: (kind: TransportError.Code, isTransient: Bool) {
         if text.contains("chunk") { return (.cannotParseResponse, false) }
         if isHeadTooLarge { return (.dataLengthExceedsMaximum, false) }
         return (.networkConnectionLost, true)
     }
 
     /// The numbers are those of OpenSSL's `x509_vfy.h`; they have never changed.
-    private var verificationFailure: (kind: TransportError.Code, isPassing: Bool) {
+    private var verificationFailure: (kind: TransportError.Code, isTransient: Bool) {
         switch verification {
         case 10: (.serverCertificateHasBadDate, true)
         case 9: (.serverCertificateNotYetValid, true)

@@ -5,7 +5,7 @@ internal import Glibc
 /// allocation instead of two for each field, and no walk to the list's end for each.
 struct HandleMemory {
     private let base: UnsafeMutableRawPointer
-    /// A terminated text; empty until libcurl has something to say.
+    /// A NUL-terminated text; empty until libcurl reports an error.
     let errorText: UnsafeMutablePointer<CChar>
     /// `nil` if there are no headers.
     let headerList: UnsafeMutablePointer<curl_slist>?
@@ -13,7 +13,7 @@ struct HandleMemory {
     /// Lays out `Name: value` lines: first those of `defaults` that no field overrides, where `Name:` without a value
     /// keeps libcurl from adding its own; then the fields. Returns `nil` if memory is out.
     init?(fields: [HTTPField], defaults: ArraySlice<DefaultField>) {
-        // The URL says what the host is.
+        // libcurl takes the host from the URL.
         let fields = fields.contains { $0.isNamed("host") } ? fields.filter { !$0.isNamed("host") } : fields
         let added = defaults.filter { field in !fields.contains { $0.isNamed(field.name) } }
         var bytes = 0

@@ -2,17 +2,18 @@
 /// and trailers all come the same way. Lines in, events out.
 struct HeadReader {
     enum Event {
-        /// More is to come.
+        /// The head is not complete yet.
         case none
         /// The head of the final response is complete.
         case head(ResponseHead)
-        /// The lines outgrew ``HeadReader/maximumBytes``.
+        /// The lines have more than ``HeadReader/maximumBytes``.
         case tooLong
-        /// There are more than ``HeadReader/maximumLines``.
+        /// There are more lines than ``HeadReader/maximumLines``.
         case tooMany
     }
 
-    /// The most bytes of all heads of a transfer: a little less than libcurl's own limit, so that the error is ours.
+    /// Maximum number of bytes in all heads of a transfer: a little less than libcurl's own limit, whose error names no
+    /// limit.
     static let maximumBytes = 300_000
     /// Maximum number of lines in all heads of a transfer; those of a folded field count as well. Each costs a
     /// microsecond, however short it is, and one call of libcurl reads the heads of a hundred streams.

@@ -2,7 +2,7 @@ internal import CCurl
 internal import CarpoolSystem
 
 extension Interest {
-    /// What libcurl wants to know of a socket (CURLMOPT_SOCKETFUNCTION).
+    /// The events that libcurl waits for on a socket (CURLMOPT_SOCKETFUNCTION).
     init(poll what: Int32) {
         switch what {
         case CURL_POLL_IN: self = .readable

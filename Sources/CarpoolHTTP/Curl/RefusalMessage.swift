@@ -1,6 +1,5 @@
-/// The message with which libcurl says that a server has refused a stream, which means that nothing was done with its
-/// request (RFC 9113, section 8.7). When libcurl then sends the request again, this is the only way to know that it
-/// may.
+/// libcurl's debug message for a stream that the server has refused, so that its request was not processed (RFC 9113,
+/// section 8.7). libcurl then sends the request again, and only this message shows that it may.
 ///
 /// If a later version words it otherwise, such a request fails instead of being repeated: that is the safe side.
 enum RefusalMessage {

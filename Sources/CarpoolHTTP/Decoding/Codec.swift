@@ -1,7 +1,7 @@
 internal import CCurl
 internal import CZlib
 
-/// One decoder of a library's.
+/// A streaming decoder of one content coding: zlib, brotli or zstd.
 final class Codec {
     /// The bytes that one step has read and written.
     struct Step {
@@ -38,7 +38,8 @@ final class Codec {
     static let hasZstandard = CCurl_function("ZSTD_decompressStream") != nil
 
     /// Decodes as much as fits; also without input, since there may be output left.
-    func run(_ input: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer) throws(TransportError) -> Step {
+    func run(_ input: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Step
+    {
         if format == nil {
             guard let first = input.first else { return Step() }
             try open(first)
@@ -47,11 +48,11 @@ final class Codec {
             guard coding == .gzip, input.first == 0x1F, restart() else { return Step(read: input.count) }
         }
         switch format {
-        case .zlib(let stream): return try inflate(stream, input, room)
+        case .zlib(let stream): return try inflate(stream, input, buffer)
         case .other(var codec):
-            var step = Step(read: input.count, written: room.count)
+            var step = Step(read: input.count, written: buffer.count)
             let result = CCurl_codec_run(
-                &codec, input.baseAddress, &step.read, room.baseAddress, &step.written)
+                &codec, input.baseAddress, &step.read, buffer.baseAddress, &step.written)
             guard result >= 0 else { throw failure }
             isOver = result == 1
             return step
@@ -88,21 +89,22 @@ final class Codec {
     }
 
     private func inflate(
-        _ stream: UnsafeMutablePointer<z_stream>, _ input: UnsafeRawBufferPointer, _ room: UnsafeMutableRawBufferPointer
+        _ stream: UnsafeMutablePointer<z_stream>, _ input: UnsafeRawBufferPointer,
+        _ buffer: UnsafeMutableRawBufferPointer
     ) throws(TransportError) -> Step {
         stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
         stream.pointee.avail_in = UInt32(clamping: input.count)
-        stream.pointee.next_out = room.bindMemory(to: UInt8.self).baseAddress
-        stream.pointee.avail_out = UInt32(clamping: room.count)
+        stream.pointee.next_out = buffer.bindMemory(to: UInt8.self).baseAddress
+        stream.pointee.avail_out = UInt32(clamping: buffer.count)
         let result = CZlib.inflate(stream, Z_NO_FLUSH)
         // A buffer error only says that nothing could be done this time.
         guard result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR else { throw failure }
         isOver = result == Z_STREAM_END
         return Step(
-            read: input.count - Int(stream.pointee.avail_in), written: room.count - Int(stream.pointee.avail_out))
+            read: input.count - Int(stream.pointee.avail_in), written: buffer.count - Int(stream.pointee.avail_out))
     }
 
     private var failure: TransportError {
-        TransportError(.cannotDecodeContentData, "the body is not what its Content-Encoding says")
+        TransportError(.cannotDecodeContentData, "the body cannot be decoded with the coding in its Content-Encoding")
     }
 }

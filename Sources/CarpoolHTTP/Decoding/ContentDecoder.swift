@@ -15,7 +15,7 @@ final class ContentDecoder {
     private var stages: [Stage]
     private var output = [UInt8](repeating: 0, count: ContentDecoder.outputBytes)
     private var outputCount = 0
-    /// How much of the current piece was read.
+    /// How many bytes of the current piece were decoded.
     private var taken = 0
 
     /// A decoder for codings in the order in which they were applied.
@@ -29,24 +29,24 @@ final class ContentDecoder {
         return outputCount > 0
     }
 
-    /// Calls the body with the output that is not taken yet.
+    /// Calls the body with the output that was not dropped yet.
     func withOutput<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         output.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<outputCount])) }
     }
 
-    /// The output was taken.
+    /// Drops the output, which the delegate has accepted.
     func dropOutput() { outputCount = 0 }
 
-    /// The piece was read completely; the next one is another.
+    /// Ends the current piece: the next one is decoded from its first byte.
     func finishPiece() { taken = 0 }
 
     /// Produces output of a stage; reads its input from the stage before, or from the piece. Returns 0 at the end of
     /// the piece.
     private func pull(
-        _ index: Int, _ room: inout [UInt8], from piece: UnsafeRawBufferPointer
+        _ index: Int, _ buffer: inout [UInt8], from piece: UnsafeRawBufferPointer
     ) throws(TransportError) -> Int {
         while true {
-            let step = index == 0 ? try run(piece, &room) : try run(stage: index, &room)
+            let step = index == 0 ? try run(piece, &buffer) : try run(stage: index, &buffer)
             if step.written > 0 { return step.written }
             guard index > 0 else {
                 if step.read == 0 { return 0 }
@@ -62,23 +62,23 @@ final class ContentDecoder {
         }
     }
 
-    private func run(_ piece: UnsafeRawBufferPointer, _ room: inout [UInt8]) throws(TransportError) -> Codec.Step {
+    private func run(_ piece: UnsafeRawBufferPointer, _ buffer: inout [UInt8]) throws(TransportError) -> Codec.Step {
         let codec = stages[0].codec
         let input = UnsafeRawBufferPointer(rebasing: piece[taken...])
-        let result = room.withUnsafeMutableBytes { room in
-            Result { () throws(TransportError) in try codec.run(input, into: room) }
+        let result = buffer.withUnsafeMutableBytes { buffer in
+            Result { () throws(TransportError) in try codec.run(input, into: buffer) }
         }
         let step = try result.get()
         taken &+= step.read
         return step
     }
 
-    private func run(stage index: Int, _ room: inout [UInt8]) throws(TransportError) -> Codec.Step {
+    private func run(stage index: Int, _ buffer: inout [UInt8]) throws(TransportError) -> Codec.Step {
         let stage = stages[index]
         let result = stage.input.withUnsafeBytes { input in
             let rest = UnsafeRawBufferPointer(rebasing: input[stage.position...])
-            return room.withUnsafeMutableBytes { room in
-                Result { () throws(TransportError) in try stage.codec.run(rest, into: room) }
+            return buffer.withUnsafeMutableBytes { buffer in
+                Result { () throws(TransportError) in try stage.codec.run(rest, into: buffer) }
             }
         }
         let step = try result.get()

@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 
 /// Host look-ups whose transfers have ended. The look-up continues in a thread until the resolver answers or times out,
-/// half a minute later if the name server is silent; until then it keeps the transfer's slot, so that look-ups have
-/// the same limits, per client and in total.
+/// half a minute later if the name server is silent; until then it keeps the transfer's slot, so that look-ups have the
+/// same limits, per client and in total.
 struct AbandonedLookups {
     struct Lookup {
         let host: String
@@ -12,6 +12,6 @@ struct AbandonedLookups {
     }
 
     var all: [Lookup] = []
-    /// Looks whether they have ended; made when first needed.
+    /// Checks whether they have ended; created when first needed.
     var timer: Timer?
 }

@@ -4,14 +4,15 @@ internal import Glibc
 
 /// Callbacks of libcurl for a transfer. Nothing here may call libcurl, except to read from the transfer's own handle.
 extension CurlTransfer {
-    /// The write callback's return value that ends the transfer.
+    /// The return value of a write callback that makes libcurl fail the transfer.
     private static let refusal = 0
     /// Decoded bytes that are accepted before the ratio counts.
     private static let decodingGrace: Int64 = 1 << 20
     /// Encoded bytes that libcurl may hold without having counted them: its receive buffer.
     private static let uncounted: Int64 = 16_384
 
-    /// Bytes have moved: neither the peer nor libcurl is stuck.
+    /// Records that bytes were sent or received: restarts the idle timeout, and tells the busy-loop guard that libcurl
+    /// makes progress.
     func noteActivity() {
         pool?.multi.hasProgressed = true
         deadlines.active(at: transport.loop.now)
@@ -26,7 +27,8 @@ extension CurlTransfer {
             // Which length is right is unknown, and on a shared connection the wrong one passes the following bytes
             // to another request (RFC 9112, section 6.3).
             guard !head.fields.hasConflict("content-length") else {
-                failure = TransportError(.cannotParseResponse, "the response's head has several lengths for its body")
+                failure = TransportError(
+                    .cannotParseResponse, "the response has Content-Length fields with different values")
                 return CurlTransfer.refusal
             }
             receive(head)
@@ -113,7 +115,7 @@ extension CurlTransfer {
     var decompressionBombError: TransportError {
         TransportError(
             .dataLengthExceedsMaximum,
-            "the decoded body is more than \(request.maximumDecodingRatio) times as long as what was sent",
+            "the decoded body is more than \(request.maximumDecodingRatio) times as long as the encoded body",
             isDecodedTooLarge: true)
     }
 

@@ -11,7 +11,7 @@ extension CurlTransfer {
                 verification: result == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0,
                 isRequestSent: sendCount > 0, hasStatusLine: headReader.byteCount > 0,
                 hasHead: headReader.isComplete, isIdempotent: request.method.isIdempotent,
-                isCertificateWanted: isCertificateWanted, isSwitched: headReader.status == 101
+                isCertificateRequested: isCertificateRequested, isSwitchingProtocols: headReader.status == 101
             ).error
         }
         guard headReader.isComplete else {
@@ -26,7 +26,7 @@ extension CurlTransfer {
 
     /// The error when libcurl would resend a request that must not be repeated.
     var unrepeatedError: TransportError {
-        if isCertificateWanted { return ErrorMapping.certificateError }
+        if isCertificateRequested { return ErrorMapping.certificateError }
         return TransportError(
             .networkConnectionLost,
             "the connection ended before any response; the request may have been processed and was not repeated")
@@ -50,11 +50,11 @@ extension CurlTransfer {
     func timeoutError(_ kind: Deadlines.Kind) -> TransportError {
         let message =
             switch kind {
-            case .queue: "not begun within \(request.queueTimeoutMilliseconds ?? 0) ms"
-            case .connect: "no connection within \(request.connectTimeoutMilliseconds) ms"
-            case .idle: "not a byte for \(request.idleTimeoutMilliseconds) ms"
+            case .queue: "not started within \(request.queueTimeoutMilliseconds ?? 0) ms"
+            case .connect: "not connected within \(request.connectTimeoutMilliseconds) ms"
+            case .idle: "no byte was sent or received for \(request.idleTimeoutMilliseconds) ms"
             case .body: "no more of the request's body was available for \(request.idleTimeoutMilliseconds) ms"
-            case .resource: "not done within \(request.resourceTimeoutMilliseconds) ms"
+            case .resource: "not completed within \(request.resourceTimeoutMilliseconds) ms"
             }
         let waited = wait
         return TransportError(

@@ -28,19 +28,20 @@ extension CurlTransfer {
         fileReader = reader
     }
 
-    func provideBody(into room: UnsafeMutableRawBufferPointer) -> Int {
+    func provideBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         noteActivity()
         guard failure == nil else { return Int(CURL_READFUNC_ABORT) }
         guard !deadlines.isPaused else { return Int(CURL_READFUNC_PAUSE) }
         guard !transport.mustWait(self) else { return Int(CURL_READFUNC_PAUSE) }
         if let connection, !connection.isSendingBody { beginSending(over: connection) }
-        let room = UnsafeMutableRawBufferPointer(rebasing: room[..<min(room.count, transport.budget.room)])
+        let buffer = UnsafeMutableRawBufferPointer(
+            rebasing: buffer[..<min(buffer.count, transport.budget.largestPiece)])
         guard !hasUnreadResponse else {
             deadlines.isBodyAwaited = true
             transport.resumeSending(self)
             return Int(CURL_READFUNC_PAUSE)
         }
-        switch readBody(into: room) {
+        switch readBody(into: buffer) {
         case .bytes(let count):
             bodyPosition &+= Int64(count)
             transport.noteMoved(count, by: self)
@@ -80,19 +81,19 @@ extension CurlTransfer {
         return hasCheckedForResponse
     }
 
-    private func readBody(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
-        let left = request.body.lengthBytes.map { Int(clamping: $0 &- bodyPosition) } ?? room.count
-        let room = UnsafeMutableRawBufferPointer(rebasing: room[..<min(room.count, max(0, left))])
-        guard !room.isEmpty else { return .end }
+    private func readBody(into buffer: UnsafeMutableRawBufferPointer) -> BodyReading {
+        let left = request.body.lengthBytes.map { Int(clamping: $0 &- bodyPosition) } ?? buffer.count
+        let buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, max(0, left))])
+        guard !buffer.isEmpty else { return .end }
         switch request.body {
         case .none: return .end
         case .bytes(let bytes):
             let start = min(Int(clamping: bodyPosition), bytes.count)
-            room.copyBytes(from: bytes[start..<start + room.count])
-            return .bytes(room.count)
-        case .file: return fileReader?.read(into: room) ?? .end
+            buffer.copyBytes(from: bytes[start..<start + buffer.count])
+            return .bytes(buffer.count)
+        case .file: return fileReader?.read(into: buffer) ?? .end
         case .source(let source):
-            let reading = source.read(into: room)
+            let reading = source.read(into: buffer)
             guard case .end = reading, let length = source.lengthBytes else { return reading }
             return .failed(
                 TransportError(

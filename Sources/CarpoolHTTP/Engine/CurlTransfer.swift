@@ -2,6 +2,16 @@ internal import CCurl
 internal import CarpoolSystem
 
 /// A transfer that libcurl carries out: one hop of a request.
+///
+/// A running transfer can be paused for three reasons, which are independent of each other:
+///
+/// | flag | reason | resumed by |
+/// | --- | --- | --- |
+/// | `deadlines.isPaused` | its owner or its delegate has paused it | ``resume()`` |
+/// | `deadlines.isBodyAwaited` | the body's source has no bytes | `onReady` of the source |
+/// | ``hasUsedItsShare`` | it has moved its share of the turn | `serveBulk()` in a later turn |
+///
+/// ``hasReleasedSlot`` and ``keepsPiece`` (libcurl holds a piece of the body) belong to the first row.
 final class CurlTransfer {
     /// Its number, unique in its transport.
     let id: Int
@@ -54,7 +64,7 @@ final class CurlTransfer {
     /// The turn of the loop in which it last moved bytes of a body, and how many.
     var turn = -1
     var movedInTurn = 0
-    /// The pieces in which its body comes.
+    /// Tracks the pieces in which libcurl passes the response's body.
     var pieces = PieceTracker()
     /// Whether it is paused because it has used its share of the turn, not by its owner or its peer.
     var hasUsedItsShare = false
@@ -63,7 +73,7 @@ final class CurlTransfer {
     /// Whether it is paused and has released its slot, so that it counts in no limit of the queue.
     var hasReleasedSlot = false
     /// Whether the server has requested a client certificate; none is sent.
-    var isCertificateWanted = false
+    var isCertificateRequested = false
     /// Whether the connection had been used before.
     var isReused = false
     /// Whether the body is decoded, if its coding is known.
@@ -96,7 +106,7 @@ final class CurlTransfer {
     /// The number of turns of small transfers that it has taken: one for each 64 KiB that it moved.
     var turnsTaken: Int { Int(clamping: (decodedBytes &+ bodyPosition) >> 16) }
 
-    /// Whether it waits for its share of a turn; meanwhile no silence is the peer's.
+    /// Whether it waits for its share of a turn. Its idle timeout does not run meanwhile.
     var awaitsShare: Bool { hasUsedItsShare || connection?.isQueued == true }
 
     var hasEnded: Bool {

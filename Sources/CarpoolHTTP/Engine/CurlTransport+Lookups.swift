@@ -3,16 +3,16 @@ internal import CarpoolSystem
 
 /// Look-ups whose transfers have ended.
 extension CurlTransport {
-    /// How often to look whether look-ups have ended, in milliseconds.
+    /// The interval between checks of the abandoned look-ups, in milliseconds.
     private static let lookupMilliseconds = 100
 
-    /// Whether a transfer has got no further than to the look-up of its host.
+    /// Whether a transfer is still looking up its host.
     func isLookingUp(_ transfer: CurlTransfer) -> Bool {
         guard transfer.connection == nil, transfer.connectAttempts.isEmpty else { return false }
         return CLookups_count(transfer.request.url.origin.host) > 0
     }
 
-    /// Keeps the place of a transfer that ends until its host's look-ups have ended.
+    /// Keeps the slot of a transfer that ends until its host's look-ups have ended.
     func keepSlot(of transfer: CurlTransfer, in pool: OriginPool) {
         guard let slot = transfer.slot else { return }
         let host = transfer.request.url.origin.host

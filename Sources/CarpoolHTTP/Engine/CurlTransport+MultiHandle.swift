@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// What the handles of libcurl report, and what the transport asks of them.
+/// The transport as the delegate of its multi handles.
 extension CurlTransport: MultiHandleDelegate {
     func willCallLibcurl() { budget.beginAction() }
 

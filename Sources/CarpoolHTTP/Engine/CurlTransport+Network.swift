@@ -36,7 +36,8 @@ extension CurlTransport {
     /// host has no others or they fail.
     public func usableFamiliesDidChange(to families: AddressFamilies) { network.use(families) }
 
-    /// Makes names be resolved again, after a change of network or of name servers. Existing connections are kept.
+    /// Expires the cached addresses of names, after a change of network or of name servers. Existing connections are
+    /// kept.
     public func expireDNSCache() { network.expireDNSCache(at: loop.now) }
 
     private func lostItsAddress(_ connection: OriginConnection) -> Bool {
@@ -68,7 +69,7 @@ extension CurlTransfer {
     /// The error of a transfer whose connection lost its local address.
     var lostAddressError: TransportError {
         TransportError(
-            .networkConnectionLost, "this machine's address of the connection has gone, and nothing came any more",
+            .networkConnectionLost, "the local address of the connection was removed, and no byte arrived after that",
             isRetryable: request.method.isIdempotent)
     }
 

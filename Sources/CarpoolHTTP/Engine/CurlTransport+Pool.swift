@@ -115,8 +115,8 @@ extension CurlTransport {
     /// An idle connection became readable: most often its peer has closed it. Where no bytes may arrive the
     /// connection is never used again, because 7.88.1 takes them for the response to the next request.
     func idleConnectionBecameReadable(_ connection: OriginConnection) {
-        if connection.mustBeQuiet {
-            if !connection.isQuiet { return end(connection) }
+        if connection.forbidsIdleInput {
+            if !connection.hasNoUnexpectedInput { return end(connection) }
             // Only writable, which means nothing; from now on readability matters.
             return loop.setInterest(.readable, for: connection.descriptor, handler: connection.pool.multi)
         }
@@ -131,7 +131,8 @@ extension CurlTransport {
     func refusesReuse(of localPort: UInt16, for transfer: CurlTransfer) -> Bool {
         guard CurlLibrary.profile == .http1,
             let connection = transfer.pool?.connections.first(where: { $0.endpoints?.localPort == localPort }),
-            connection.idleSince != nil, connection.mustBeQuiet, connection.isShutDown || !connection.isQuiet
+            connection.idleSince != nil, connection.forbidsIdleInput,
+            connection.isShutDown || !connection.hasNoUnexpectedInput
         else { return false }
         if !connection.isShutDown { end(connection) }
         return true

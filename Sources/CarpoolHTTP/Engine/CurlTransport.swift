@@ -3,8 +3,8 @@ public import CarpoolSystem
 
 /// A ``Transport`` over libcurl's multi_socket interface, driven by the event loop that it is made with.
 ///
-/// It carries out what it is asked for when the turn of the loop ends: libcurl must not be called from its own
-/// callbacks, and delegates are called from there.
+/// Starting, cancelling and resuming take effect when the turn of the loop ends: libcurl must not be called from its
+/// own callbacks, from which delegates are called.
 public final class CurlTransport: Transport {
     let loop: EventLoop
     let configuration: TransportConfiguration
@@ -14,8 +14,9 @@ public final class CurlTransport: Transport {
     var queue: AdmissionQueue<CurlTransfer>
     var multis: [MultiHandle.ShardKey: MultiHandle] = [:]
     var pools: [OriginPool.Key: OriginPool] = [:]
-    /// The same in order of creation, of all and of each user.
+    /// All pools, in order of creation.
     var poolOrder = FIFOQueue<OriginPool>()
+    /// The pools of each user.
     var users: [UInt32?: UserPools] = [:]
     var sweeper: Timer?
     /// Whether an idle connection became readable, so that the next sweep comes sooner.
@@ -31,6 +32,7 @@ public final class CurlTransport: Transport {
     var budget = TurnBudget()
     var bulk = FIFOQueue<Bulk>()
 
+    /// Transfers to start, to end, to resume and to send on, and handles to settle, when the turn ends.
     private var starting: [CurlTransfer] = []
     private var ending: [CurlTransfer] = []
     private var resuming: [CurlTransfer] = []
@@ -43,14 +45,13 @@ public final class CurlTransport: Transport {
     private var finishedTransfers = 0
     private var reusedTransfers = 0
 
-    /// Rounds of admitting and settling in one turn, so that what a transfer's end makes possible happens at once,
-    /// within limits.
+    /// Maximum number of rounds of admitting and settling in one turn: a transfer's end admits the next one at once.
     private static let roundsPerTurn = 4
     /// Transfers that are admitted between two readings of the clock; each costs some 50 us until it is sent.
     private static let admissionsPerReading = 16
 
-    /// Makes a transport whose events come on this loop. Throws ``TransportError/Code/unknown`` if libcurl cannot be
-    /// used.
+    /// Creates a transport that works, and calls its delegates, on this loop. Throws ``TransportError/Code/unknown`` if
+    /// libcurl cannot be used.
     /// - Parameter worker: reads the system's certificate authorities; the transport has its own if none is given.
     public init(
         loop: EventLoop, configuration: TransportConfiguration = TransportConfiguration(), worker: Worker? = nil
@@ -202,11 +203,11 @@ public final class CurlTransport: Transport {
         return list
     }
 
-    // MARK: A transfer's way
+    // MARK: The life of a transfer
 
     private func enqueue(_ transfer: CurlTransfer) {
         guard transfer.failure == nil, case .new = transfer.phase else { return }
-        guard !transfer.deadlines.isPaused, isTrustReady(for: transfer) else { return watch(transfer) }
+        guard !transfer.deadlines.isPaused, isTrustReady(for: transfer) else { return armDeadlineTimer(of: transfer) }
         guard let pool = pool(for: transfer.request) else {
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }
@@ -214,12 +215,12 @@ public final class CurlTransport: Transport {
         let request = transfer.request
         transfer.slot = queue.enqueue(transfer, in: pool.queueID, share: request.share, priority: transfer.priority)
         guard transfer.slot != nil else {
-            let message = "\(configuration.queuedTransfers) transfers are waiting already"
+            let message = "the queue is full: \(configuration.queuedTransfers) transfers are waiting"
             return finish(transfer, error: TransportError(.resourceUnavailable, message, isRetryable: true))
         }
         transfer.phase = .waiting
         admitWaiting()
-        if case .waiting = transfer.phase { watch(transfer) }
+        if case .waiting = transfer.phase { armDeadlineTimer(of: transfer) }
     }
 
     /// Admits transfers: sixteen in any turn, and more while the turn is young. The others go in the next turn.
@@ -255,7 +256,7 @@ public final class CurlTransport: Transport {
             return finish(transfer, error: TransportError(.unknown, reason))
         }
         transfer.phase = .running(easy)
-        watch(transfer)
+        armDeadlineTimer(of: transfer)
         transfer.delegate?.transferDidStart(transfer)
     }
 
@@ -267,7 +268,7 @@ public final class CurlTransport: Transport {
         case .new: enqueue(transfer)
         case .running(let easy):
             acquireSlot(of: transfer)
-            watch(transfer)
+            armDeadlineTimer(of: transfer)
             resumeInLibcurl(transfer, easy)
         }
     }
@@ -304,7 +305,7 @@ public final class CurlTransport: Transport {
         transfer.slot = nil
     }
 
-    /// libcurl has finished a transfer.
+    /// Completes a transfer that libcurl has ended, or restarts it on another connection if that is safe.
     func complete(_ transfer: CurlTransfer, _ result: CURLcode) {
         // Takes precedence over libcurl's result: half of a body without a length would pass for the whole.
         if transfer.failsWithLostAddress, transfer.failure == nil { transfer.failure = transfer.lostAddressError }
@@ -375,7 +376,7 @@ public final class CurlTransport: Transport {
 
     /// Arms the transfer's timer for its first deadline. Activity moves the deadline without moving the timer, which
     /// checks again when it fires. Timer and transfer retain each other until the transfer ends.
-    private func watch(_ transfer: CurlTransfer) {
+    private func armDeadlineTimer(of transfer: CurlTransfer) {
         let timer = transfer.timer ?? Timer { transfer.transport.checkDeadlines(transfer) }
         transfer.timer = timer
         loop.arm(timer, at: transfer.deadlines.next.at)
@@ -384,10 +385,10 @@ public final class CurlTransport: Transport {
     private func checkDeadlines(_ transfer: CurlTransfer) {
         guard !transfer.hasEnded else { return }
         let next = transfer.deadlines.next
-        guard next.at <= loop.now else { return watch(transfer) }
+        guard next.at <= loop.now else { return armDeadlineTimer(of: transfer) }
         if next.kind == .idle, transfer.awaitsShare {
             transfer.deadlines.active(at: loop.now)
-            return watch(transfer)
+            return armDeadlineTimer(of: transfer)
         }
         finish(transfer, error: transfer.failure ?? transfer.timeoutError(next.kind))
     }

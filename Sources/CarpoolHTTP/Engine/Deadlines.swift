@@ -1,6 +1,6 @@
 internal import CarpoolSystem
 
-/// The deadlines of a transfer. A value: it is notified of events and returns when to check again.
+/// The deadlines of a transfer. A value: it records events, and computes when to check again.
 struct Deadlines {
     /// The kind of a deadline, under its name in ``TransportError/timeout``.
     enum Kind: String {
@@ -11,7 +11,7 @@ struct Deadlines {
         case resource
     }
 
-    /// When the transfer was asked for.
+    /// When the transfer was requested.
     let start: MonotonicTime
     private let resource: MonotonicTime
     private let idleMilliseconds: Int
@@ -20,9 +20,9 @@ struct Deadlines {
     /// When it left the admission queue. Until then only the times of the whole and of the queue run.
     private(set) var admission: MonotonicTime?
     private(set) var isConnected = false
-    /// While its owner has paused the transfer, silence is not the peer's.
+    /// Whether its owner has paused the transfer. The idle timeout does not run meanwhile.
     private(set) var isPaused = false
-    /// While the body's source has no bytes, the silence is its own.
+    /// Whether the transfer waits for bytes of the body's source. The idle timeout is then reported as ``Kind/body``.
     var isBodyAwaited = false
     private var lastActivity: MonotonicTime
 

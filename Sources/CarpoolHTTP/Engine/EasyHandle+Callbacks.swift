@@ -55,10 +55,10 @@ private func receiveBody(
 }
 
 private func provideBody(
-    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
-    let room = UnsafeMutableRawBufferPointer(start: buffer, count: size &* count)
-    return transfer(context)?.provideBody(into: room) ?? Int(CURL_READFUNC_ABORT)
+    let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size &* count)
+    return transfer(context)?.provideBody(into: buffer) ?? Int(CURL_READFUNC_ABORT)
 }
 
 private func rewindBody(_ context: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
@@ -95,15 +95,15 @@ private func setUpTLS(
     let code = EasyHandle.prepareTLS(context, trust)
     guard code == CURLE_OK else { return code }
     // The transfer that makes a connection lives as long as its handshake, the only time at which this is called.
-    if let easy, let context { CCurl_set_certificate_request(context, certificateIsWanted, CCurl_get_private(easy)) }
+    if let easy, let context { CCurl_set_certificate_request(context, certificateRequested, CCurl_get_private(easy)) }
     return CURLE_OK
 }
 
-private func certificateIsWanted(
+private func certificateRequested(
     _ ssl: UnsafeMutableRawPointer?, _ certificate: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     _ key: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> Int32 {
-    transfer(CCurl_tls_context(ssl))?.isCertificateWanted = true
+    transfer(CCurl_tls_context(ssl))?.isCertificateRequested = true
     return 0
 }
 

@@ -1,23 +1,23 @@
 internal import CarpoolSystem
 
 /// The number of bytes that a turn of the loop may move between the daemon and the origins. A value: it counts bytes
-/// and callbacks, and says when to stop.
+/// and callbacks, and decides when a transfer pauses.
 ///
 /// Small responses are never counted against it: it limits transfers that have moved something in this turn already,
 /// so that one fast origin costs the others less than a millisecond a turn.
 struct TurnBudget {
     /// The bytes of all large transfers in one turn: half a millisecond of copying.
     static let bytesPerTurn = 524_288
-    /// The least that a transfer moves before another has its turn: smaller shares would cost throughput.
+    /// Minimum number of bytes that a transfer moves before it waits for others: smaller shares would cost throughput.
     static let smallestShare = 131_072
     /// The bytes that one turn may move over connections that carry many transfers, where a pause fills libcurl's
     /// memory.
     static let sharedBytesPerTurn = 8 * bytesPerTurn
     /// A connection that moves this many bytes in one action waits for its turn after the small ones.
     static let bulkBytes = 32_768
-    /// How old a turn may be when another piece of work is begun that can wait.
+    /// Maximum age of a turn in which deferrable work is begun.
     static let turnMicroseconds = 3_000
-    /// How long one call of libcurl may run before its transfers are paused.
+    /// Maximum time of one call of libcurl before its transfers are paused.
     static let actionMicroseconds = 2_000
     /// How many callbacks pass between two readings of the clock.
     private static let callbacksPerReading = 64
@@ -34,29 +34,29 @@ struct TurnBudget {
 
     /// The largest piece of a body to send: what is left of the turn, and at least as much as a piece of a response
     /// has.
-    var room: Int { max(16_384, TurnBudget.bytesPerTurn &- moved) }
+    var largestPiece: Int { max(16_384, TurnBudget.bytesPerTurn &- moved) }
 
-    /// Notes the turn of the loop; a new one begins at zero.
+    /// Sets the turn of the loop; a new one begins at zero.
     mutating func begin(turn: Int) {
         guard turn != self.turn else { return }
         self.turn = turn
         moved = 0
     }
 
-    /// Notes that libcurl is about to be called.
+    /// Begins to measure a call of libcurl.
     mutating func beginAction() {
         callbacks = 0
         actionStart = nil
         isActionOver = false
     }
 
-    /// Notes bytes that were moved.
+    /// Adds bytes that were moved.
     mutating func move(_ count: Int) { moved &+= count }
 
     /// The most that one transfer moves in this turn while others wait for theirs.
     static func share(waiting: Int) -> Int { max(smallestShare, bytesPerTurn / (waiting + 1)) }
 
-    /// Notes a callback, and returns whether the transfer must wait for a later turn.
+    /// Counts a callback, and returns whether the transfer must wait for a later turn.
     /// - Parameters:
     ///   - own: what the transfer has moved in this turn.
     ///   - share: what it may move in this turn.

@@ -11,7 +11,7 @@ protocol MultiHandleDelegate: AnyObject {
     func settleAtTurnEnd(_ multi: MultiHandle)
     /// ``MultiHandle/serveQueued(_:)`` is to be called when the small transfers of this turn are served.
     func serveLater(_ connection: OriginConnection, _ bits: Int32)
-    /// The socket of a connection without a transfer is readable.
+    /// A connection that no transfer uses became readable.
     func idleConnectionBecameReadable(_ connection: OriginConnection)
     /// libcurl has finished the transfer with this value of `CURLOPT_PRIVATE`.
     func transferDidEnd(_ context: UnsafeMutableRawPointer, _ result: CURLcode)
@@ -83,11 +83,12 @@ final class MultiHandle: ReadinessHandler {
     private var timer: Timer?
     private var armedDeadline = MonotonicTime(nanoseconds: .max)
     private var timerGuard = BusyLoopGuard()
-    /// Sockets of libcurl's own, such as its resolver's; closed without a callback, so they are forgotten with their
-    /// last interest.
-    private var foreign: Set<Int32> = []
+    /// Sockets that libcurl uses itself, such as its resolver's. It closes them without a callback, so they are
+    /// forgotten with their last interest.
+    private var libcurlSockets: Set<Int32> = []
 
-    /// Rounds of expired timers in one turn: enough for a request to be sent at once, too few to block the loop.
+    /// Maximum number of rounds of expired timers in one turn: enough for a request to be sent at once, too few to
+    /// block the loop.
     private static let roundsPerTurn = 4
 
     /// Creates an empty pool; `nil` if memory is out.
@@ -117,7 +118,7 @@ final class MultiHandle: ReadinessHandler {
         // Closing the pool must not call back into an object that is going away.
         CCurl_multi_set_socket(raw, nil)
         CCurl_multi_set_timer(raw, nil)
-        for descriptor in foreign { loop.forget(descriptor) }
+        for descriptor in libcurlSockets { loop.forget(descriptor) }
         endSweep()
         curl_multi_cleanup(raw)
     }
@@ -176,7 +177,7 @@ final class MultiHandle: ReadinessHandler {
         delegate.willCallLibcurl()
         curl_easy_pause(easy.raw, CURLPAUSE_SEND)
         if !isPausedAgain() { curl_easy_pause(easy.raw, CURLPAUSE_CONT) }
-        drain()
+        readMessages()
         scheduleSettle()
     }
 
@@ -225,7 +226,7 @@ final class MultiHandle: ReadinessHandler {
         }
         if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
         guard let connection else {
-            act(fd, bits)
+            callSocketAction(fd, bits)
             return scheduleSettle()
         }
         if connection.isBulk { return delegate.serveLater(connection, bits) }
@@ -251,12 +252,12 @@ final class MultiHandle: ReadinessHandler {
 
     private func serve(_ connection: OriginConnection, _ bits: Int32) {
         let before = connection.moved
-        act(connection.descriptor, bits)
+        callSocketAction(connection.descriptor, bits)
         scheduleSettle()
         connection.isBulk = connection.moved &- before >= TurnBudget.bulkBytes
         guard connections[connection.descriptor] === connection else { return }
         let delay = connection.busyLoopGuard.delayAfterCall(hasProgressed: hasProgressed)
-        if delay > 0 { pause(connection, milliseconds: delay) }
+        if delay > 0 { throttle(connection, milliseconds: delay) }
     }
 
     /// Runs expired timers at once, for a transfer that was resumed and whose bytes count in this turn.
@@ -285,7 +286,7 @@ final class MultiHandle: ReadinessHandler {
     private func runTimeouts() {
         hasSetTimer = false
         deadline = nil
-        act(CURL_SOCKET_BAD, 0)
+        callSocketAction(CURL_SOCKET_BAD, 0)
         if !hasSetTimer {
             // libcurl does not repeat a timeout that it has set before; if we were early by its clock, it must be
             // asked.
@@ -296,17 +297,17 @@ final class MultiHandle: ReadinessHandler {
         if delay > 0, let next = deadline { deadline = max(next, loop.now.advanced(milliseconds: delay)) }
     }
 
-    private func act(_ descriptor: Int32, _ bits: Int32) {
+    private func callSocketAction(_ descriptor: Int32, _ bits: Int32) {
         var running: Int32 = 0
         hasProgressed = false
         delegate.willCallLibcurl()
         ReceiveLimit.begin(microseconds: TurnBudget.actionMicroseconds)
         curl_multi_socket_action(raw, descriptor, bits, &running)
         ReceiveLimit.end()
-        drain()
+        readMessages()
     }
 
-    private func drain() {
+    private func readMessages() {
         var left: Int32 = 0
         while let message = curl_multi_info_read(raw, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
@@ -322,7 +323,7 @@ final class MultiHandle: ReadinessHandler {
     }
 
     /// Removes the interest in a socket for a while, because its events make no progress.
-    private func pause(_ connection: OriginConnection, milliseconds: Int) {
+    private func throttle(_ connection: OriginConnection, milliseconds: Int) {
         connection.isThrottled = true
         loop.setInterest([], for: connection.descriptor, handler: self)
         let timer = Timer { [weak self] in
@@ -338,7 +339,7 @@ final class MultiHandle: ReadinessHandler {
     fileprivate func setInterest(_ what: Int32, for descriptor: Int32) {
         let interest = Interest(poll: what)
         guard let connection = connections[descriptor], connection.pool.multi === self else {
-            return setForeignInterest(interest, for: descriptor)
+            return setLibcurlInterest(interest, for: descriptor)
         }
         connection.interest = interest
         // A transfer that is resumed soon needs its registration then; this saves two system calls.
@@ -346,12 +347,12 @@ final class MultiHandle: ReadinessHandler {
         if !connection.isThrottled { loop.setInterest(interest, for: descriptor, handler: self) }
     }
 
-    private func setForeignInterest(_ interest: Interest, for descriptor: Int32) {
+    private func setLibcurlInterest(_ interest: Interest, for descriptor: Int32) {
         if interest.isEmpty {
             // The number may belong to another socket by now, if libcurl reports this late.
-            if foreign.remove(descriptor) != nil { loop.forget(descriptor) }
+            if libcurlSockets.remove(descriptor) != nil { loop.forget(descriptor) }
         } else {
-            foreign.insert(descriptor)
+            libcurlSockets.insert(descriptor)
             loop.setInterest(interest, for: descriptor, handler: self)
         }
     }

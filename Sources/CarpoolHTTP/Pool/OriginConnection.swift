@@ -2,6 +2,17 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// One socket to an origin, from its opening to its closing.
+///
+/// Its state follows from these members; all other flags are independent of it:
+///
+/// | state | `negotiated` | `active` | `idleSince` | `isRetired` | `isShutDown` |
+/// | --- | --- | --- | --- | --- | --- |
+/// | connecting | `nil` | 0 | `nil` | any | no |
+/// | in use | set | above 0 | `nil` | no | no |
+/// | in use for the last time | set | above 0 | `nil` | yes | no |
+/// | idle | set | 0 | set | no | no |
+/// | shut down; libcurl closes it when it next checks | set | 0 | set | any | yes |
+/// | aborted under its transfers (`isAborted`) | set | above 0 | `nil` | yes | yes |
 final class OriginConnection {
     /// The public number of the connection; 0 until it is established.
     private(set) var id = 0
@@ -40,7 +51,7 @@ final class OriginConnection {
     var hasLongUserTimeout = false
     /// Whether it is not reused after its current transfers.
     var isRetired = false
-    /// Whether it was shut down by us and waits to be closed.
+    /// Whether this process has shut it down, and libcurl has not closed it yet.
     private(set) var isShutDown = false
     /// Whether it was shut down under its transfers, because it lost its local address.
     private(set) var isAborted = false
@@ -65,7 +76,7 @@ final class OriginConnection {
         self.pool = pool
     }
 
-    /// Whether it is established and was not shut down by us.
+    /// Whether it is established and was not shut down by this process.
     var isOpen: Bool { negotiated != nil && !isShutDown }
 
     /// Whether it is idle and can be reused.
@@ -99,7 +110,7 @@ final class OriginConnection {
     }
 
     /// Whether its peer has neither sent anything nor closed it since the last response.
-    var isQuiet: Bool {
+    var hasNoUnexpectedInput: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
             && (errno == EAGAIN || errno == EINTR)
@@ -108,7 +119,7 @@ final class OriginConnection {
     /// Whether no bytes may arrive while it is idle. HTTP/2 sends frames of its own at any time; HTTP/1.1 sends
     /// responses only, and an unrequested one would pass for that of the next request. TLS sends its tickets before
     /// the first response.
-    var mustBeQuiet: Bool { negotiated?.httpVersion != "h2" }
+    var forbidsIdleInput: Bool { negotiated?.httpVersion != "h2" }
 
     /// Shuts the connection down in both directions. libcurl finds it dead and closes the socket when it next checks.
     func shutDown() {

@@ -2,7 +2,7 @@ internal import CarpoolSystem
 
 /// The state of one origin: its number in the admission queue, and its connections.
 final class OriginPool {
-    /// What makes connections of one pool interchangeable.
+    /// The properties that all connections of a pool have in common.
     struct Key: Hashable {
         let origin: Origin
         let multi: MultiHandle.Key
@@ -22,8 +22,8 @@ final class OriginPool {
     /// Its tokens among all origins and among those of its user, while it is registered.
     var token: FIFOQueue<OriginPool>.Token?
     var userToken: FIFOQueue<OriginPool>.Token?
-    /// At most six per client with HTTP/1.1, usually one with HTTP/2, and those of transfers that ended while they
-    /// were connecting.
+    /// The connections of the origin: at most six per client with HTTP/1.1, usually one with HTTP/2, and those of
+    /// transfers that ended while they were connecting.
     var connections: [OriginConnection] = []
     /// Ends the protocol probe, during which the first transfer to a cold origin goes alone; made when first needed.
     var probeTimer: Timer?
@@ -61,7 +61,7 @@ final class OriginPool {
     }
 }
 
-/// The origins of one user, in the order in which they came.
+/// The pools of one user, in order of creation.
 final class UserPools {
     /// The number under which the admission queue keeps their sums.
     let number: Int

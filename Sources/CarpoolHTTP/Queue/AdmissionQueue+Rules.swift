@@ -14,7 +14,7 @@ extension AdmissionQueue {
     private static var longestSearch: Int { 64 }
 
     private mutating func admitParked() -> Admission? {
-        guard hasRoom, connections < limits.connections else { return nil }
+        guard hasFreedConnections, connections < limits.connections else { return nil }
         let count = parked.count
         for _ in 0..<min(count, AdmissionQueue.longestSearch) {
             guard let (rank, flow) = parked.popFirst() else { break }
@@ -31,7 +31,7 @@ extension AdmissionQueue {
                 park(flow)
             }
         }
-        hasRoom = count > AdmissionQueue.longestSearch
+        hasFreedConnections = count > AdmissionQueue.longestSearch
         return nil
     }
 
@@ -45,9 +45,9 @@ extension AdmissionQueue {
                 dropIfIdle(flow)
                 continue
             }
-            if flows[flow].debt > 0 {
-                // A client that is alone has no debt.
-                flows[flow].debt = origins[origin].ring.isEmpty ? 0 : flows[flow].debt - 1
+            if flows[flow].turnsToSkip > 0 {
+                // A client that is alone skips no turn.
+                flows[flow].turnsToSkip = origins[origin].ring.isEmpty ? 0 : flows[flow].turnsToSkip - 1
                 addToRing(flow)
             } else if !mayTakeStream(flow) {
                 // It stays in the ring: the next free stream may be for it.
@@ -73,7 +73,7 @@ extension AdmissionQueue {
         return Admission(element: element, isFirst: isFirst)
     }
 
-    // MARK: The parked
+    // MARK: Parked flows
 
     private mutating func park(_ flow: Int) {
         flows[flow].isParked = true
@@ -145,7 +145,7 @@ extension AdmissionQueue {
     private func mayConnect(_ flow: Int) -> Bool {
         let free = limits.connections - connections
         guard free > 0 else { return false }
-        guard limits.leavesRoom else { return true }
+        guard limits.reservesConnections else { return true }
         let account = accounts[flows[flow].account]
         return account.connections < free && users[account.user].connections < 3 * free
     }
@@ -155,7 +155,7 @@ extension AdmissionQueue {
     /// leave some for the next client.
     func mayTakeStream(_ flow: Int) -> Bool {
         let origin = flows[flow].origin
-        guard origins[origin].protocolState == .http2, limits.leavesRoom else { return true }
+        guard origins[origin].protocolState == .http2, limits.reservesConnections else { return true }
         let free = limits.streamsPerConnection - origins[origin].active
         // Most often there is room for all.
         guard origins[origin].active >= 3 * free else { return true }
@@ -167,9 +167,9 @@ extension AdmissionQueue {
         origins[origin].protocolState == .http2 ? min(origins[origin].active, 1) : origins[origin].active
     }
 
-    // MARK: Books
+    // MARK: Counts
 
-    /// Every change of the running elements goes through here, so that sums and accounts follow.
+    /// Changes the number of elements under way of a flow, with all sums and accounts. Nothing else changes them.
     mutating func addActive(_ change: Int, to flow: Int) {
         let origin = flows[flow].origin
         let before = cost(of: origin)
@@ -241,7 +241,7 @@ extension AdmissionQueue {
         guard accounts.indices.contains(account), count != 0 else { return }
         accounts[account].connections += count
         users[accounts[account].user].connections += count
-        if count < 0 { hasRoom = true }
+        if count < 0 { hasFreedConnections = true }
     }
 
     mutating func chargeAll(of origin: OriginID, _ sign: Int) {

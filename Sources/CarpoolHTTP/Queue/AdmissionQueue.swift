@@ -17,10 +17,10 @@ struct AdmissionQueue<Element> {
         var paused = 1_024
         /// Whether a client gets at most as many connections as it leaves free, so that there are some for the next
         /// one.
-        var leavesRoom = true
+        var reservesConnections = true
     }
 
-    /// What is known of an origin's protocol.
+    /// What is known about an origin's protocol.
     enum ProtocolState: Equatable {
         /// The origin may use HTTP/2, and nothing runs: one transfer starts first, alone.
         case cold
@@ -97,7 +97,7 @@ struct AdmissionQueue<Element> {
         /// Its index among the busy flows of its origin; -1 if it has no running element.
         var busyIndex = -1
         /// Turns that it must skip, because its last transfers took as many.
-        var debt = 0
+        var turnsToSkip = 0
         /// The priorities in whose rings it is, one bit each.
         var ringRanks: UInt8 = 0
         /// Whether it waits for a connection of the total or of its share of it.
@@ -144,7 +144,7 @@ struct AdmissionQueue<Element> {
     /// Flows that wait for the total or for their share of it.
     var parked = PriorityRing<UInt32, Int>()
     /// Whether connections have become free since the parked flows were checked.
-    var hasRoom = false
+    var hasFreedConnections = false
     var connections = 0
     /// How many transfers wait in all.
     var waiting = 0
@@ -154,8 +154,8 @@ struct AdmissionQueue<Element> {
 
     init(limits: Limits) { self.limits = limits }
 
-    /// Maximum debt of a transfer, whatever it has moved.
-    static var greatestDebt: Int { 16 }
+    /// Maximum number of turns to skip, whatever the transfers have moved.
+    static var maximumTurnsToSkip: Int { 16 }
 
     // MARK: Events
 
@@ -247,10 +247,11 @@ struct AdmissionQueue<Element> {
     }
 
     /// An element that was admitted, and is not paused, has ended.
-    /// - Parameter turns: how many turns of others it has taken: one for each 64 KiB.
+    /// - Parameter turns: how many turns of small transfers it has taken: one for each 64 KiB.
     mutating func finish(_ slot: Slot, turns: Int = 0) {
         let origin = flows[slot.flow].origin
-        flows[slot.flow].debt = min(AdmissionQueue.greatestDebt, flows[slot.flow].debt &+ max(0, turns))
+        flows[slot.flow].turnsToSkip = min(
+            AdmissionQueue.maximumTurnsToSkip, flows[slot.flow].turnsToSkip &+ max(0, turns))
         addActive(-1, to: slot.flow)
         if origins[origin].active == 0, origins[origin].paused == 0,
             origins[origin].protocolState == .probing || origins[origin].protocolState == .undecided
@@ -291,7 +292,7 @@ struct AdmissionQueue<Element> {
         markReady(origin)
     }
 
-    // MARK: Answers
+    // MARK: Queries
 
     /// The load of an owner.
     func load(of owner: Int) -> Load { loads.indices.contains(owner) ? loads[owner] : Load() }

@@ -13,14 +13,14 @@ struct FIFOQueue<Element> {
     /// The number of used entries at the front.
     private var head = 0
     private var nextToken = 0
-    /// How many wait.
+    /// The number of elements.
     private(set) var count = 0
 
-    /// Entries of removed elements that are kept however few wait.
+    /// Maximum number of entries of removed elements, in addition to as many as there are elements.
     private static var keptEntries: Int { 64 }
 
     var isEmpty: Bool { count == 0 }
-    /// Entries in memory, those removed early included: at most twice as many as wait, and a few.
+    /// Entries in memory, those removed early included: at most twice as many as there are elements, and a few.
     var extent: Int { entries.count - head }
 
     mutating func append(_ element: Element) -> Token {

@@ -8,8 +8,8 @@ public protocol RawStreamDelegate: AnyObject {
     func rawStreamDidConnect(_ stream: RawStream)
     /// The connection failed.
     func rawStream(_ stream: RawStream, didFailToConnectWith error: TransportError)
-    /// There may be bytes to read or room to write, or the stream has ended; see ``RawStream/failure``.
-    func rawStreamDidMove(_ stream: RawStream)
+    /// There may be bytes to read, or more may be written, or the stream has ended; see ``RawStream/failure``.
+    func rawStreamDidBecomeReady(_ stream: RawStream)
 }
 
 /// A connection over TCP or TLS that carries raw bytes, made by libcurl under the same rules as those for requests,
@@ -17,7 +17,7 @@ public protocol RawStreamDelegate: AnyObject {
 public final class RawStream: ReadinessHandler {
     enum Phase {
         case connecting
-        /// Connected; the socket is in our hands.
+        /// Connected: the stream reads from and writes to the socket.
         case open(Int32)
         case closed
     }
@@ -29,7 +29,7 @@ public final class RawStream: ReadinessHandler {
     /// The bytes written and read at a time: one record of TLS.
     private static let pieceBytes = 16_384
 
-    private let owner: RawStreamPool
+    private let pool: RawStreamPool
     let easy: EasyHandle
     /// libcurl reads the parsed URL in place.
     let url: HTTPURL
@@ -41,26 +41,26 @@ public final class RawStream: ReadinessHandler {
 
     private var received: [UInt8] = []
     /// Whether the peer has closed its sending side.
-    private var peerHasEnded = false
+    private var peerHasClosedWrite = false
     private var pending: [UInt8] = []
-    /// How much of the pending bytes was passed to libcurl.
-    private var given = 0
+    /// The number of pending bytes that were passed to libcurl.
+    private var passedBytes = 0
     /// The bytes that libcurl has not taken: OpenSSL must be called again with the same bytes.
     private let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: RawStream.pieceBytes, alignment: 16)
     private var pieceRange = 0..<0
-    private var isEnding = false
-    private var hasEnded = false
+    private var isClosingWrite = false
+    private var hasClosedWrite = false
     /// Why it failed; bytes received before can still be read.
     public private(set) var failure: TransportError?
     /// Bytes that were accepted for sending so far.
     public private(set) var acceptedBytes: Int64 = 0
 
     init(
-        owner: RawStreamPool, easy: EasyHandle, url: HTTPURL, trust: ConnectionPartition.Trust,
+        pool: RawStreamPool, easy: EasyHandle, url: HTTPURL, trust: ConnectionPartition.Trust,
         delegate: any RawStreamDelegate
     ) {
         self.trust = trust
-        self.owner = owner
+        self.pool = pool
         self.easy = easy
         self.url = url
         self.delegate = delegate
@@ -71,15 +71,15 @@ public final class RawStream: ReadinessHandler {
     // MARK: Using it
 
     /// Whether everything was read and nothing more will arrive.
-    public var isAtEnd: Bool { received.isEmpty && (peerHasEnded || failure != nil) }
+    public var isAtEnd: Bool { received.isEmpty && (peerHasClosedWrite || failure != nil) }
 
-    /// Whether more should be written; what is written is accepted in any case.
-    public var hasRoom: Bool { pending.count - given < RawStream.pendingLimitBytes }
+    /// Whether more should be written. All that is written is accepted.
+    public var hasRoom: Bool { pending.count - passedBytes < RawStream.pendingLimitBytes }
 
-    /// Bytes that may be written before ``hasRoom`` is false.
-    public var roomBytes: Int { max(0, RawStream.pendingLimitBytes - (pending.count - given)) }
+    /// The number of bytes that may be written before ``hasRoom`` becomes false.
+    public var roomBytes: Int { max(0, RawStream.pendingLimitBytes - (pending.count - passedBytes)) }
 
-    /// Returns received bytes, at most so many; none if there are none.
+    /// Removes and returns received bytes, at most `count`; empty if there are none.
     public func read(atMost count: Int) -> [UInt8] {
         let bytes = Array(received.prefix(max(0, count)))
         guard !bytes.isEmpty else { return [] }
@@ -87,17 +87,17 @@ public final class RawStream: ReadinessHandler {
         received.removeFirst(bytes.count)
         // TLS may hold bytes for which the socket does not become readable.
         if wasFull { receive() }
-        settle()
+        updateInterest()
         return bytes
     }
 
-    /// Sends bytes, as soon as the peer takes them.
+    /// Queues bytes, which are sent as fast as the peer reads.
     public func write(_ bytes: [UInt8]) {
-        guard case .open = phase, failure == nil, !isEnding else { return }
+        guard case .open = phase, failure == nil, !isClosingWrite else { return }
         pending.append(contentsOf: bytes)
         acceptedBytes &+= Int64(bytes.count)
         send()
-        settle()
+        updateInterest()
     }
 
     /// Whether the sending side can be closed alone: libcurl cannot send TLS's close_notify for that, and peers over
@@ -106,17 +106,17 @@ public final class RawStream: ReadinessHandler {
 
     /// Closes the sending side once everything is sent. Returns whether the call changed anything.
     @discardableResult public func closeWrite() -> Bool {
-        guard canCloseWrite, case .open = phase, failure == nil, !isEnding else { return false }
-        isEnding = true
+        guard canCloseWrite, case .open = phase, failure == nil, !isClosingWrite else { return false }
+        isClosingWrite = true
         send()
-        settle()
+        updateInterest()
         return true
     }
 
     /// Closes it at once in both directions, with TLS's close_notify. The delegate is not called any more.
     public func close() {
         delegate = nil
-        owner.close(self)
+        pool.close(self)
     }
 
     // MARK: Events from the pool
@@ -129,7 +129,7 @@ public final class RawStream: ReadinessHandler {
         phase = .open(socket)
         receive()
         delegate?.rawStreamDidConnect(self)
-        settle()
+        updateInterest()
     }
 
     /// The connection failed.
@@ -150,7 +150,7 @@ public final class RawStream: ReadinessHandler {
 
     /// Forgets the socket, which libcurl closes.
     func didClose() {
-        if case .open(let socket) = phase { owner.loop.forget(socket) }
+        if case .open(let socket) = phase { pool.loop.forget(socket) }
         phase = .closed
         delegate = nil
     }
@@ -161,31 +161,31 @@ public final class RawStream: ReadinessHandler {
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         if readiness.contains(.writable) || readiness.contains(.failed) { send() }
         receive()
-        settle()
-        delegate?.rawStreamDidMove(self)
+        updateInterest()
+        delegate?.rawStreamDidBecomeReady(self)
     }
 
     private func receive() {
-        guard case .open = phase, failure == nil, !peerHasEnded else { return }
+        guard case .open = phase, failure == nil, !peerHasClosedWrite else { return }
         while received.count < RawStream.receivedLimitBytes {
             var (count, code) = (0, CURLE_OK)
             received.append(contentsOf: repeatElement(0, count: RawStream.pieceBytes))
             received.withUnsafeMutableBytes { buffer in
-                let room = UnsafeMutableRawBufferPointer(rebasing: buffer.suffix(RawStream.pieceBytes))
-                code = curl_easy_recv(easy.raw, room.baseAddress, room.count, &count)
+                let piece = UnsafeMutableRawBufferPointer(rebasing: buffer.suffix(RawStream.pieceBytes))
+                code = curl_easy_recv(easy.raw, piece.baseAddress, piece.count, &count)
             }
             received.removeLast(RawStream.pieceBytes - (code == CURLE_OK ? count : 0))
             if code == CURLE_AGAIN { return }
             guard code == CURLE_OK else { return fail(code == CURLE_UNSUPPORTED_PROTOCOL ? CURLE_RECV_ERROR : code) }
             if count == 0 {
-                peerHasEnded = true
+                peerHasClosedWrite = true
                 return
             }
         }
     }
 
     private func send() {
-        guard case .open(let socket) = phase, failure == nil, !hasEnded else { return }
+        guard case .open(let socket) = phase, failure == nil, !hasClosedWrite else { return }
         while nextPiece() {
             var count = 0
             let code = curl_easy_send(
@@ -194,43 +194,43 @@ public final class RawStream: ReadinessHandler {
             guard code == CURLE_OK else { return fail(code) }
             pieceRange = pieceRange.lowerBound + count..<pieceRange.upperBound
         }
-        guard isEnding else { return }
-        hasEnded = true
+        guard isClosingWrite else { return }
+        hasClosedWrite = true
         shutdown(socket, Int32(SHUT_WR))
     }
 
     /// Fills the next piece for libcurl; false if everything is sent.
     private func nextPiece() -> Bool {
         guard pieceRange.isEmpty else { return true }
-        let count = min(RawStream.pieceBytes, pending.count - given)
+        let count = min(RawStream.pieceBytes, pending.count - passedBytes)
         guard count > 0 else {
             pending.removeAll(keepingCapacity: false)
-            given = 0
+            passedBytes = 0
             return false
         }
-        piece.copyBytes(from: pending[given..<given + count])
+        piece.copyBytes(from: pending[passedBytes..<passedBytes + count])
         pieceRange = 0..<count
-        given += count
+        passedBytes += count
         // Without this, bytes of a client that keeps writing would never be freed.
-        if given >= RawStream.pendingLimitBytes {
-            pending.removeFirst(given)
-            given = 0
+        if passedBytes >= RawStream.pendingLimitBytes {
+            pending.removeFirst(passedBytes)
+            passedBytes = 0
         }
         return true
     }
 
     /// Registers interest in the next event.
-    private func settle() {
+    private func updateInterest() {
         guard case .open(let socket) = phase else { return }
         var interest: Interest = []
         if failure == nil {
-            if !peerHasEnded, received.count < RawStream.receivedLimitBytes { interest.insert(.readable) }
+            if !peerHasClosedWrite, received.count < RawStream.receivedLimitBytes { interest.insert(.readable) }
             if !pieceRange.isEmpty { interest.insert(.writable) }
         }
         if interest.isEmpty {
-            owner.loop.forget(socket)
+            pool.loop.forget(socket)
         } else {
-            owner.loop.setInterest(interest, for: socket, handler: self)
+            pool.loop.setInterest(interest, for: socket, handler: self)
         }
     }
 }

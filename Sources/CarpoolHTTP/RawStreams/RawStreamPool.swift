@@ -35,7 +35,7 @@ public final class RawStreamPool: ReadinessHandler {
         CCurl_multi_set_timer(raw, timerChanged)
         CCurl_multi_set_pointer(raw, CURLMOPT_TIMERDATA, context)
         CCurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, configuration.connections)
-        timer = Timer { [unowned self] in act(CURL_SOCKET_BAD, 0) }
+        timer = Timer { [unowned self] in callSocketAction(CURL_SOCKET_BAD, 0) }
     }
 
     deinit {
@@ -49,14 +49,14 @@ public final class RawStreamPool: ReadinessHandler {
     /// The number of streams.
     public var count: Int { streams.count }
 
-    /// Connects to a host and port, over TLS if the URL is `https`; the rest of the URL is of no interest.
+    /// Connects to a host and port, over TLS if the URL is `https`; the rest of the URL is ignored.
     /// - Parameter timeoutMilliseconds: how long resolving, connecting and TLS may take together.
     /// - Returns: the stream, whose delegate is notified later; `nil` if memory is out.
     public func open(
         _ url: HTTPURL, trust: ConnectionPartition.Trust, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
     ) -> RawStream? {
         guard let easy = EasyHandle(fields: [], defaults: []) else { return nil }
-        let stream = RawStream(owner: self, easy: easy, url: url, trust: trust, delegate: delegate)
+        let stream = RawStream(pool: self, easy: easy, url: url, trust: trust, delegate: delegate)
         easy.setUp(url, timeoutMilliseconds)
         easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
         CCurl_set_open_socket(easy.raw, openSocket)
@@ -72,7 +72,7 @@ public final class RawStreamPool: ReadinessHandler {
         return stream
     }
 
-    /// Whether the system's authorities are there; if not, the stream connects when they are.
+    /// Whether the system's authorities are loaded; if not, the stream connects when they are.
     private func isTrustReady(for stream: RawStream) -> Bool {
         guard !systemTrust.isReady() else { return true }
         systemTrust.wait { [weak self, weak stream] in
@@ -104,10 +104,10 @@ public final class RawStreamPool: ReadinessHandler {
         if readiness.contains(.readable) { bits |= CURL_CSELECT_IN }
         if readiness.contains(.writable) { bits |= CURL_CSELECT_OUT }
         if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR | CURL_CSELECT_IN }
-        act(fd, bits)
+        callSocketAction(fd, bits)
     }
 
-    private func act(_ descriptor: Int32, _ bits: Int32) {
+    private func callSocketAction(_ descriptor: Int32, _ bits: Int32) {
         var running: Int32 = 0
         curl_multi_socket_action(raw, descriptor, bits, &running)
         var left: Int32 = 0

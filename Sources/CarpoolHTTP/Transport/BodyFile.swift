@@ -6,7 +6,7 @@ public final class BodyFile {
     private(set) var file: WorkerFile?
     /// The worker that reads it; `nil` for files that never block, such as those in memory, which are read in place.
     let worker: WorkerAccess?
-    /// The path, if it has one that others can open.
+    /// The path with which other processes can open it; `nil` if there is none.
     public let path: String?
     /// The size when it was opened, if that is known.
     public let sizeBytes: Int64?
@@ -33,7 +33,6 @@ public final class BodyFile {
     /// The file for a job of the worker; `nil` if it needs none, or is closed.
     public var openFile: WorkerFile? { file }
 
-    /// Closes the descriptor; nothing can be sent from it any more. For a request that is kept after its body was
-    /// sent.
+    /// Closes the file, which cannot be sent any more. For a request that is kept after its body was sent.
     public func close() { file = nil }
 }

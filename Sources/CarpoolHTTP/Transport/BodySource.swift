@@ -7,12 +7,12 @@ public protocol BodySource: AnyObject {
     var canRestart: Bool { get }
     /// Whether it may have no bytes for a while, so that its connection should not be shared.
     var mayWait: Bool { get }
-    /// Reading has ended: resources may be freed.
+    /// Ends reading, so that the source frees its resources.
     func close()
     /// Rewinds to the first byte: called before every sending, and only if ``canRestart``.
     func restart()
     /// Copies the next bytes into a buffer that is not empty.
-    func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> BodyReading
     /// Called by the source, from outside of ``read(into:)``, when there are bytes after ``BodyReading/wait``. Set by
     /// the reader.
     var onReady: () -> Void { get set }

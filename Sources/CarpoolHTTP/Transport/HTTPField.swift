@@ -29,7 +29,7 @@ public struct HTTPField: Sendable, Hashable {
             throw Refusal(name: name, reason: "the name must be a token: letters, digits and !#$%&'*+-.^_`|~")
         }
         guard !HTTPField.reserved.contains(where: { FieldName.matches(name, $0) }) else {
-            throw Refusal(name: name, reason: "hop-by-hop and framing headers belong to the connection; leave it out")
+            throw Refusal(name: name, reason: "the connection sets hop-by-hop and framing headers itself; leave it out")
         }
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw Refusal(name: name, reason: "the value must not hold CR, LF, NUL or other control characters")

@@ -76,16 +76,16 @@ public final class HTTPURL: CustomStringConvertible {
             let repairs = isReference && encoding == .asIs ? CURLU_URLENCODE | CURLU_ALLOW_SPACE : 0
             try HTTPURL.check(curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME | repairs)))
             let scheme = try HTTPURL.scheme(of: handle)
-            let isConverted = scan.mayHaveName ? try HostName.convert(handle) : false
+            let isConverted = scan.mayHaveNonASCIIHost ? try HostName.convert(handle) : false
             guard let host = HTTPURL.part(handle, CURLUPART_HOST), !host.isEmpty else {
                 throw TransportError(.badURL, "the URL has no host")
             }
-            if scan.mayHaveName { try HTTPURL.checkZone(handle) }
+            if scan.mayHaveNonASCIIHost { try HTTPURL.checkZone(handle) }
             let port = HTTPURL.part(handle, CURLUPART_PORT).flatMap { UInt16($0) } ?? (scheme == "https" ? 443 : 80)
             // Most URLs have none, and the query costs as much as the rest of the parsing.
             let found = scan.hasAt ? try HTTPURL.takeUserInformation(handle) : nil
             userInformation = found ?? known
-            let isLowercase = !scan.hasUppercase && !scan.mayHaveName && !isReference
+            let isLowercase = !scan.hasUppercase && !scan.mayHaveNonASCIIHost && !isReference
             origin = Origin(scheme: scheme, host: isLowercase ? host : host.lowercased(), port: port)
             // An unchanged absolute URL is described as it was given; building it costs as much as parsing it.
             let isAsGiven = !isReference && found == nil && !isConverted

@@ -33,8 +33,8 @@ enum HostName {
 
     private static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
-    /// Letters, digits, dashes, underscores and dots: what a mapping to compatible characters may not leave behind is
-    /// anything else.
+    /// Whether a converted name has only letters, digits, dashes, underscores and dots. The mapping to compatible
+    /// characters can produce others.
     private static func isName(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {

@@ -1,4 +1,4 @@
-/// A place in the network that connections lead to.
+/// The origin of a URL (RFC 6454): scheme, host and port.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// `http` or `https`.
     public let scheme: String

@@ -11,7 +11,7 @@ public protocol TransferDelegate: AnyObject {
     /// A piece of the body, decoded if the request asked for it, at most 16 KiB. The bytes are valid during the call
     /// only.
     func transfer(_ transfer: any TransportTask, didReceive bytes: UnsafeRawBufferPointer) -> BodyDisposition
-    /// So many bytes of the request's body were taken by the network since the last call.
+    /// The transport has passed `count` more bytes of the request's body to the network.
     func transfer(_ transfer: any TransportTask, didSendBodyBytes count: Int)
     /// The task has completed; no event follows. The error is `nil` if the response arrived whole, whatever its status.
     func transferDidComplete(_ transfer: any TransportTask, _ completion: TransferCompletion)
@@ -36,7 +36,7 @@ public enum BodyDisposition: Sendable {
 public struct TransferCompletion {
     /// Why it failed; `nil` if the response arrived whole.
     public let error: TransportError?
-    /// What it cost; also there when it failed.
+    /// The metrics of the task; also set when it failed.
     public let metrics: TransferMetrics
 
     /// Makes a completion.

@@ -6,7 +6,7 @@ public struct TransferShare: Hashable, Sendable {
     /// A number for the client; equal numbers are one client.
     public let client: Int
 
-    /// Makes the name of a client.
+    /// Identifies a client.
     public init(user: UInt32 = 0, client: Int = 0) {
         self.user = user
         self.client = client

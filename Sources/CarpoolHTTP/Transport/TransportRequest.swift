@@ -4,7 +4,7 @@ public struct TransportRequest {
     public var method: HTTPMethod
     /// The URL; `http` or `https`, without user information.
     public var url: HTTPURL
-    /// The fields in the order in which they are sent. `Host`, framing and hop-by-hop fields are the transport's own.
+    /// The fields in the order in which they are sent. The transport sets `Host`, framing and hop-by-hop fields itself.
     public var fields: [HTTPField]
     /// The body.
     public var body: RequestBody = .none
@@ -24,7 +24,7 @@ public struct TransportRequest {
     public var share = TransferShare()
     /// Its priority among others that wait for the same origin.
     public var priority = TransferPriority.normal
-    /// Maximum time in the queue, in milliseconds; `nil` for no limit except that of the whole.
+    /// Maximum time in the queue, in milliseconds; `nil` for no limit except ``resourceTimeoutMilliseconds``.
     public var queueTimeoutMilliseconds: Int?
     /// Maximum time without a byte in either direction, in milliseconds. Time during which the transfer is paused
     /// does not count.

@@ -1,6 +1,6 @@
 /// The result of one pass over the bytes of a URL: what has to be done before it is parsed.
 struct URLScan {
-    /// Not too long, no control characters.
+    /// Whether it is not too long and has no control characters.
     var isClean = true
     var hasBlank = false
     var hasAt = false
@@ -12,12 +12,12 @@ struct URLScan {
     /// Characters that must be percent-encoded outside the authority, or a percent sign that encodes nothing.
     var needsEncoding = false
 
-    /// Whether the host may be a name that is not ASCII; it may also be percent-encoded.
-    var mayHaveName: Bool { !isASCII || hasPercent }
+    /// Whether the host may be a name beyond ASCII, which may be percent-encoded.
+    var mayHaveNonASCIIHost: Bool { !isASCII || hasPercent }
 
     static let maximumBytes = 65_536
 
-    /// Bytes that say nothing: lower-case letters, digits and ``! $ & ' ( ) * + , - . / : ; = ? _ ~``. One bit for
+    /// Bytes that need no action: lower-case letters, digits and ``! $ & ' ( ) * + , - . / : ; = ? _ ~``. One bit for
     /// each byte of ASCII.
     private static let plain: (low: UInt64, high: UInt64) = (
         low: 0xAFFF_FFD2_0000_0000, high: 0x47FF_FFFE_8000_0000

@@ -71,7 +71,7 @@ final class RawStreamEntry {
         stream.write(bytes)
         // All may be sent by now, or the connection be lost, and then no event of the socket answers the calls before
         // this one.
-        rawStreamDidMove(stream)
+        rawStreamDidBecomeReady(stream)
         if let failure = stream.failure { throw .streamFailed(failure) }
         guard bytes.isEmpty || stream.acceptedBytes > before else {
             throw .wrongState(stream: name, state: "half_closed", expected: "open for writing")
@@ -106,7 +106,7 @@ final class RawStreamEntry {
             throw .wrongState(stream: name, state: "tls", expected: "without TLS, which ends both ways at once here")
         }
         let changed = stream.closeWrite()
-        rawStreamDidMove(stream)
+        rawStreamDidBecomeReady(stream)
         return changed
     }
 
@@ -160,7 +160,7 @@ extension RawStreamEntry: RawStreamDelegate {
         call?.fail(.streamFailed(error))
     }
 
-    func rawStreamDidMove(_ stream: RawStream) {
+    func rawStreamDidBecomeReady(_ stream: RawStream) {
         if let waiting = reading {
             let bytes = stream.read(atMost: waiting.count)
             if let failure = stream.failure, bytes.isEmpty {

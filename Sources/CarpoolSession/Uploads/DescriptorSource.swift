@@ -97,7 +97,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         step = .reading
         // One job for each descriptor, so that their number is bounded.
         worker.runAlways {
-            stream.read(into: UnsafeMutableRawBufferPointer(rebasing: block.room[..<count]))
+            stream.read(into: UnsafeMutableRawBufferPointer(rebasing: block.buffer[..<count]))
         } then: { [weak self] result in
             self?.didRead(result, block)
         }

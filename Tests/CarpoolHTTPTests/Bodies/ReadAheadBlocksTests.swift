@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReadAheadBlocksTests {
     private static func fill(_ blocks: inout ReadAheadBlocks, _ text: String) {
         let block = blocks.empty(bytes: 8)
-        block.room.copyBytes(from: text.utf8)
+        block.buffer.copyBytes(from: text.utf8)
         block.count = text.utf8.count
         blocks.append(block)
     }
@@ -35,7 +35,7 @@ import Testing
         Self.fill(&blocks, "hello")
         #expect(Self.take(&blocks, 8) == "hello")
         let spare = blocks.empty(bytes: 4)
-        #expect(spare.room.count == 8)
+        #expect(spare.buffer.count == 8)
         #expect(spare.count == 0)
         blocks.append(spare)
         #expect(blocks.isEmpty)

@@ -86,7 +86,7 @@ struct ErrorMappingTests {
         "F8: a connection that ends unanswered after the server asked for a certificate was refused",
         arguments: [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2])
     func f8Certificate(code: CURLcode) {
-        var mapping = ErrorMapping(code: code, text: "Broken pipe", isRequestSent: true, isCertificateWanted: true)
+        var mapping = ErrorMapping(code: code, text: "Broken pipe", isRequestSent: true, isCertificateRequested: true)
         #expect(mapping.error.code == .clientCertificateRejected && !mapping.error.isRetryable)
         mapping.hasStatusLine = true
         #expect(mapping.error.code == .networkConnectionLost)
@@ -114,8 +114,8 @@ struct ErrorMappingTests {
     }
 
     @Test func onlyFitVersionsMultiplex() {
-        #expect(CurlLibrary.safeProfile(of: 0x07_58_01) == .http1)
-        #expect(CurlLibrary.safeProfile(of: 0x08_0E_00) == .http1)
-        #expect(CurlLibrary.safeProfile(of: 0x08_0E_01) == .multiplex)
+        #expect(CurlLibrary.profile(ofVersion: 0x07_58_01) == .http1)
+        #expect(CurlLibrary.profile(ofVersion: 0x08_0E_00) == .http1)
+        #expect(CurlLibrary.profile(ofVersion: 0x08_0E_01) == .multiplex)
     }
 }

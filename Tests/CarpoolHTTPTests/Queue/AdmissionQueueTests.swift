@@ -9,7 +9,7 @@ struct AdmissionQueueTests {
         Queue(
             limits: .init(
                 connections: total, streamsPerConnection: streams, waiting: waiting,
-                paused: paused, leavesRoom: false))
+                paused: paused, reservesConnections: false))
     }
 
     func drain(_ queue: inout Queue) -> [Int] {
