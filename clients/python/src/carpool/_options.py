@@ -74,7 +74,7 @@ class RequestOptions(PythonOptions, total=False):
     still receive a share of the connections. Default: "normal".
     """
     connect_timeout_ms: int | None
-    """The longest time to resolve, connect and agree on TLS. Default: the session's."""
+    """The longest time to resolve, connect and negotiate TLS. Default: the session's."""
     waits_for_connectivity: bool | None
     """Whether a request waits until its host is reachable, instead of failing with `not_connected_to_internet`. Only
     `resource_timeout_ms` runs meanwhile. Default: the session's.
@@ -144,7 +144,7 @@ class SessionOptions(TypedDict, total=False):
     resource_timeout_ms: int
     """The longest time from start to end, waiting included. Default: 604800000."""
     connect_timeout_ms: int
-    """The longest time to resolve, connect and agree on TLS. Default: 60000."""
+    """The longest time to resolve, connect and negotiate TLS. Default: 60000."""
     waits_for_connectivity: bool
     """Whether a request waits until its host is reachable, instead of failing with `not_connected_to_internet`. Only
     `resource_timeout_ms` runs meanwhile. Default: false.
