@@ -37,8 +37,8 @@ public struct JSON {
 
     /// Parses one JSON text (RFC 8259): UTF-8, any value at the top.
     ///
-    /// Every number keeps its text. U+0000 is accepted in strings and in names. Of a name that stands twice in an
-    /// object the last value counts, and ``duplicateName`` has the name.
+    /// Every number keeps its text. U+0000 is accepted in strings and in names. If an object has a duplicate name, its
+    /// last value is used, and ``duplicateName`` returns the name.
     /// - Throws: `JSONError` with line, column and offset; bad UTF-8 has its own code.
     public static func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONError) -> JSON {
         let outline = try JSONTokenizer.outline(of: bytes)
@@ -78,8 +78,8 @@ public struct JSON {
         return document.withText(of: node, body)
     }
 
-    /// Lets go of the trees that were made of its large values: they are made again when they are asked for.
-    public func forgetLargeValues() { document.forgetParts() }
+    /// Frees the trees of its large values. They are parsed again when they are read.
+    public func freeLargeValues() { document.freeParts() }
 
     /// The kind of the value.
     public var kind: Kind {
@@ -136,8 +136,8 @@ public struct JSON {
         return json_array_get(array.node, index).map { JSON(array.document, $0) }
     }
 
-    /// A name that stands twice in the text of this object, or the beginning of that name. Readers differ on which of
-    /// the values counts.
+    /// A duplicate name in the text of this object, or the beginning of the name; `nil` if there is none. Parsers
+    /// disagree about which of the values is used.
     public var duplicateName: String? {
         guard let object = container, object.node == object.document.root else { return nil }
         return object.document.duplicateName
@@ -155,7 +155,7 @@ public struct JSON {
     /// The string.
     public var string: String? { withUTF8 { String(decoding: $0, as: UTF8.self) } }
 
-    /// Whether this is that string; makes no copy.
+    /// Whether the value is this string; makes no copy.
     public func isString(_ text: StaticString) -> Bool { withUTF8(text.matches) ?? false }
 
     /// The integer, if it fits 64 bits.
@@ -226,7 +226,7 @@ public struct JSON {
     }
 
     /// Calls the body with each member of an object that has a tree. The bytes of a name live as long as the tree; one
-    /// with U+0000 or U+0001 in it may be there in another form.
+    /// with U+0000 or U+0001 may be stored in another form.
     package func forEachStoredMember<Failure: Error>(
         _ body: (UnsafeRawBufferPointer, JSON) throws(Failure) -> Void
     ) throws(Failure) {

@@ -3,11 +3,11 @@ import CJansson
 /// Owns one tree; every `JSON` view of it keeps it alive.
 final class JSONDocument {
     let root: UnsafeMutablePointer<json_t>
-    /// Where the parts stand that the tree only refers to; `nil` if there are none.
+    /// The text of the values that the tree only refers to; `nil` if there are none.
     let source: JSONSource?
-    /// A name that stands twice in the text of the outermost object; the tree has the last of its values.
+    /// A duplicate name in the text of the outermost object; the tree has the last of its values.
     let duplicateName: String?
-    /// The trees of large values that were asked for, by their index.
+    /// The trees of large values that were read, by their index.
     private var parts: [Int: JSONDocument] = [:]
 
     private init(root: UnsafeMutablePointer<json_t>, source: JSONSource?, duplicateName: String?) {
@@ -48,8 +48,8 @@ final class JSONDocument {
         return part
     }
 
-    /// Lets go of the trees of large values: they are made again when they are asked for.
-    func forgetParts() { parts = [:] }
+    /// Frees the trees of large values. They are parsed again when they are read.
+    func freeParts() { parts = [:] }
 
     /// Calls the body with the text of a value that the tree only refers to.
     func withText<Result, Failure: Error>(

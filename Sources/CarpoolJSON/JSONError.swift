@@ -1,8 +1,8 @@
-/// The fault of a JSON text, of a value that a schema refuses, or of a base64 string.
+/// An error in a JSON text or a base64 string, or of a value that a schema refuses.
 ///
 /// The one error type of this target. `code` is the identity; `message` is for people.
 public struct JSONError: Error, Equatable, Sendable {
-    /// An open set of reasons; new ones may come.
+    /// The reason of an error. Later versions may add some.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The stable name of the reason.
         public let rawValue: String
@@ -16,9 +16,9 @@ public struct JSONError: Error, Equatable, Sendable {
         public static let incomplete = Code(rawValue: "incomplete")
         /// The text is not UTF-8.
         public static let invalidUTF8 = Code(rawValue: "invalid_utf8")
-        /// Nested deeper than the parser goes (2,048 levels; messages are limited to far fewer before they get here).
+        /// Nested deeper than the parser's limit of 2,048 levels. The limit for messages is far lower.
         public static let tooDeep = Code(rawValue: "too_deep")
-        /// The parser had no memory for the value.
+        /// There was not enough memory for the value.
         public static let outOfMemory = Code(rawValue: "out_of_memory")
         /// A string that should be base64 (RFC 4648 §4) is not.
         public static let base64 = Code(rawValue: "base64")
@@ -34,7 +34,7 @@ public struct JSONError: Error, Equatable, Sendable {
     public var line: Int?
     /// For errors in a text: the column, in bytes from 1.
     public var column: Int?
-    /// For errors in a text: how many bytes of it were read when the error was seen.
+    /// For errors in a text: the number of bytes that were read when the error was found.
     public var offset: Int?
     /// For values that a schema refuses: where, like `params.body.file`.
     public var path: String?
@@ -43,13 +43,13 @@ public struct JSONError: Error, Equatable, Sendable {
     /// For an unknown name: the nearest known one, if one is near.
     public var didYouMean: String?
 
-    /// An error with no place yet.
+    /// An error without a position.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// A value that is not allowed at its place.
+    /// The error for a value that a schema refuses.
     public static func refused(
         _ message: String, path: String = "", expected: String, didYouMean: String? = nil
     ) -> JSONError {
@@ -60,7 +60,7 @@ public struct JSONError: Error, Equatable, Sendable {
         return error
     }
 
-    /// The same error, seen from one level further out.
+    /// The same error, with a component put before its path.
     func inside(_ component: String) -> JSONError {
         var error = self
         error.path = component + (path ?? "")
@@ -69,7 +69,7 @@ public struct JSONError: Error, Equatable, Sendable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// One line: the place, the fault, and the nearest known name.
+    /// One line: the position, the message, and the nearest known name.
     public var description: String {
         var text = ""
         if let path { text += "\(path): " }

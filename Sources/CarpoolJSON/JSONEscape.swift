@@ -1,6 +1,7 @@
-/// The characters of a JSON string that cannot stand for themselves (RFC 8259 §7).
+/// The characters of a JSON string that must be escaped (RFC 8259 §7).
 enum JSONEscape {
-    /// For each byte: 0 if it stands for itself, `u` for the six-character form, else the letter after the backslash.
+    /// For each byte: 0 if it needs no escape, `u` for the six-character form, otherwise the letter after the
+    /// backslash.
     private static let letters: [UInt8] = {
         var table = [UInt8](repeating: 0, count: 256)
         for control in 0..<0x20 { table[control] = UInt8(ascii: "u") }
@@ -12,7 +13,7 @@ enum JSONEscape {
 
     private static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// The place of the first byte, from `start`, that must be escaped; the end if there is none.
+    /// The offset of the first byte, from `start` on, that must be escaped; the end if there is none.
     static func firstEscape(in value: UnsafeRawBufferPointer, from start: Int) -> Int {
         var position = start
         while value.count &- position >= 8 {
@@ -26,8 +27,8 @@ enum JSONEscape {
         }
     }
 
-    /// Whether the bytes are printable ASCII that stands for itself, as nearly all names, addresses and field values
-    /// are. Such bytes are UTF-8 too, so that one pass decides both.
+    /// Whether the bytes are printable ASCII that needs no escape, as nearly all names, addresses and field values are.
+    /// Such bytes are UTF-8 too, so that one pass decides both.
     static func isPlain(_ value: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while value.count &- position >= 8 {
@@ -60,7 +61,7 @@ enum JSONEscape {
         bytes.append(hexDigits[Int(byte & 15)])
     }
 
-    /// Looks at eight bytes at once; may say yes for a byte that needs none, never no for one that does.
+    /// Checks eight bytes at once. May return true although no byte needs an escape, but never false if one does.
     private static func mayNeedEscape(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))

@@ -1,11 +1,11 @@
-/// Why a text is not JSON, and where: the small form that the tokenizer works with.
+/// The tokenizer's error: why a text is not JSON, and where. Smaller than ``JSONError``.
 struct JSONFailure: Sendable {
     let code: JSONError.Code
     let reason: StaticString
-    /// How many bytes had been read when the error was seen.
+    /// The number of bytes that had been read when the error was found.
     let offset: Int
 
-    /// The error for people, with line and column.
+    /// The error with line and column.
     func error(in text: UnsafeRawBufferPointer) -> JSONError {
         var error = JSONError(code, reason.description)
         let read = text.prefix(offset)

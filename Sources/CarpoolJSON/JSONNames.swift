@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// The names of the objects that are open, the innermost's last, to find one that is there twice.
+/// The member names of all open objects, those of the innermost object last. It finds duplicate names.
 ///
 /// A few names are compared with each other. An object with ``manyNames``, or with an escape in one of them, has a
 /// table of hashes, so that each name is decoded once. The seed differs from process to process: no client can choose
-/// names that fall on one place.
+/// names with the same hash.
 struct JSONNames: Sendable {
     struct Name: Sendable {
         let span: JSONSpan
         let isEscaped: Bool
     }
 
-    /// The names of one object by their hash: the hash in the upper half, one more than the place among its names in
-    /// the lower; 0 is free.
+    /// The names of one object by their hash: the hash in the upper half, the index among its names plus one in the
+    /// lower half; 0 is free.
     private struct Table: Sendable {
         let outer: Int
         var slots: [UInt64]
@@ -24,7 +24,7 @@ struct JSONNames: Sendable {
     private var names: [Name] = []
     private var tables: [Table] = []
 
-    /// How many names there are: where those of the next object begin.
+    /// The number of names, which is the index of the first name of the next object.
     var count: Int { names.count }
 
     mutating func removeAll() {

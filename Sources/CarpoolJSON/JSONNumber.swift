@@ -1,11 +1,11 @@
-/// The value of the text of a number (RFC 8259, section 6).
+/// Reads the text of a number (RFC 8259, section 6).
 public enum JSONNumber {
     /// The result of reading a number.
     struct Reading {
-        /// The offset after it, or of the first byte that is wrong.
+        /// The offset after the number, or of the first invalid byte.
         var end: Int
         var isNumber = true
-        /// Whether an integer of 64 bits keeps its spelling.
+        /// Whether an `Int64` preserves the spelling of the number.
         var isPlainInteger = false
     }
 
@@ -50,7 +50,7 @@ public enum JSONNumber {
         return place > start
     }
 
-    /// Whether a well-formed text is one of a number.
+    /// Whether the text of a JSON value begins like a number.
     static func begins(_ text: UnsafeRawBufferPointer) -> Bool {
         text.first.map { $0 == UInt8(ascii: "-") || $0 &- UInt8(ascii: "0") < 10 } ?? false
     }

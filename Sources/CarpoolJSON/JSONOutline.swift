@@ -1,5 +1,5 @@
-/// Where the parts of a well-formed text stand that the parser of trees cannot hold or need not hold, and the parts of
-/// its outermost value.
+/// The positions of parts of a well-formed text: the members or elements of its outermost value, and the values that a
+/// tree cannot hold or need not hold.
 public struct JSONOutline: Sendable {
     /// A member of the outermost object, or an element of the outermost array (then the name is empty).
     public struct Part: Sendable {
@@ -18,33 +18,33 @@ public struct JSONOutline: Sendable {
         }
     }
 
-    /// A value that stays text until its parts are asked for: one of ``largeBytes`` or more, or an object in which a
-    /// name stands twice, which a tree could not keep.
+    /// A value that stays text until its parts are read: one of ``largeBytes`` or more, or an object with a duplicate
+    /// name, which a tree cannot represent.
     struct Large: Sendable {
         let span: JSONSpan
-        /// How many members or elements it has; a name that stands twice counts once.
+        /// The number of members or elements; a duplicate name counts once.
         let count: UInt32
-        /// A name that stands twice in the object.
+        /// A duplicate name in the object.
         let duplicateName: JSONSpan?
     }
 
-    /// From so many bytes on a value stays text. Copying it costs less than a tree of it from about here on.
+    /// Minimum size of a value that stays text. From about this size on, copying it costs less than a tree of it.
     static let largeBytes = 4_096
-    /// The most parts of the outermost value that are kept: a batch may have 100 messages, and a message has five
-    /// members.
+    /// Maximum number of parts of the outermost value that are stored: a batch may have 100 messages, and a message has
+    /// five members.
     public static let maximumParts = 128
 
     private var first = InlineArray<5, Part>(
         repeating: Part(name: JSONSpan(0, 0), value: JSONSpan(0, 0), isNameEscaped: false))
     private var more: [Part] = []
-    /// How many parts the outermost value has, those over ``maximumParts`` included.
+    /// The number of parts of the outermost value, including those over ``maximumParts``.
     public private(set) var partCount = 0
-    /// Where the outermost value stands.
+    /// The position of the outermost value.
     public internal(set) var root = JSONSpan(0, 0)
 
-    /// The numbers whose spelling an integer of 64 bits does not keep, in order.
+    /// The numbers whose spelling an `Int64` does not preserve, in order.
     var numbers: [JSONSpan] = []
-    /// A name that stands twice in the outermost object.
+    /// A duplicate name in the outermost object.
     public internal(set) var duplicateName: JSONSpan?
     /// The large values, each after those inside it. The outermost value is not among them.
     var large: [Large] = []
@@ -62,15 +62,15 @@ public struct JSONOutline: Sendable {
         large.reduce(root.count) { text[Int($1.span.start)] == UInt8(ascii: "\"") ? $0 &- $1.span.count : $0 }
     }
 
-    /// Whether the parser of trees takes the text as it is.
+    /// Whether jansson can parse the text unchanged.
     var isPlain: Bool { numbers.isEmpty && large.isEmpty && !hasNullInName }
 
-    /// A name that stands twice in the object that stands there.
+    /// A duplicate name in the object at this position.
     func duplicateName(of span: JSONSpan) -> JSONSpan? {
         span == root ? duplicateName : large.first { $0.span == span }?.duplicateName
     }
 
-    /// The part at an index below ``partCount``; `nil` for those that are not kept.
+    /// The part at an index below ``partCount``; `nil` for those that are not stored.
     public func part(_ index: Int) -> Part? {
         guard index >= 0, index < min(partCount, JSONOutline.maximumParts) else { return nil }
         return index < 5 ? first[index] : more[index &- 5]

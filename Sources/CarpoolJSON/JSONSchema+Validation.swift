@@ -1,11 +1,9 @@
 import CJansson
 
 extension JSONSchema {
-    /// Checks a value.
-    /// - Parameter path: How errors name the value itself, like `params`.
-    /// - Throws: `JSONError` with code `schema`, the path of the first thing that is wrong, what was expected there
-    ///   and,
-    ///   for an unknown name, the nearest known one.
+    /// Checks a value. - Parameter path: the path of the value in errors, like `params`.
+    /// - Throws: `JSONError` with code `schema`, the path of the first invalid value, what was expected and, for an
+    ///   unknown name, the nearest known one.
     public func validate(_ json: JSON, path: String) throws(JSONError) {
         defer { withExtendedLifetime(json) {} }
         try check(Node(json), at: path)
@@ -26,7 +24,7 @@ extension JSONSchema {
         /// The view of the same value, for rare operations.
         var json: JSON { JSON(document.takeUnretainedValue(), pointer) }
 
-        /// The value's type as jansson has it: of a value that stays text, the type that its tree would have.
+        /// The value's type in jansson's terms. For a value that stays text, it is the type that its tree would have.
         var type: json_type {
             let type = CJansson_typeof(pointer)
             guard type == JSON_REAL else { return type }
@@ -39,7 +37,7 @@ extension JSONSchema {
             }
         }
 
-        /// A name that stands twice in the text of the object, which is ``expanded``.
+        /// A duplicate name in the text of the object, which is ``expanded``.
         var duplicateName: String? {
             document._withUnsafeGuaranteedRef { $0.root == pointer ? $0.duplicateName : nil }
         }
@@ -100,7 +98,7 @@ extension JSONSchema {
         }
     }
 
-    /// The path is made on the way out, and only when something is wrong.
+    /// Adds the component to the path of an error. The path is built only if there is an error.
     private func check(_ node: Node, at component: @autoclosure () -> String) throws(JSONError) {
         do { try check(node) } catch { throw error.inside(component()) }
     }
@@ -122,8 +120,7 @@ extension JSONSchema {
         }
     }
 
-    /// Whether the kind of the value is right, and, of an object, whether its first required member shows that it is
-    /// this one.
+    /// Whether the value is of the kind that the rule requires, and, if it is an object, has the first required member.
     private func accepts(_ node: Node) -> Bool {
         let type = node.type
         switch rule {
@@ -184,7 +181,7 @@ extension JSONSchema {
             throw .refused("expected \(expectation), found \(found)", expected: expectation)
         }
         let node = node.expanded
-        if let name = node.duplicateName { throw Self.twice(name) }
+        if let name = node.duplicateName { throw Self.duplicate(name) }
         try node.forEachMember { (name, member) throws(JSONError) in
             try value.check(member, at: ".\(Self.shortened(name))")
         }
@@ -192,15 +189,15 @@ extension JSONSchema {
 
     private func check(object node: Node, _ object: ObjectRule) throws(JSONError) {
         guard node.type == JSON_OBJECT else { throw wrong(node) }
-        if object.refusesOthers, node.count > Self.maximumMembers {
+        if object.forbidsUnknown, node.count > Self.maximumMembers {
             throw .refused("has \(node.count) members", expected: "at most \(Self.maximumMembers) members")
         }
         let node = node.expanded
-        if let name = node.duplicateName { throw Self.twice(name) }
+        if let name = node.duplicateName { throw Self.duplicate(name) }
         try node.forEachMember { (name, value) throws(JSONError) in
             if let index = object.index(of: name) {
                 try object.members[index].schema.check(value, at: ".\(object.members[index].name)")
-            } else if object.refusesOthers {
+            } else if object.forbidsUnknown {
                 throw Self.unknown(name, among: object.members)
             }
         }
@@ -209,7 +206,7 @@ extension JSONSchema {
         throw .refused("is missing", expected: expected ?? "").inside(".\(missing)")
     }
 
-    /// Only alternatives that accept the value's shape are tried, so that a good value makes no error on its way.
+    /// Tries only alternatives that accept the kind of the value, so that a valid value causes no error.
     private func check(_ node: Node, against alternatives: [JSONSchema]) throws(JSONError) {
         var failures: [JSONError] = []
         for alternative in alternatives where alternative.accepts(node) {
@@ -222,9 +219,9 @@ extension JSONSchema {
 
 extension JSONSchema {
     private func noAlternative(for node: Node) -> JSONError {
-        let telling = requiredNames
-        guard node.type == JSON_OBJECT, !telling.isEmpty else { return wrong(node) }
-        let expected = "one of \(telling.joined(separator: ", "))"
+        let names = requiredNames
+        guard node.type == JSON_OBJECT, !names.isEmpty else { return wrong(node) }
+        let expected = "one of \(names.joined(separator: ", "))"
         let known = memberNames
         let node = node.expanded
         var iterator = json_object_iter(node.pointer)
@@ -238,7 +235,7 @@ extension JSONSchema {
             }
             iterator = json_object_iter_next(node.pointer, member)
         }
-        return .refused("has no member that says what it is", expected: expected)
+        return .refused("has none of the members that identify its kind", expected: expected)
     }
 
     /// The names of all members that an object among the alternatives may have.
@@ -251,7 +248,7 @@ extension JSONSchema {
         }
     }
 
-    /// The fault of an object that two alternatives accept, if each refuses the member that identifies the other.
+    /// The error for an object that two alternatives accept, if each refuses the member that identifies the other.
     private func exclusion(of alternatives: [JSONSchema], _ failures: [JSONError]) -> JSONError? {
         guard alternatives.count == 2, failures.count == 2, let first = alternatives[0].requiredNames.first,
             let second = alternatives[1].requiredNames.first, failures[0].path == ".\(second)",
@@ -270,8 +267,8 @@ extension JSONSchema {
         }
     }
 
-    /// Readers differ on which of the two values counts.
-    private static func twice(_ name: String) -> JSONError {
+    /// The error for a duplicate name. Parsers disagree about which of the two values is used.
+    private static func duplicate(_ name: String) -> JSONError {
         .refused("stands twice", expected: "each name once").inside(".\(name)")
     }
 
@@ -283,7 +280,7 @@ extension JSONSchema {
             .inside(".\(name)")
     }
 
-    /// No object whose members are known has so many; one that does is refused before a tree of it is made.
+    /// Maximum number of members of an object whose members are declared; one with more is refused before it is parsed.
     private static let maximumMembers = 1_000
 
     private static func shortened(_ text: String) -> String {
@@ -291,7 +288,7 @@ extension JSONSchema {
         return text.withUTF8 { shortened(UnsafeRawBufferPointer($0)) }
     }
 
-    /// A name from outside may be as long as the message that it came in; an answer shows its beginning.
+    /// The beginning of a received name, which may be as long as the message that contained it.
     private static func shortened(_ name: UnsafeRawBufferPointer) -> String {
         let shown = 64
         guard name.count > shown else { return String(decoding: name, as: UTF8.self) }

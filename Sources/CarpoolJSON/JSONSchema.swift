@@ -3,7 +3,7 @@
 /// Calls, results and the configuration file are checked against the same schemas that the documentation is written
 /// from, so the two cannot differ. Writes itself as JSON Schema draft-07.
 ///
-/// A class, since a value is checked against many small schemas, and to look at one must not copy it.
+/// A class, since a value is checked against many small schemas, and reading one must not copy it.
 public final class JSONSchema: Sendable {
     /// One member of an object, or one parameter of a method.
     public struct Member: Sendable {
@@ -15,9 +15,9 @@ public final class JSONSchema: Sendable {
         public let summary: String
         /// Whether it is required.
         public let required: Bool
-        /// The default, as JSON; `nil` if there is none, or if it is no fixed value.
+        /// The default, as JSON; `nil` if there is none, or if it is not a fixed value.
         public let defaultValue: String?
-        /// The default in a few words, where it is no fixed value.
+        /// The default in a few words, if it is not a fixed value.
         public let defaultWords: StaticString?
 
         /// Describes a member.
@@ -33,12 +33,12 @@ public final class JSONSchema: Sendable {
             self.defaultWords = defaultWords
         }
 
-        /// A member that must be there.
+        /// A required member.
         public static func required(_ name: StaticString, _ schema: JSONSchema, _ summary: String) -> Member {
             Member(name, schema, summary, required: true)
         }
 
-        /// A member that may be absent.
+        /// An optional member.
         public static func optional(
             _ name: StaticString, _ schema: JSONSchema, _ summary: String, default defaultValue: String? = nil,
             otherwise defaultWords: StaticString? = nil
@@ -49,11 +49,11 @@ public final class JSONSchema: Sendable {
 
     /// Whether an object may have other members than those declared.
     public enum Additional: Sendable {
-        /// Nothing: an unknown member is an error that names it.
+        /// No others: an unknown member is an error that names it.
         case forbidden
-        /// Anything.
+        /// Any others.
         case allowed
-        /// Nothing today, but a later version may add members: checked as `forbidden`, described as `allowed`.
+        /// No others now, but a later version may add some: checked as `forbidden`, described as `allowed`.
         case later
     }
 

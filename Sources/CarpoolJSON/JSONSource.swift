@@ -1,11 +1,11 @@
 import CJansson
 
-/// A text and its outline, from which trees of its parts are made when they are asked for.
+/// A text and its outline. Trees of its parts are created when they are read.
 ///
 /// jansson cannot hold every number, nor U+0000 in a name, and a tree of a large value takes thirty times its bytes. So
 /// the text that jansson gets has a real number in the place of each such number and of each large value: an index into
-/// the outline's tables. As no other real number is left in it, a real number in a tree *is* such an index, and no text
-/// from outside can write one.
+/// the outline's tables. As no other real number is left in it, a real number in a tree *is* such an index, and no
+/// received text can contain one.
 ///
 /// In a text with U+0000 in a name, all names are escaped: U+0001 stands before U+0001, and U+0001 U+0002 for U+0000.
 final class JSONSource {
@@ -31,7 +31,7 @@ final class JSONSource {
         return value < 0 ? .large(Int(-value) &- 1) : .number(Int(value))
     }
 
-    /// Where the text of a value stands that a tree only refers to.
+    /// The position of the text of a value that a tree only refers to.
     func span(of node: UnsafeMutablePointer<json_t>) -> JSONSpan {
         switch JSONSource.place(of: node) {
         case .number(let index): outline.numbers[index]
@@ -58,8 +58,8 @@ final class JSONSource {
         }
     }
 
-    /// Any value may stand at the top (RFC 8259, section 2), and U+0000 is an ordinary character of a string. Of a name
-    /// that is there twice the last value counts.
+    /// Any value is allowed at the top level (RFC 8259, section 2), and U+0000 is an ordinary character of a string.
+    /// The last value of a duplicate name is used.
     private static let flags = Int(JSON_DECODE_ANY | JSON_ALLOW_NUL)
 
     static func load(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutablePointer<json_t>? {
@@ -91,12 +91,12 @@ final class JSONSource {
     /// The large values inside a value that are in no other large value inside it, in order.
     private func largest(inside span: JSONSpan) -> [Int] {
         var found: [Int] = []
-        // Those that end after the value are neither inside it nor of use.
+        // Values that end after this one are not inside it.
         var index = JSONSource.firstIndex(outline.large.count) { outline.large[$0].span.end > span.end } &- 1
         var limit = span.end
         while index >= 0 {
             let other = outline.large[index].span
-            // Each stands after those inside it, and the value itself is one of them or all of the text.
+            // Each follows those inside it. The value itself is one of them, or the whole text.
             if other.end <= limit, other.start >= span.start, other != span {
                 found.append(index)
                 limit = other.start
@@ -131,7 +131,7 @@ final class JSONSource {
         }
     }
 
-    /// The first index for which a condition holds that holds for all after it.
+    /// The first index for which a condition holds, which must hold for all later ones too (binary search).
     private static func firstIndex(_ count: Int, where holds: (Int) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
@@ -143,12 +143,12 @@ final class JSONSource {
 
     // MARK: Names
 
-    /// A name as trees of this text have it.
+    /// The form of a name in trees of this text.
     static func escape(name: UnsafeRawBufferPointer) -> [UInt8] {
         name.flatMap { byte -> [UInt8] in byte > 1 ? [byte] : [1, byte == 0 ? 2 : 1] }
     }
 
-    /// A name as it was before ``escape(name:)``.
+    /// The original name of one in the form of ``escape(name:)``.
     static func unescape(name: UnsafeRawBufferPointer) -> [UInt8] {
         var output: [UInt8] = []
         var isMarked = false

@@ -10,7 +10,7 @@ public struct JSONSpan: Equatable, Sendable {
         self.end = UInt32(truncatingIfNeeded: end)
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     public var count: Int { Int(end &- start) }
 
     /// The bytes in the text that the span was found in.

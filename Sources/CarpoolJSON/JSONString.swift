@@ -1,6 +1,6 @@
 /// Reads the content of strings that the tokenizer has accepted.
 public enum JSONString {
-    /// The string that a value is the spelling of; `nil` if it is the spelling of another kind of value.
+    /// The decoded string of the text of a value; `nil` if the value is not a string.
     public static func text(of value: UnsafeRawBufferPointer) -> String? {
         guard value.first == UInt8(ascii: "\""), value.count >= 2 else { return nil }
         let content = UnsafeRawBufferPointer(rebasing: value[1..<value.count &- 1])
@@ -8,7 +8,7 @@ public enum JSONString {
         return String(decoding: decode(content), as: UTF8.self)
     }
 
-    /// The name that a spelling without its quotes stands for, or its beginning.
+    /// The decoded name of a text without quotes, or the beginning of a long one.
     public static func name(of content: UnsafeRawBufferPointer) -> String {
         let shown = 64
         let name = decode(content)
@@ -17,8 +17,8 @@ public enum JSONString {
 
     /// The offset of the first byte from `start` on that ends a run of plain characters: a quote, a backslash, a
     /// control character or DEL; the end if there is none.
-    /// - Parameter seen: Gets a bit above 0x7F of its bytes if one of the bytes that were looked at is beyond ASCII,
-    ///   perhaps after the run.
+    /// - Parameter seen: the bits of all bytes that were read are added to it, so that it shows whether one of them is
+    ///   not ASCII. A few bytes after the run are read too.
     @inline(__always)
     static func endOfRun(_ text: UnsafeRawBufferPointer, from start: Int, seen: inout UInt64) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -45,7 +45,7 @@ public enum JSONString {
         return position
     }
 
-    /// The bytes that the content of a string stands for.
+    /// The decoded bytes of the content of a string.
     static func decode(_ content: UnsafeRawBufferPointer) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(content.count)

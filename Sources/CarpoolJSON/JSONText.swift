@@ -1,10 +1,10 @@
-/// A JSON value that is only passed on: its text, which is valid and has no blanks outside its strings (RFC 8259).
+/// The text of a JSON value that is forwarded unchanged: valid, and without blanks outside its strings (RFC 8259).
 public struct JSONText: Equatable, Sendable {
     /// The text, in UTF-8.
     public let bytes: [UInt8]
 
-    /// Takes a text as the parser takes it: see ``JSON/parse(_:)-([UInt8])``, also for what it throws. Makes no tree,
-    /// and keeps the spelling of numbers and strings.
+    /// Checks a text. Accepts the same texts and throws the same errors as ``JSON/parse(_:)-([UInt8])``, but creates no
+    /// tree, and preserves the spelling of numbers and strings.
     public init(_ text: [UInt8]) throws(JSONError) {
         bytes = try text.withBytes { (text) throws(JSONError) in try JSONTokenizer.compacted(text) }
     }

@@ -10,7 +10,7 @@ extension JSONTokenizer {
             position = start &+ 2
             return true
         case UInt8(ascii: "u"): break
-        default: return fail(.syntax, "no such escape", at: start)
+        default: return fail(.syntax, "unknown escape sequence", at: start)
         }
         guard let unit = codeUnit(text, at: start) else { return false }
         if isName, unit <= 1 {
@@ -58,7 +58,7 @@ extension JSONTokenizer {
         return JSONString.codeUnit(text, at: start &+ 2)
     }
 
-    /// Reads a number, and notes it unless an integer of 64 bits keeps its spelling.
+    /// Reads a number, and records its position unless an `Int64` preserves its spelling.
     mutating func number(_ text: UnsafeRawBufferPointer) -> Bool {
         let start = position
         let reading = JSONNumber.read(text, from: start)

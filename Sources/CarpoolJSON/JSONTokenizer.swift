@@ -1,12 +1,11 @@
-/// Reads one JSON text (RFC 8259) strictly, in one pass over its bytes and without making values, and notes where its
-/// parts stand.
+/// Reads one JSON text (RFC 8259) strictly, in one pass over its bytes. It creates no values, but records the positions
+/// of the parts.
 ///
-/// Everything that comes from outside as JSON passes here first: what this refuses is refused, and what it accepts the
-/// parser of trees accepts too, once the parts are replaced that it cannot hold. A name that stands twice in an object
-/// is JSON (RFC 8259, section 4) and is noted, so that the code that reads the object can refuse it. The reader keeps
-/// its memory from text to text.
+/// All received JSON is checked by it first. What it accepts, jansson accepts too, once the parts that jansson cannot
+/// represent are replaced. A duplicate name in an object is JSON (RFC 8259, section 4) and is recorded, so that the
+/// code that reads the object can refuse it. The reader keeps its memory from text to text.
 public struct JSONTokenizer: Sendable {
-    /// How deep arrays and objects may be nested unless something else is said: as deep as jansson goes.
+    /// The default of the maximum depth of nested arrays and objects: jansson's own maximum.
     public static let maximumDepth = 2_048
 
     /// An array or object that is open.
@@ -15,7 +14,7 @@ public struct JSONTokenizer: Sendable {
         var count: UInt32 = 0
         var outerNames: Int
         var isObject: Bool
-        /// A name that stands twice in this object.
+        /// A duplicate name in this object.
         var duplicateName: JSONSpan?
     }
 
@@ -39,11 +38,11 @@ public struct JSONTokenizer: Sendable {
     /// The outline; complete once the text has been read without a failure.
     public internal(set) var outline = JSONOutline()
     private(set) var failure: JSONFailure?
-    /// The text without blanks outside strings, as far as `copied`, if that is asked for.
+    /// The text without blanks outside strings, up to `copied`, if `isCompacting`.
     private var compact: [UInt8] = []
     private var copied = 0
 
-    /// A reader that refuses deeper nesting than that.
+    /// Creates a tokenizer that refuses deeper nesting.
     public init(maximumDepth: Int = JSONTokenizer.maximumDepth) {
         self.init(maximumDepth: maximumDepth, isCompacting: false)
     }
@@ -71,8 +70,8 @@ public struct JSONTokenizer: Sendable {
         return tokenizer.compact
     }
 
-    /// Reads the value that a text begins with, if the text holds all of it; what follows is not looked at.
-    /// - Returns: false if it does not, or if that is not JSON.
+    /// Reads the value at the beginning of a text, if it is complete; what follows it is not read. - Returns: false if
+    /// the value is incomplete or not JSON.
     public mutating func readPrefix(of text: UnsafeRawBufferPointer) -> Bool {
         reset()
         let isRead = run(text) && checkEncoding(text)
@@ -83,7 +82,7 @@ public struct JSONTokenizer: Sendable {
         reset()
         guard run(text) else { return false }
         skipBlanks(text)
-        guard position == text.count else { return fail(.syntax, "something follows the value", at: position &+ 1) }
+        guard position == text.count else { return fail(.syntax, "unexpected text after the value", at: position &+ 1) }
         return checkEncoding(text)
     }
 
@@ -224,7 +223,7 @@ public struct JSONTokenizer: Sendable {
         finish(JSONSpan(closed.start, position), count: closed.count, duplicateName: closed.duplicateName)
     }
 
-    /// Notes a value that has been read.
+    /// Records a value that has been read.
     @inline(__always)
     private mutating func finish(_ span: JSONSpan, count: UInt32, duplicateName: JSONSpan? = nil) {
         expected = .commaOrEnd

@@ -12,10 +12,10 @@ public struct JSONWriter: ~Copyable {
     /// A copy of the text.
     public var bytes: [UInt8] { buffer.withBytes { Array($0) } }
 
-    /// How many bytes have been written so far.
+    /// The number of bytes written so far.
     public var count: Int { buffer.count }
 
-    /// How many bytes it holds memory for.
+    /// The size of the allocated buffer, in bytes.
     public var capacity: Int { buffer.capacity }
 
     /// The text, without a copy; the bytes are valid during the call.
@@ -46,7 +46,7 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Makes room for so many bytes more, so that the next values need not.
+    /// Reserves memory for this many more bytes.
     public mutating func reserve(_ count: Int) { buffer.reserve(count) }
 
     /// Appends bytes as they are, with no comma before them: the middle of a text that was begun elsewhere, or what
@@ -64,7 +64,7 @@ public struct JSONWriter: ~Copyable {
     /// Closes an array.
     public mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// Forgets the comma that is due, for the next text of its own in the same buffer.
+    /// Writes no comma before the next value, which begins another JSON text in the same buffer.
     public mutating func beginText() { needsComma = false }
 
     private mutating func open(_ bracket: UInt8) {
@@ -141,7 +141,7 @@ public struct JSONWriter: ~Copyable {
         if Self.isUTF8(utf8) { validString(utf8) } else { string(String(decoding: utf8, as: UTF8.self)) }
     }
 
-    /// Bytes from outside: a string if they are UTF-8, else `{"base64": "..."}`.
+    /// Received bytes: a string if they are UTF-8, otherwise `{"base64": "..."}`.
     public mutating func text(_ value: UnsafeRawBufferPointer) {
         if JSONEscape.isPlain(value) { return plainString(value) }
         if Self.isUTF8(value) { return validString(value) }
@@ -181,7 +181,7 @@ public struct JSONWriter: ~Copyable {
         digits(value)
     }
 
-    /// A real in the shortest form that reads back the same; null for infinities and NaN, which JSON cannot say.
+    /// A real in the shortest form that reads back the same; null for infinities and NaN, which JSON cannot represent.
     public mutating func real(_ value: Double) {
         guard value.isFinite else { return null() }
         separate()
@@ -239,7 +239,7 @@ public struct JSONWriter: ~Copyable {
         buffer.appendReserved(UInt8(ascii: "\""))
     }
 
-    /// How many bytes `string(utf8:)` would write for well-formed UTF-8, the quotes included.
+    /// The number of bytes that `string(utf8:)` writes for well-formed UTF-8, including the quotes.
     public static func encodedLength(ofText value: UnsafeRawBufferPointer) -> Int {
         var length = value.count &+ 2
         var position = JSONEscape.firstEscape(in: value, from: 0)
@@ -251,20 +251,20 @@ public struct JSONWriter: ~Copyable {
     }
 
     private mutating func digits(_ value: UInt64) {
-        // 2^64 has 20 digits. They come in reverse, so they are written at the end of the room and moved to its
-        // beginning.
+        // 2^64 has 20 digits. They are computed in reverse order, so they are written at the end of the reserved bytes
+        // and moved to the beginning.
         buffer.reserve(20)
-        buffer.appendReserved(capacity: 20) { room in
-            var position = room.count
+        buffer.appendReserved(capacity: 20) { buffer in
+            var position = buffer.count
             var rest = value
             repeat {
                 position &-= 1
                 let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-                room[position] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
+                buffer[position] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
                 rest = quotient
             } while rest > 0
-            let count = room.count &- position
-            for i in 0..<count { room[i] = room[position &+ i] }
+            let count = buffer.count &- position
+            for i in 0..<count { buffer[i] = buffer[position &+ i] }
             return count
         }
     }

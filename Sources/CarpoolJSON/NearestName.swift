@@ -1,10 +1,10 @@
 /// Finds the known name that is nearest to an unknown one.
 public enum NearestName {
-    /// No name of ours is longer; a longer one is not worth the comparison.
+    /// Maximum length of a name that is compared: no known name is longer.
     private static let maxBytes = 64
 
-    /// The candidate with the fewest edits to the name, if they are few enough to be a slip: one for every three bytes,
-    /// or a name that begins the other.
+    /// The candidate with the fewest edits to the name, if they are few enough to be a typing error: one for every
+    /// three bytes, or one name is the beginning of the other.
     public static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
         let name = Array(name.utf8)
         guard !name.isEmpty, name.count <= maxBytes else { return nil }

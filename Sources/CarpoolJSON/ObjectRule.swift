@@ -2,12 +2,12 @@ internal import Glibc
 
 /// The members of an object, with the tables that validation uses.
 ///
-/// A class, so that a schema is handed about as one reference.
+/// A class, so that a schema is passed as one reference.
 final class ObjectRule: Sendable {
     let members: [JSONSchema.Member]
     let additional: JSONSchema.Additional
     /// Whether an unknown member is an error.
-    let refusesOthers: Bool
+    let forbidsUnknown: Bool
     /// The required names; the first distinguishes object alternatives.
     let required: [StaticString]
     private let names: [StaticString]
@@ -15,13 +15,13 @@ final class ObjectRule: Sendable {
     init(_ members: [JSONSchema.Member], _ additional: JSONSchema.Additional) {
         self.members = members
         self.additional = additional
-        refusesOthers = if case .allowed = additional { false } else { true }
+        forbidsUnknown = if case .allowed = additional { false } else { true }
         required = members.filter(\.required).map(\.name)
         names = members.map(\.name)
     }
 
-    /// The place of the member with that name. A schema has at most a few dozen members and most names differ in
-    /// length, so looking at each is cheaper than a hash.
+    /// The index of the member with that name. A schema has at most a few dozen members and most names differ in
+    /// length, so comparing with each is cheaper than a hash.
     func index(of name: UnsafeRawBufferPointer) -> Int? { names.firstIndex { $0.matches(name) } }
 }
 

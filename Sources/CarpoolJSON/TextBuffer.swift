@@ -1,9 +1,9 @@
-/// A growing run of bytes with one owner: no copy on write, so no check for other owners at each of the many short
-/// appends of a reply.
+/// A growing buffer of bytes with one owner. It is not copied on write, so that none of the many short appends of a
+/// reply checks for other owners.
 struct TextBuffer: ~Copyable {
     private var base: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
-    /// How many bytes there are.
+    /// The number of bytes.
     var count = 0
 
     /// Enough for a short reply; larger ones double it.
@@ -22,7 +22,7 @@ struct TextBuffer: ~Copyable {
         try body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
-    /// Makes room for so many bytes more.
+    /// Reserves memory for this many more bytes.
     @inline(__always)
     mutating func reserve(_ more: Int) {
         if capacity &- count < more { grow(more) }
@@ -56,7 +56,7 @@ struct TextBuffer: ~Copyable {
         appendReserved(text)
     }
 
-    // Room for the following bytes is reserved already.
+    // The memory for the following bytes must be reserved already.
 
     @inline(__always)
     mutating func appendReserved(_ byte: UInt8) {

@@ -99,10 +99,10 @@ public final class Params {
     }
 
     /// Frees the trees of large values. They are parsed again when they are read.
-    public func forgetLargeValues() {
+    public func freeLargeValues() {
         switch form {
         case .none: break
-        case .object(let json), .positional(let json, _): json.forgetLargeValues()
+        case .object(let json), .positional(let json, _): json.freeLargeValues()
         }
     }
 

@@ -17,6 +17,6 @@ extension ParsedParts {
         }
         self.init(
             body: bytes, parameters: parameters, fingerprint: params[.key] == nil ? nil : Fingerprint.of(params))
-        params.forgetLargeValues()
+        params.freeLargeValues()
     }
 }
