@@ -3,10 +3,10 @@ import CarpoolSystem
 import Testing
 
 struct DebouncerTests {
-    private var debouncer = Debouncer(Debouncer.Settings(), told: .at(0, 1, .online))
+    private var debouncer = Debouncer(Debouncer.Settings(), reported: .at(0, 1, .online))
 
-    private func told(_ action: Debouncer.Action) -> ReachabilityChange? {
-        if case .tell(let change) = action { change } else { nil }
+    private func reported(_ action: Debouncer.Action) -> ReachabilityChange? {
+        if case .report(let change) = action { change } else { nil }
     }
 
     private func deadline(_ action: Debouncer.Action) -> MonotonicTime? {
@@ -24,7 +24,7 @@ struct DebouncerTests {
         var debouncer = debouncer
         #expect(deadline(offer(&debouncer, 2, .offline, at: 10)) == .at(260))
         #expect(deadline(offer(&debouncer, 3, .offline, at: 100)) == .at(260))
-        let change = told(debouncer.deadlineDidCome(.at(260, 3, .offline), at: .at(260)))
+        let change = reported(debouncer.deadlineDidCome(.at(260, 3, .offline), at: .at(260)))
         #expect(change?.current.sequence == 3 && change?.previous.sequence == 1 && change?.isLoss == true)
         #expect(change?.firstEvent == .at(10) && change?.causes == .link)
     }
@@ -40,8 +40,8 @@ struct DebouncerTests {
     }
 
     @Test func aReturnIsToldAtOnce() {
-        var debouncer = Debouncer(Debouncer.Settings(), told: .at(0, 1, .offline))
-        let change = told(offer(&debouncer, 2, .online, at: 10))
+        var debouncer = Debouncer(Debouncer.Settings(), reported: .at(0, 1, .offline))
+        let change = reported(offer(&debouncer, 2, .online, at: 10))
         #expect(change?.isReturn == true && change?.difference.level == .major)
         #expect(change?.difference.fields == ["status", "interface", "ipv4", "network_id", "dns", "gateways"])
     }
@@ -50,19 +50,19 @@ struct DebouncerTests {
         var settings = Debouncer.Settings()
         settings.lostAfterMilliseconds = 0
         settings.backAfterMilliseconds = 50
-        var debouncer = Debouncer(settings, told: .at(0, 1, .online))
-        #expect(told(offer(&debouncer, 2, .offline, at: 10))?.isLoss == true)
+        var debouncer = Debouncer(settings, reported: .at(0, 1, .online))
+        #expect(reported(offer(&debouncer, 2, .offline, at: 10))?.isLoss == true)
         #expect(deadline(offer(&debouncer, 3, .online, at: 1_000)) == .at(1_050))
     }
 
     @Test func changesKeepTheirDistance() {
         var settings = Debouncer.Settings()
         settings.lostAfterMilliseconds = 0
-        var debouncer = Debouncer(settings, told: .at(0, 1, .online))
-        #expect(told(offer(&debouncer, 2, .offline, at: 10)) != nil)
+        var debouncer = Debouncer(settings, reported: .at(0, 1, .online))
+        #expect(reported(offer(&debouncer, 2, .offline, at: 10)) != nil)
         #expect(deadline(offer(&debouncer, 3, .online, at: 20)) == .at(110))
         guard case .none = offer(&debouncer, 4, .offline, at: 30) else { return #expect(Bool(false)) }
-        #expect(told(offer(&debouncer, 5, .online, at: 120)) != nil)
+        #expect(reported(offer(&debouncer, 5, .online, at: 120)) != nil)
     }
 
     @Test func detailsAreToldToThoseWhoWantThem() {
@@ -72,9 +72,9 @@ struct DebouncerTests {
         guard case .none = offer(&debouncer, 2, network, at: 10) else { return #expect(Bool(false)) }
         var settings = Debouncer.Settings()
         settings.level = .minor
-        debouncer = Debouncer(settings, told: .at(0, 1, .online))
+        debouncer = Debouncer(settings, reported: .at(0, 1, .online))
         #expect(
-            told(offer(&debouncer, 2, network, at: 10))?.difference
+            reported(offer(&debouncer, 2, network, at: 10))?.difference
                 == ReachabilityDifference(
                     FakeNetwork.online.snapshot, network.snapshot))
     }

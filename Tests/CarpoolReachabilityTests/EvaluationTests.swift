@@ -117,7 +117,7 @@ struct EvaluationTests {
 
     @Test func blind() {
         var network = FakeNetwork()
-        network.observation.isBlind = true
+        network.observation.hasUnknownInterfaces = true
         network.observation.answers[.v4] = [.route(KernelRoute(interface: nil, source: IPAddress("10.1.0.2")))]
         network.refuse(.v6, 101)
         #expect(network.snapshot.status == .unknown && network.snapshot.modelStatus == .unknown)

@@ -28,7 +28,7 @@ struct SlicedObserversTests {
         let manager = manager(loop)
         var changes: [ReachabilityChange] = []
         var looks = 0
-        let observation = manager.observe(isSliced: true, { changes.append($0) }, onLook: { looks += 1 })
+        let observation = manager.observe(isSliced: true, { changes.append($0) }, onEvaluation: { looks += 1 })
         set(.satisfied, manager)
         set(.requiresConnection, manager)
         #expect(changes.isEmpty && looks == 0)

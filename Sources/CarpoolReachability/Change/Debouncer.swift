@@ -29,8 +29,8 @@ public struct Debouncer: Sendable {
         case none
         /// Call ``deadlineDidCome(_:at:)`` at this time.
         case wait(until: MonotonicTime)
-        /// Report the change to the listener.
-        case tell(ReachabilityChange)
+        /// Call the listener with the change.
+        case report(ReachabilityChange)
     }
 
     private struct Pending {
@@ -42,21 +42,21 @@ public struct Debouncer: Sendable {
 
     private let settings: Settings
     /// The reading that was reported last.
-    public private(set) var told: ReachabilityReading
-    private var lastTold: MonotonicTime?
+    public private(set) var reported: ReachabilityReading
+    private var lastReported: MonotonicTime?
     private var pending: Pending?
 
-    /// Starts with the reading that the listener has.
-    public init(_ settings: Settings, told: ReachabilityReading) {
+    /// Creates a debouncer for a listener that knows this reading.
+    public init(_ settings: Settings, reported: ReachabilityReading) {
         self.settings = settings
-        self.told = told
+        self.reported = reported
     }
 
     /// Processes a new reading.
     public mutating func offer(
         _ reading: ReachabilityReading, causes: ReachabilityCauses, firstEvent: MonotonicTime, at now: MonotonicTime
     ) -> Action {
-        let change = ReachabilityChange(from: told, to: reading, causes: causes, firstEvent: firstEvent)
+        let change = ReachabilityChange(from: reported, to: reading, causes: causes, firstEvent: firstEvent)
         guard settings.wants(change.difference.level) else {
             pending = nil
             return .none
@@ -72,7 +72,7 @@ public struct Debouncer: Sendable {
         return settle(reading, at: now)
     }
 
-    /// The deadline has passed; the reading is the newest one.
+    /// Processes the end of the wait, with the newest reading.
     public mutating func deadlineDidCome(_ reading: ReachabilityReading, at now: MonotonicTime) -> Action {
         guard let pending else { return .none }
         return offer(reading, causes: [], firstEvent: pending.firstEvent, at: now)
@@ -81,16 +81,18 @@ public struct Debouncer: Sendable {
     private mutating func settle(_ reading: ReachabilityReading, at now: MonotonicTime) -> Action {
         guard let pending else { return .none }
         let change = ReachabilityChange(
-            from: told, to: reading, causes: pending.causes, firstEvent: pending.firstEvent)
-        let hold =
+            from: reported, to: reading, causes: pending.causes, firstEvent: pending.firstEvent)
+        let delay =
             change.isLoss
             ? settings.lostAfterMilliseconds : change.isReturn ? settings.backAfterMilliseconds : 0
-        var due = pending.since.advanced(milliseconds: hold)
-        if let lastTold { due = max(due, lastTold.advanced(milliseconds: settings.minimumIntervalMilliseconds)) }
+        var due = pending.since.advanced(milliseconds: delay)
+        if let lastReported {
+            due = max(due, lastReported.advanced(milliseconds: settings.minimumIntervalMilliseconds))
+        }
         guard due <= now else { return .wait(until: due) }
         self.pending = nil
-        told = reading
-        lastTold = now
-        return .tell(change)
+        reported = reading
+        lastReported = now
+        return .report(change)
     }
 }

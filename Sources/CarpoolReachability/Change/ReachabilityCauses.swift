@@ -1,28 +1,28 @@
 internal import CLinux
 
-/// The causes of a new look at the network.
+/// The causes of an evaluation of the network.
 public struct ReachabilityCauses: OptionSet, Sendable {
     /// The bits.
     public let rawValue: UInt16
 
-    /// Takes over the bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// An interface.
+    /// An interface changed.
     public static let link = ReachabilityCauses(rawValue: 1 << 0)
-    /// An address.
+    /// An address changed.
     public static let address = ReachabilityCauses(rawValue: 1 << 1)
-    /// A route, a rule or a nexthop object.
+    /// A route, a rule or a nexthop object changed.
     public static let route = ReachabilityCauses(rawValue: 1 << 2)
     /// Messages were dropped, or one was larger than the buffer: the known state may be wrong.
     public static let overflow = ReachabilityCauses(rawValue: 1 << 3)
-    /// The path of the list of name servers.
+    /// The list of name servers changed, or its path.
     public static let dns = ReachabilityCauses(rawValue: 1 << 4)
-    /// A fresh look was requested.
+    /// An evaluation was requested.
     public static let asked = ReachabilityCauses(rawValue: 1 << 5)
-    /// The periodic look.
+    /// The periodic evaluation.
     public static let tick = ReachabilityCauses(rawValue: 1 << 6)
-    /// The configuration.
+    /// The configuration changed.
     public static let configuration = ReachabilityCauses(rawValue: 1 << 7)
 
     private static let all: [(ReachabilityCauses, String)] = [
@@ -40,8 +40,8 @@ public struct ReachabilityCauses: OptionSet, Sendable {
         }
     }
 
-    /// Whether there is a cause other than periodic and requested looks.
-    var isNews: Bool { !subtracting([.asked, .tick]).isEmpty }
+    /// Whether there is a cause other than periodic and requested evaluations.
+    var hasChangeCause: Bool { !subtracting([.asked, .tick]).isEmpty }
 
     /// Their names.
     public var names: [String] { ReachabilityCauses.all.filter { contains($0.0) }.map(\.1) }

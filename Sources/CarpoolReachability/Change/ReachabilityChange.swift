@@ -10,7 +10,7 @@ public struct ReachabilityChange: Sendable {
     public let difference: ReachabilityDifference
     /// The causes of the evaluation.
     public let causes: ReachabilityCauses
-    /// When the first notification of the change arrived.
+    /// The time of the first notification or event that caused the evaluation.
     public let firstEvent: MonotonicTime
 
     /// Compares two readings.
@@ -30,10 +30,10 @@ public struct ReachabilityChange: Sendable {
         previous.snapshot.localAddresses.subtracting(current.snapshot.localAddresses)
     }
 
-    /// Whether packets could leave for the world and cannot any more.
+    /// Whether packets could leave to the internet, and no longer can.
     public var isLoss: Bool { previous.snapshot.canTry && !current.snapshot.canTry }
 
-    /// Whether packets could not leave for the world and can again.
+    /// Whether packets could not leave to the internet, and now can.
     public var isReturn: Bool { !previous.snapshot.canTry && current.snapshot.canTry }
 }
 

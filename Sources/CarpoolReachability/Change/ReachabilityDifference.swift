@@ -2,7 +2,7 @@
 public struct ReachabilityDifference: Equatable, Sendable {
     /// The level of a difference.
     public enum Level: String, Sendable {
-        /// Connections may work now that did not, or the other way round.
+        /// Connections are affected: some may work now that did not before, or the reverse.
         case major
         /// Only details of the same network.
         case minor
@@ -13,8 +13,7 @@ public struct ReachabilityDifference: Equatable, Sendable {
     /// The names of the differing properties, as on the wire.
     public let fields: [String]
 
-    /// Compares two snapshots. Interfaces that traffic to the world does not leave by do not matter, whatever happens
-    /// to them.
+    /// Compares two snapshots. Interfaces that traffic to the internet does not use are ignored.
     public init(_ old: ReachabilitySnapshot, _ new: ReachabilitySnapshot) {
         var major: [String] = []
         if old.status != new.status { major.append("status") }

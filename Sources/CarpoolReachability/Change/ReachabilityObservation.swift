@@ -1,8 +1,8 @@
 /// Keeps an observer of a ``NetworkReachabilityManager`` registered for as long as it is held.
 public final class ReachabilityObservation {
     let onChange: (ReachabilityChange) -> Void
-    let onLook: () -> Void
-    /// The last change and look that a sliced observer was called for.
+    let onEvaluation: () -> Void
+    /// The last change and evaluation for which a sliced observer was called.
     var position: Position
 
     struct Position {
@@ -11,17 +11,17 @@ public final class ReachabilityObservation {
         var look = 0
     }
 
-    /// A weak reference, for those who call the observer.
+    /// A weak reference, through which the observer is called.
     struct Weak {
         weak var observation: ReachabilityObservation?
     }
 
     init(
         _ reading: ReachabilityReading, _ onChange: @escaping (ReachabilityChange) -> Void,
-        _ onLook: @escaping () -> Void
+        _ onEvaluation: @escaping () -> Void
     ) {
         position = Position(reading: reading)
         self.onChange = onChange
-        self.onLook = onLook
+        self.onEvaluation = onEvaluation
     }
 }

@@ -1,19 +1,19 @@
 public import CarpoolSystem
 
-/// A snapshot with its place in the order of all.
+/// A snapshot with its time and its number.
 public struct ReachabilityReading: Sendable {
-    /// Grows with each reading that differs from the one before in a way that is published.
+    /// Incremented with each reading that has a reportable difference to the one before.
     public let sequence: Int
-    /// Incremented whenever the kernel reported a change, also if the snapshot is the same in the end.
+    /// Incremented whenever the kernel reported a change, also if the snapshot is the same.
     public let generation: Int
     /// When it was read.
     public let time: MonotonicTime
     /// When it was read, in microseconds since 1970.
     public let wallTime: Int64
-    /// How the network stood.
+    /// The state of the network.
     public let snapshot: ReachabilitySnapshot
 
-    /// Makes one from its parts.
+    /// Creates a reading from its parts.
     public init(
         sequence: Int, generation: Int, time: MonotonicTime, wallTime: Int64, snapshot: ReachabilitySnapshot
     ) {

@@ -1,6 +1,6 @@
 internal import CarpoolSystem
 
-/// Calls thousands of observers in slices after a look, each with what has changed since it was called last.
+/// Calls thousands of observers in slices after an evaluation, each with the change since it was called last.
 final class SlicedObservers: SlicedWork {
     private struct Cause {
         var number: Int
@@ -11,16 +11,16 @@ final class SlicedObservers: SlicedWork {
     private let loop: EventLoop
     private var observations: [ReachabilityObservation.Weak] = []
     private var current: ReachabilityReading
-    private var looks = 0
+    private var evaluations = 0
     private var changes = 0
-    /// The causes of changes that not all observers were called for.
+    /// The causes of changes for which some observers were not called yet.
     private var causes: [Cause] = []
     /// The change of the previous observer: most get the same.
     private var last: ReachabilityChange?
     private var isRunning = false
-    /// The next observer to call, and the look at the beginning of the round.
+    /// The next observer to call, and the number of evaluations at the beginning of the round.
     private var next = 0
-    private var looksAtStart = 0
+    private var evaluationsAtStart = 0
     /// The number of observers after ended ones were last removed.
     private var kept = 0
 
@@ -36,14 +36,14 @@ final class SlicedObservers: SlicedWork {
     /// Adds an observer that has the newest reading.
     func add(_ observation: ReachabilityObservation) {
         if !isRunning, observations.count > 2 * kept + 64 { removeEnded() }
-        observation.position = ReachabilityObservation.Position(reading: current, change: changes, look: looks)
+        observation.position = ReachabilityObservation.Position(reading: current, change: changes, look: evaluations)
         observations.append(.init(observation: observation))
     }
 
-    /// Records a look and the change that it has found.
-    func didLook(_ reading: ReachabilityReading, _ change: ReachabilityChange?) {
+    /// Records an evaluation and the change that it has found.
+    func didEvaluate(_ reading: ReachabilityReading, _ change: ReachabilityChange?) {
         current = reading
-        looks &+= 1
+        evaluations &+= 1
         if let change { note(change) }
         guard !observations.isEmpty, !isRunning else { return }
         isRunning = true
@@ -63,7 +63,7 @@ final class SlicedObservers: SlicedWork {
 
     private func begin() {
         next = 0
-        looksAtStart = looks
+        evaluationsAtStart = evaluations
     }
 
     func runSlice() -> Bool {
@@ -76,10 +76,10 @@ final class SlicedObservers: SlicedWork {
         return true
     }
 
-    /// Ends a round. Returns whether another one follows, since there was another look meanwhile.
+    /// Ends a round. Returns whether another one follows, since there was another evaluation meanwhile.
     private func endRound() -> Bool {
         removeEnded()
-        if looksAtStart == looks {
+        if evaluationsAtStart == evaluations {
             isRunning = false
             causes.removeAll()
             last = nil
@@ -96,11 +96,11 @@ final class SlicedObservers: SlicedWork {
 
     private func call(_ observation: ReachabilityObservation) {
         let known = observation.position
-        observation.position = ReachabilityObservation.Position(reading: current, change: changes, look: looks)
+        observation.position = ReachabilityObservation.Position(reading: current, change: changes, look: evaluations)
         if known.change != changes, known.reading.snapshot != current.snapshot {
             observation.onChange(change(since: known))
         }
-        if known.look != looks { observation.onLook() }
+        if known.look != evaluations { observation.onEvaluation() }
     }
 
     private func change(since known: ReachabilityObservation.Position) -> ReachabilityChange {

@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Used where rtnetlink is forbidden: connecting a datagram socket makes the kernel look up the route without sending
-/// anything.
+/// Finds routes where rtnetlink is forbidden: connecting a datagram socket makes the kernel look up the route without
+/// sending a packet.
 final class DatagramNetwork: NetworkView {
     /// Any port; nothing is sent to it. Port 9 discards its input (RFC 863).
     private static let port: UInt16 = 9

@@ -1,14 +1,14 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Reads from sysfs which interfaces are wireless or modems, once for each: the kernel's messages do not contain it.
+/// Reads from sysfs whether an interface is wireless or a modem, once for each interface: rtnetlink does not report it.
 struct InterfaceClassifier {
     private struct Known {
         let name: String
         let type: InterfaceType
     }
 
-    /// Where sysfs shows the interfaces, `/sys/class/net`.
+    /// The directory of the interfaces in sysfs, `/sys/class/net`.
     private let root: String
     private var known: [Int: Known] = [:]
 

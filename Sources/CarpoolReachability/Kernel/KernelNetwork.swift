@@ -1,9 +1,9 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Asks the kernel over rtnetlink: it answers within the call, so nothing here waits.
+/// Queries the kernel over rtnetlink. It answers within the call, so that nothing waits.
 ///
-/// On a socket of its own: on the notification socket, an answer could be lost among notifications.
+/// It has a separate socket: on the notification socket, an answer could be lost among notifications.
 final class KernelNetwork: NetworkView {
     private let socket: NetlinkSocket
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: KernelNetwork.bufferBytes, alignment: 16)
@@ -14,7 +14,7 @@ final class KernelNetwork: NetworkView {
     /// Maximum number of retries of a dump during which something changed; after that the next notification corrects
     /// it.
     private static let attempts = 4
-    /// Maximum number of interfaces: the few that a machine's traffic uses come long before that.
+    /// Maximum number of interfaces: the few that a machine's traffic uses have lower numbers.
     static let maximumLinks = 4_096
     /// Maximum number of addresses, which bounds the memory of a snapshot to about a megabyte.
     static let maximumAddresses = 16_384
@@ -25,11 +25,11 @@ final class KernelNetwork: NetworkView {
 
     func interfaces() throws(SystemError) -> (links: [NetworkLink], addresses: [InterfaceAddress]) {
         var links: [NetworkLink] = []
-        try dump(RouteQuestion.links(sequence:), restart: { links = [] }) { message in
+        try dump(RouteRequest.links(sequence:), restart: { links = [] }) { message in
             if case .link(let link) = message, links.count < KernelNetwork.maximumLinks { links.append(link) }
         }
         var addresses: [InterfaceAddress] = []
-        try dump(RouteQuestion.addresses(sequence:), restart: { addresses = [] }) { message in
+        try dump(RouteRequest.addresses(sequence:), restart: { addresses = [] }) { message in
             guard case .address(let address) = message, addresses.count < KernelNetwork.maximumAddresses else { return }
             addresses.append(address)
         }
@@ -38,7 +38,7 @@ final class KernelNetwork: NetworkView {
 
     func route(to address: IPAddress, interface: Int?) throws(SystemError) -> RouteAnswer {
         sequence &+= 1
-        try socket.send(RouteQuestion.route(to: address, interface: interface, sequence: sequence))
+        try socket.send(RouteRequest.route(to: address, interface: interface, sequence: sequence))
         var answer: RouteAnswer?
         while answer == nil {
             try receive { message in
@@ -53,12 +53,12 @@ final class KernelNetwork: NetworkView {
     }
 
     private func dump(
-        _ question: (UInt32) -> [UInt8], restart: () -> Void, each: (RouteMessage) -> Void
+        _ request: (UInt32) -> [UInt8], restart: () -> Void, each: (RouteMessage) -> Void
     ) throws(SystemError) {
         for _ in 0..<KernelNetwork.attempts {
             restart()
             sequence &+= 1
-            try socket.send(question(sequence))
+            try socket.send(request(sequence))
             var (isOver, isInterrupted, failure) = (false, false, Int32(0))
             while !isOver {
                 try receive { message in
@@ -75,7 +75,7 @@ final class KernelNetwork: NetworkView {
         }
     }
 
-    /// Passes on the answers to the current request; the rest of an earlier one is ignored.
+    /// Calls the body with each answer to the current request; answers to an earlier one are ignored.
     private func receive(_ body: (NumberedRouteMessage) -> Void) throws(SystemError) {
         guard case .datagram(let count) = try socket.read(into: buffer) else {
             throw SystemError(code: EAGAIN, operation: "recvfrom", subject: "AF_NETLINK")

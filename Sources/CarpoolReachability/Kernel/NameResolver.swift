@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Resolves names as other programs do (getaddrinfo(3)), without blocking the loop.
 ///
-/// The C library does the waiting on threads of its own; its answer comes back through a pipe, so that nothing here
-/// is touched by them.
+/// The C library waits on its own threads. They report the end of a look-up through a pipe, and use nothing else of
+/// this object.
 public final class NameResolver: ReadinessHandler {
     /// Why a name has no addresses.
     public enum Failure: String, Error, Sendable {
@@ -17,7 +17,7 @@ public final class NameResolver: ReadinessHandler {
         case tooMany = "too_many_lookups"
     }
 
-    /// Called with the addresses of a name, in the order of getaddrinfo(3), or with why there are none.
+    /// Called with the addresses of a name, in the order of getaddrinfo(3), or with the reason why there are none.
     public typealias Completion = (Result<[IPAddress], Failure>) -> Void
 
     private struct Lookup {
@@ -34,12 +34,12 @@ public final class NameResolver: ReadinessHandler {
     private var running: [UnsafeMutableRawPointer: Lookup] = [:]
     private var waiting: [Lookup] = []
 
-    /// Each takes a thread of the C library's.
+    /// Maximum number of running look-ups: each uses a thread of the C library.
     private static let maximumRunning = 8
     /// Maximum number of running look-ups of one user: an unanswered one takes half a minute, and the rest are for
     /// other users.
     private static let maximumRunningPerUser = 6
-    /// A name that has to wait for more than these would come too late anyway.
+    /// Maximum number of waiting look-ups: the result of one behind so many would be too late.
     private static let maximumWaiting = 256
     /// Maximum number of waiting look-ups of one user.
     private static let maximumWaitingPerUser = 128
@@ -86,7 +86,7 @@ public final class NameResolver: ReadinessHandler {
         return ends[1]
     }
 
-    /// A look-up has ended; called by the loop.
+    /// Called by the loop when a look-up has ended.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         var handles = [UnsafeMutableRawPointer?](repeating: nil, count: NameResolver.maximumRunning)
         let size = MemoryLayout<UnsafeMutableRawPointer?>.size

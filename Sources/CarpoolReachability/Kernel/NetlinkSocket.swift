@@ -8,7 +8,7 @@ final class NetlinkSocket {
     enum Reading {
         /// A datagram with this number of bytes.
         case datagram(Int)
-        /// There is nothing more.
+        /// There is no datagram.
         case empty
         /// Messages were dropped, or one was larger than the buffer: the known state may be wrong.
         case overflow
@@ -18,7 +18,7 @@ final class NetlinkSocket {
 
     /// - Parameters:
     ///   - groups: the multicast groups to join, `RTNLGRP_*`.
-    ///   - receiveBufferBytes: the wanted receive buffer (socket(7), `SO_RCVBUF`); 0 for the kernel's default.
+    ///   - receiveBufferBytes: the size of the receive buffer (socket(7), `SO_RCVBUF`); 0 for the kernel's default.
     init(groups: [UInt32], receiveBufferBytes: Int) throws(SystemError) {
         let fd = CLinux_netlink_open(Int32(clamping: receiveBufferBytes))
         guard fd >= 0 else { throw .last("socket", "AF_NETLINK") }

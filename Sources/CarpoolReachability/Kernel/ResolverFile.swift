@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The list of name servers (resolv.conf(5)).
 enum ResolverFile {
-    /// The file is a page at most.
+    /// Maximum size of the file.
     private static let maximumBytes = 65_536
     /// Maximum number of name servers, as in the C library (`MAXNS`).
     private static let maximumServers = 3
@@ -27,7 +27,8 @@ enum ResolverFile {
         return Array(servers.prefix(maximumServers))
     }
 
-    /// The folders whose changes may change the target of a path: that of each link on the way, and that of the file.
+    /// The folders whose changes may change the target of a path: that of each symbolic link in it, and that of the
+    /// file.
     static func folders(of path: String) -> [(folder: String, name: String)] {
         var folders: [(folder: String, name: String)] = []
         var path = path

@@ -1,15 +1,15 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Tells of changes to the list of name servers.
+/// Reports changes of the list of name servers.
 ///
-/// It watches folders: a watch on the file itself would die with the first file that is renamed over it.
+/// It watches folders: a watch on the file itself would end when another file is renamed over it.
 final class ResolverFileWatch: ReadinessHandler {
     private let path: String
     private let loop: EventLoop
     private let onChange: () -> Void
     private let descriptor: FileDescriptor
-    /// The watches by the kernel's number: a folder, and the names in it that matter.
+    /// The relevant names in each watched folder, by the kernel's number of the watch.
     private var watched: [Int32: Set<String>] = [:]
 
     private static let mask = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE)
@@ -27,11 +27,11 @@ final class ResolverFileWatch: ReadinessHandler {
         watchFolders()
     }
 
-    /// Stops telling.
+    /// Stops reporting.
     func close() { loop.forget(descriptor.raw) }
 
-    /// Watches the folders that the path leads through now. To be called also from time to time: one that was not
-    /// there may be now.
+    /// Watches the folders that the path leads through now. Call it also from time to time, since a missing folder may
+    /// have been created.
     func watchFolders() {
         var current: [Int32: Set<String>] = [:]
         for (folder, name) in ResolverFile.folders(of: path) {
@@ -43,18 +43,18 @@ final class ResolverFileWatch: ReadinessHandler {
     }
 
     func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
-        var isOurs = false
+        var isRelevant = false
         withUnsafeTemporaryAllocation(byteCount: 8_192, alignment: 8) { buffer in
             while case .bytes(let count) = Bytes.read(fd, into: buffer) {
-                if concernsUs(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { isOurs = true }
+                if hasRelevantEvent(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { isRelevant = true }
             }
         }
-        guard isOurs else { return }
+        guard isRelevant else { return }
         watchFolders()
         onChange()
     }
 
-    private func concernsUs(_ events: UnsafeRawBufferPointer) -> Bool {
+    private func hasRelevantEvent(_ events: UnsafeRawBufferPointer) -> Bool {
         var rest = events
         while rest.count >= ResolverFileWatch.headerBytes {
             let watch = rest.loadUnaligned(as: Int32.self)

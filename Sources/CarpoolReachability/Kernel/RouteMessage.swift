@@ -1,4 +1,4 @@
-/// One message of rtnetlink(7), as far as anything here depends on it.
+/// One message of rtnetlink(7), with the fields that are used.
 public enum RouteMessage: Equatable, Sendable {
     /// An interface, new or changed.
     case link(NetworkLink)
@@ -8,7 +8,7 @@ public enum RouteMessage: Equatable, Sendable {
     case address(InterfaceAddress)
     /// An address was removed.
     case addressGone(InterfaceAddress)
-    /// A route, as the answer to a question or as news.
+    /// A route, as the answer to a request or as a notification.
     case route(KernelRoute)
     /// A route was removed.
     case routeGone
@@ -26,7 +26,7 @@ public enum RouteMessage: Equatable, Sendable {
 
 /// A message with its header.
 public struct NumberedRouteMessage: Equatable, Sendable {
-    /// The number of the question that it answers; 0 for news.
+    /// The number of the request that it answers; 0 for notifications.
     public let sequence: UInt32
     /// Its dump was interrupted by a change (`NLM_F_DUMP_INTR`) and must be repeated.
     public let isInterrupted: Bool

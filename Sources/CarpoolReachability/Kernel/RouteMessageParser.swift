@@ -4,10 +4,10 @@ internal import Glibc
 /// Parses the messages of one datagram of rtnetlink(7). A truncated message ends the datagram; nothing is read beyond
 /// it.
 public enum RouteMessageParser {
-    /// The bytes in front of a message's own: length, type, flags, sequence, sender (netlink(7), `struct nlmsghdr`).
+    /// The size of a message's header: length, type, flags, sequence, sender (netlink(7), `struct nlmsghdr`).
     private static let headerBytes = 16
 
-    /// Hands on the messages of one datagram, in their order.
+    /// Calls the body with each message of one datagram, in order.
     public static func forEach(in bytes: UnsafeRawBufferPointer, _ body: (NumberedRouteMessage) -> Void) {
         forEachHeader(in: bytes) { type, message in
             let size = headerBytes
@@ -21,7 +21,7 @@ public enum RouteMessageParser {
         }
     }
 
-    /// Hands on only the types of the messages of one datagram (`RTM_*`), for whom the rest does not matter.
+    /// Calls the body with the type (`RTM_*`) of each message of one datagram, without parsing the rest.
     static func forEachType(in bytes: UnsafeRawBufferPointer, _ body: (UInt16) -> Void) {
         forEachHeader(in: bytes) { type, _ in body(type) }
     }
@@ -34,7 +34,7 @@ public enum RouteMessageParser {
             length >= headerBytes, length <= rest.count, let type = rest.number(at: 4, as: UInt16.self)
         {
             body(type, UnsafeRawBufferPointer(rebasing: rest[..<length]))
-            rest = rest.behind(padded: length)
+            rest = rest.dropping(padded: length)
         }
     }
 
@@ -106,7 +106,7 @@ public enum RouteMessageParser {
             // On a point-to-point link IFA_ADDRESS is the other end, and IFA_LOCAL this one.
             case IFA_LOCAL: local = attribute.value.address
             case IFA_ADDRESS: address = attribute.value.address
-            // 32 bits, of which the header has room for 8.
+            // 32 bits; the header contains only the lower 8.
             case IFA_FLAGS: flags = attribute.value.number(at: 0, as: UInt32.self) ?? flags
             default: continue
             }
@@ -169,21 +169,21 @@ private struct RouteAttributes {
             let type = rest.number(at: 2, as: UInt16.self)
         else { return nil }
         let value = UnsafeRawBufferPointer(rebasing: rest[4..<length])
-        rest = rest.behind(padded: length)
+        rest = rest.dropping(padded: length)
         // The two highest bits are flags.
         return (Int(type & 0x3FFF), value)
     }
 }
 
 extension UnsafeRawBufferPointer {
-    /// A number of the machine's byte order; `nil` if it does not lie inside.
+    /// The number at an offset, in the machine's byte order; `nil` if the bytes end before.
     fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as: Number.Type) -> Number? {
         guard count - offset >= MemoryLayout<Number>.size else { return nil }
         return loadUnaligned(fromByteOffset: offset, as: Number.self)
     }
 
     /// The rest after this number of bytes and their padding to four.
-    fileprivate func behind(padded length: Int) -> UnsafeRawBufferPointer {
+    fileprivate func dropping(padded length: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: dropFirst((length + 3) & ~3))
     }
 

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// The request messages of rtnetlink(7).
-enum RouteQuestion {
+enum RouteRequest {
     /// All interfaces, without their counters, which are most of the bytes.
     static func links(sequence: UInt32) -> [UInt8] {
         var body = [UInt8](repeating: 0, count: 16)
@@ -33,7 +33,7 @@ enum RouteQuestion {
             + number(UInt16(truncatingIfNeeded: flags)) + number(sequence) + number(UInt32(0)) + body
     }
 
-    /// The values here are of four or sixteen bytes, so that no padding is due.
+    /// Appends an attribute. The values have four or sixteen bytes, so that no padding is necessary.
     private static func append(attribute type: Int, _ value: [UInt8], to body: inout [UInt8]) {
         body += number(UInt16(truncatingIfNeeded: 4 + value.count)) + number(UInt16(truncatingIfNeeded: type)) + value
     }

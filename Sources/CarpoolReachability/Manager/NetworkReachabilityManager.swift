@@ -3,11 +3,11 @@ public import CarpoolSystem
 
 /// Monitors whether packets can leave this machine, and reports changes.
 ///
-/// The kernel's messages only trigger a new look, as many changes are not announced (routes vanish silently when a
-/// link goes down). The state is read again each time, and decided by the route that the kernel would choose. It
-/// explains why a request failed and when to retry; it is not a reason not to try.
+/// The kernel's messages only trigger an evaluation, as many changes are not announced (routes vanish silently when a
+/// link goes down). Each evaluation reads the whole state again, and depends on the route that the kernel would choose.
+/// It explains why a request failed and when to retry; it is not a reason not to try.
 public final class NetworkReachabilityManager: ReadinessHandler {
-    /// The result of ``observe(isSliced:_:onLook:)``.
+    /// The result of ``observe(isSliced:_:onEvaluation:)``.
     public typealias Observation = ReachabilityObservation
 
     /// Its statistics.
@@ -22,18 +22,19 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private var interfaces: [Int: NetworkInterface] = [:]
     private var observations: [ReachabilityObservation.Weak] = []
     private let slicedObservers: SlicedObservers
-    private var news: NetlinkSocket?
+    private var notifications: NetlinkSocket?
     private var network: (any NetworkView)?
     private var resolverWatch: ResolverFileWatch?
     private var classifier: InterfaceClassifier
     private var causes: ReachabilityCauses = []
     private var firstEvent: MonotonicTime?
     private var isStarted = false
-    /// The turn of the loop of the last look.
-    private var lookTurn = -1
+    /// The turn of the loop of the last evaluation.
+    private var evaluationTurn = -1
 
-    /// While it is armed the kernel's messages are not read: a storm of them costs only a few looks. The pause
-    /// doubles from one look to the next, so that the second of two related changes is reported as soon as the first.
+    /// The time in which the kernel's messages are not read after an evaluation, so that many messages cause few
+    /// evaluations. It doubles from one evaluation to the next, so that the second of two related changes is reported
+    /// as soon as the first.
     private var pauseMilliseconds = NetworkReachabilityManager.shortestPauseMilliseconds
     private lazy var pause = Timer { [unowned self] in resume() }
     private lazy var poll = Timer { [unowned self] in pollDidCome() }
@@ -41,14 +42,14 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     private static let shortestPauseMilliseconds = 1
     private static let longestPauseMilliseconds = 20
     private static let pollMilliseconds = 10_000
-    /// Maximum number of datagrams read at a time; the rest is older than the look that follows.
-    private static let datagramsPerDrain = 256
-    /// An interface with many virtual functions needs several KiB.
+    /// Maximum number of datagrams read at a time; the rest is older than the evaluation that follows.
+    private static let datagramsPerRead = 256
+    /// The size of the buffer for a datagram: an interface with many virtual functions needs several KiB.
     private static let bufferBytes = 32_768
     /// Maximum number of interfaces whose link is queried at a time.
     private static let freshInterfaces = 16
 
-    /// Creates a manager, which looks at the network with the first query or with ``start()``.
+    /// Creates a manager, which first evaluates the network with the first query or with ``start()``.
     public init(loop: EventLoop, configuration: ReachabilityConfiguration = ReachabilityConfiguration()) {
         self.loop = loop
         self.configuration = configuration
@@ -58,7 +59,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         slicedObservers = SlicedObservers(loop: loop, current: current)
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
     /// The newest reading.
     public var reading: ReachabilityReading {
@@ -70,10 +71,10 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     public var snapshot: ReachabilitySnapshot { reading.snapshot }
 
     /// Whether the kernel's messages are not available, so that the status is unknown.
-    public var isBlind: Bool { statistics.source == .poll }
+    public var hasUnknownInterfaces: Bool { statistics.source == .poll }
 
-    /// Looks again now, and queries the interfaces' drivers first: after a cable was pulled the kernel may report it
-    /// only a second later.
+    /// Evaluates the network now, and queries the interfaces' drivers first: after a cable was pulled the kernel may
+    /// report it only a second later.
     @discardableResult public func refresh() -> ReachabilityReading {
         start()
         let onPath = current.snapshot.interfaces.filter(\.isOnPath)
@@ -81,28 +82,28 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         for interface in asked.prefix(NetworkReachabilityManager.freshInterfaces) {
             _ = CLinux_link_detected(interface.name)
         }
-        mark(.asked)
-        look()
+        addCause(.asked)
+        evaluateNow()
         return current
     }
 
-    /// Looks again now, without querying the drivers.
-    public func look() {
+    /// Evaluates the network now, without querying the drivers.
+    public func evaluateNow() {
         start()
-        drain()
+        readNotifications()
         evaluate()
     }
 
-    /// Looks again if the kernel has sent messages since the last look.
-    public func lookIfNews() {
+    /// Evaluates the network if the kernel has sent messages since the last evaluation.
+    public func evaluateIfNotified() {
         start()
-        drain()
+        readNotifications()
         if !causes.isEmpty { evaluate() }
     }
 
-    /// Looks again, unless it has looked in the current turn of the loop.
-    func lookOnceInTurn() {
-        if lookTurn != loop.turns { look() }
+    /// Evaluates the network, unless it was evaluated in the current turn of the loop.
+    func evaluateOncePerTurn() {
+        if evaluationTurn != loop.turns { evaluateNow() }
     }
 
     /// Whether packets to one address can leave, and how: some microseconds, and nothing is sent.
@@ -114,26 +115,29 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         }
         guard let network else {
             let path = current.snapshot.canTry ? RoutePath() : .refused(.noRoute)
-            return HostReachability(address: address, path: path, isBlind: current.snapshot.status == .unknown)
+            return HostReachability(
+                address: address, path: path, hasUnknownInterfaces: current.snapshot.status == .unknown)
         }
         guard let answer = try? network.route(to: address, interface: interface) else {
-            return HostReachability(address: address, path: RoutePath(), isBlind: true)
+            return HostReachability(address: address, path: RoutePath(), hasUnknownInterfaces: true)
         }
-        let path = RoutePath.judge(
-            answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal, isBlind ? nil : interfaces)
-        return HostReachability(address: address, path: path, isBlind: isBlind)
+        let path = RoutePath.evaluate(
+            answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal,
+            hasUnknownInterfaces ? nil : interfaces)
+        return HostReachability(address: address, path: path, hasUnknownInterfaces: hasUnknownInterfaces)
     }
 
     /// Calls a closure with every change of the snapshot, also if it is not reportable, for as long as the
     /// observation is held.
     /// - Parameters:
-    ///   - isSliced: whether it is called in slices among thousands of others, and not at once.
-    ///   - onLook: called after every look, also without a change: the route to one host may have changed.
+    ///   - isSliced: whether it is called in slices among thousands of others, and not at once. - onEvaluation: called
+    ///     after every evaluation, also without a change: the route to one host may have changed.
     public func observe(
-        isSliced: Bool = false, _ onChange: @escaping (ReachabilityChange) -> Void, onLook: @escaping () -> Void = {}
+        isSliced: Bool = false, _ onChange: @escaping (ReachabilityChange) -> Void,
+        onEvaluation: @escaping () -> Void = {}
     ) -> Observation {
         start()
-        let observation = Observation(current, onChange, onLook)
+        let observation = Observation(current, onChange, onEvaluation)
         if isSliced {
             slicedObservers.add(observation)
             return observation
@@ -145,7 +149,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
 
     // MARK: Running
 
-    /// Starts listening and looks for the first time; does nothing if it is started.
+    /// Starts listening and evaluates the network for the first time; does nothing if it is started.
     public func start() {
         guard !isStarted else { return }
         isStarted = true
@@ -154,14 +158,14 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             return adopt(.overridden(status))
         }
         do throws(SystemError) {
-            // Listening starts before the first look, so that no change is missed.
-            news = try NetlinkSocket(
+            // Listening starts before the first evaluation, so that no change is missed.
+            notifications = try NetlinkSocket(
                 groups: NetworkReachabilityManager.groups, receiveBufferBytes: configuration.receiveBufferBytes)
             network = try KernelNetwork()
             statistics.source = .rtnetlink
-            if let news { loop.setInterest(.readable, for: news.descriptor.raw, handler: self) }
+            if let notifications { loop.setInterest(.readable, for: notifications.descriptor.raw, handler: self) }
         } catch {
-            news = nil
+            notifications = nil
             network = DatagramNetwork()
             statistics.source = .poll
             loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.pollMilliseconds)
@@ -176,11 +180,11 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     /// Stops listening and frees everything except the last reading; the next query starts it again.
     public func stop() {
         isStarted = false
-        if let news { loop.forget(news.descriptor.raw) }
+        if let notifications { loop.forget(notifications.descriptor.raw) }
         resolverWatch?.close()
         loop.cancel(pause)
         loop.cancel(poll)
-        (news, network, resolverWatch) = (nil, nil, nil)
+        (notifications, network, resolverWatch) = (nil, nil, nil)
         interfaces = [:]
         causes = []
         firstEvent = nil
@@ -193,15 +197,15 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         classifier = InterfaceClassifier(root: new.interfacesPath)
         guard isStarted else { return }
         stop()
-        mark(.configuration)
+        addCause(.configuration)
         start()
     }
 
-    /// The periodic look, called about every half minute in case that the kernel has not announced a change.
+    /// Evaluates the network. Called about every half minute, in case that the kernel has not announced a change.
     public func tick() {
         guard isStarted, configuration.override == nil else { return }
         resolverWatch?.watchFolders()
-        mark(.tick)
+        addCause(.tick)
         evaluate()
     }
 
@@ -210,7 +214,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         RTNLGRP_IPV4_RULE, RTNLGRP_IPV6_RULE, RTNLGRP_NEXTHOP,
     ].map(\.rawValue)
 
-    // MARK: Signs
+    // MARK: Notifications
 
     /// Messages have arrived; called by the loop.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
@@ -220,43 +224,43 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     }
 
     private func resume() {
-        drain()
-        guard let news else { return }
+        readNotifications()
+        guard let notifications else { return }
         if causes.isEmpty {
             pauseMilliseconds = NetworkReachabilityManager.shortestPauseMilliseconds
-            loop.setInterest(.readable, for: news.descriptor.raw, handler: self)
+            loop.setInterest(.readable, for: notifications.descriptor.raw, handler: self)
         } else {
             evaluate()
-            rest(milliseconds: pauseMilliseconds)
+            pauseReading(milliseconds: pauseMilliseconds)
             pauseMilliseconds = min(2 * pauseMilliseconds, NetworkReachabilityManager.longestPauseMilliseconds)
         }
     }
 
-    /// Leaves the kernel's messages alone for a moment.
-    private func rest(milliseconds: Int) {
-        if let news { loop.setInterest([], for: news.descriptor.raw, handler: self) }
+    /// Stops reading the kernel's messages for a time.
+    private func pauseReading(milliseconds: Int) {
+        if let notifications { loop.setInterest([], for: notifications.descriptor.raw, handler: self) }
         loop.arm(pause, afterMilliseconds: milliseconds)
     }
 
-    private func mark(_ cause: ReachabilityCauses) {
+    private func addCause(_ cause: ReachabilityCauses) {
         causes.formUnion(cause)
         if firstEvent == nil { firstEvent = loop.now }
     }
 
-    private func drain() {
-        guard let news else { return }
+    private func readNotifications() {
+        guard let notifications else { return }
         withUnsafeTemporaryAllocation(byteCount: NetworkReachabilityManager.bufferBytes, alignment: 16) { buffer in
-            for _ in 0..<NetworkReachabilityManager.datagramsPerDrain {
-                guard let reading = try? news.read(into: buffer) else { return mark(.overflow) }
+            for _ in 0..<NetworkReachabilityManager.datagramsPerRead {
+                guard let reading = try? notifications.read(into: buffer) else { return addCause(.overflow) }
                 switch reading {
                 case .empty: return
                 case .overflow:
                     statistics.resyncs &+= 1
-                    mark(.overflow)
+                    addCause(.overflow)
                 case .datagram(let count):
                     statistics.datagrams &+= 1
                     RouteMessageParser.forEachType(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
-                        if let cause = ReachabilityCauses(messageType: $0) { mark(cause) }
+                        if let cause = ReachabilityCauses(messageType: $0) { addCause(cause) }
                     }
                 }
             }
@@ -264,33 +268,37 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     }
 
     private func resolverFileDidChange() {
-        mark(.dns)
-        // A file is often replaced in several steps, so the look is delayed until the last of them.
+        addCause(.dns)
+        // A file is often replaced in several steps, so the evaluation is delayed until the last of them.
         let milliseconds = NetworkReachabilityManager.longestPauseMilliseconds
-        if news != nil { rest(milliseconds: milliseconds) } else { loop.arm(poll, afterMilliseconds: milliseconds) }
+        if notifications != nil {
+            pauseReading(milliseconds: milliseconds)
+        } else {
+            loop.arm(poll, afterMilliseconds: milliseconds)
+        }
     }
 
     private func pollDidCome() {
         loop.arm(poll, afterMilliseconds: NetworkReachabilityManager.pollMilliseconds)
-        mark(.tick)
+        addCause(.tick)
         evaluate()
     }
 
-    // MARK: Looking
+    // MARK: Evaluation
 
     private func evaluate() {
-        guard let network else { return clearSigns() }
+        guard let network else { return clearCauses() }
         statistics.evaluations &+= 1
-        lookTurn = loop.turns
-        if let snapshot = try? look(at: network) { return adopt(snapshot) }
+        evaluationTurn = loop.turns
+        if let snapshot = try? readSnapshot(from: network) { return adopt(snapshot) }
         statistics.failures &+= 1
         // The socket may hold half an answer, so it is replaced.
-        guard !isBlind, let another = try? KernelNetwork() else { return clearSigns() }
+        guard !hasUnknownInterfaces, let another = try? KernelNetwork() else { return clearCauses() }
         self.network = another
-        if let snapshot = try? look(at: another) { adopt(snapshot) } else { clearSigns() }
+        if let snapshot = try? readSnapshot(from: another) { adopt(snapshot) } else { clearCauses() }
     }
 
-    private func look(at network: any NetworkView) throws(SystemError) -> ReachabilitySnapshot {
+    private func readSnapshot(from network: any NetworkView) throws(SystemError) -> ReachabilitySnapshot {
         var observation = NetworkObservation()
         (observation.links, observation.addresses) = try network.interfaces()
         observation.types = classifier.types(of: observation.links)
@@ -303,7 +311,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         }
         observation.expensivePatterns = configuration.expensiveInterfaces
         observation.constrainedPatterns = configuration.constrainedInterfaces
-        observation.isBlind = isBlind
+        observation.hasUnknownInterfaces = hasUnknownInterfaces
         interfaces = observation.interfacesByIndex()
         return observation.evaluate(interfaces)
     }
@@ -313,19 +321,19 @@ public final class NetworkReachabilityManager: ReadinessHandler {
         let old = current
         let isChange = ReachabilityDifference(old.snapshot, snapshot).level != nil
         current = ReachabilityReading(
-            sequence: old.sequence &+ (isChange ? 1 : 0), generation: old.generation &+ (causes.isNews ? 1 : 0),
+            sequence: old.sequence &+ (isChange ? 1 : 0), generation: old.generation &+ (causes.hasChangeCause ? 1 : 0),
             time: now, wallTime: WallClock.microseconds(), snapshot: snapshot)
         let change = ReachabilityChange(from: old, to: current, causes: causes, firstEvent: firstEvent ?? now)
-        clearSigns()
+        clearCauses()
         if isChange { statistics.changes &+= 1 }
         if snapshot != old.snapshot {
             for observer in observations { observer.observation?.onChange(change) }
         }
-        for observer in observations { observer.observation?.onLook() }
-        slicedObservers.didLook(current, snapshot != old.snapshot ? change : nil)
+        for observer in observations { observer.observation?.onEvaluation() }
+        slicedObservers.didEvaluate(current, snapshot != old.snapshot ? change : nil)
     }
 
-    private func clearSigns() {
+    private func clearCauses() {
         causes = []
         firstEvent = nil
     }

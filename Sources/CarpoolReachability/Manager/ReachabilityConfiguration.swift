@@ -15,8 +15,8 @@ public struct ReachabilityConfiguration: Equatable, Sendable {
     public var resolverPath = "/etc/resolv.conf"
     /// The sysfs directory of the interfaces.
     public var interfacesPath = "/sys/class/net"
-    /// The size of the receive buffer for the kernel's messages, in bytes. The kernel's default holds some 250 of
-    /// them; an overflow costs only another look.
+    /// The size of the receive buffer for the kernel's messages, in bytes. The kernel's default holds some 250 of them;
+    /// an overflow costs only another evaluation.
     public var receiveBufferBytes = 1_048_576
 
     /// The defaults.

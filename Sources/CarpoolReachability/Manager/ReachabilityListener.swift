@@ -20,14 +20,14 @@ public final class ReachabilityListener {
         self.manager = manager
         self.loop = loop
         self.onChange = onChange
-        debouncer = Debouncer(settings, told: manager.reading)
+        debouncer = Debouncer(settings, reported: manager.reading)
         observation = manager.observe(isSliced: isSliced) { [weak self] in self?.offer($0) }
     }
 
     /// The reading that was reported last, or at the start.
-    public var told: ReachabilityReading { debouncer.told }
+    public var reported: ReachabilityReading { debouncer.reported }
 
-    /// Ends it.
+    /// Stops listening.
     public func stop() {
         observation = nil
         loop.cancel(timer)
@@ -39,9 +39,9 @@ public final class ReachabilityListener {
         carryOut(debouncer.offer(change.current, causes: change.causes, firstEvent: change.firstEvent, at: now))
     }
 
-    /// A pending change is reported only if it is still true.
+    /// Evaluates again: a pending change is reported only if it still exists.
     private func deadlineDidCome() {
-        manager.lookOnceInTurn()
+        manager.evaluateOncePerTurn()
         guard observation != nil else { return }
         carryOut(debouncer.deadlineDidCome(manager.reading, at: max(MonotonicTime.read(), loop.now)))
     }
@@ -50,7 +50,7 @@ public final class ReachabilityListener {
         switch action {
         case .none: loop.cancel(timer)
         case .wait(let deadline): loop.arm(timer, at: deadline)
-        case .tell(let change):
+        case .report(let change):
             loop.cancel(timer)
             onChange(change)
         }

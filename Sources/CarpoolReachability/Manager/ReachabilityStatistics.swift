@@ -4,7 +4,7 @@ public struct ReachabilityStatistics: Equatable, Sendable {
     public enum Source: String, Sendable {
         /// The kernel's messages.
         case rtnetlink
-        /// Periodic looks, because rtnetlink is forbidden.
+        /// Periodic evaluations, because rtnetlink is forbidden.
         case poll
         /// The configuration.
         case override
@@ -18,7 +18,7 @@ public struct ReachabilityStatistics: Equatable, Sendable {
     public internal(set) var datagrams = 0
     /// Evaluations of the network.
     public internal(set) var evaluations = 0
-    /// Evaluations with a reported change.
+    /// Evaluations with a reportable change.
     public internal(set) var changes = 0
     /// The number of times that messages were dropped.
     public internal(set) var resyncs = 0

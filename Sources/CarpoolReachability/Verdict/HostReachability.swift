@@ -2,17 +2,17 @@
 public struct HostReachability: Equatable, Sendable {
     /// The address.
     public let address: IPAddress
-    /// The way to it.
+    /// The path to the address.
     public let path: RoutePath
-    /// The path in one word; unknown if the kernel does not report enough of it.
+    /// The status of the path; unknown if the kernel does not report enough of it.
     public let status: ReachabilityStatus
 
     /// Evaluates a path.
-    init(address: IPAddress, path: RoutePath, isBlind: Bool) {
+    init(address: IPAddress, path: RoutePath, hasUnknownInterfaces: Bool) {
         self.address = address
         self.path = path
         if path.isUsable {
-            status = isBlind ? .unknown : .satisfied
+            status = hasUnknownInterfaces ? .unknown : .satisfied
         } else {
             let waits = path.reason == .noCarrier && path.interface?.link.isDormant == true
             status = waits ? .requiresConnection : .unsatisfied
@@ -23,6 +23,6 @@ public struct HostReachability: Equatable, Sendable {
     public var canTry: Bool { path.isUsable }
     /// The bits of SCNetworkReachability.
     public var flags: ReachabilityFlags? { .of(status, path) }
-    /// The status in the words of the model.
+    /// The status in the terms of Alamofire.
     public var modelStatus: ModelStatus { ModelStatus(status, path.interface?.type) }
 }

@@ -10,13 +10,13 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         case v6
     }
 
-    /// Which family it is of.
+    /// The family of the address.
     public let family: Family
     /// The first eight bytes as one number; IPv4 is in the low half of `low`.
     private let high: UInt64
     private let low: UInt64
 
-    /// Reads the text form that inet_pton(3) takes; `nil` for anything else, names and zones included.
+    /// Parses the text form of inet_pton(3); `nil` for anything else, names and zones included.
     public init?(_ text: String) {
         let isV6 = text.utf8.contains(UInt8(ascii: ":"))
         var bytes = [UInt8](repeating: 0, count: isV6 ? 16 : 4)
@@ -24,7 +24,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(bytes: bytes)
     }
 
-    /// Takes the bytes of an address in network order; `nil` unless there are 4 or 16.
+    /// Creates an address from its bytes in network order; `nil` unless there are 4 or 16.
     public init?(bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 4: family = .v4
@@ -51,7 +51,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether it is 127.0.0.0/8 or ::1.
     public var isLoopback: Bool { family == .v4 ? low >> 24 == 127 : high == 0 && low == 1 }
 
-    /// Whether it counts on its link only: 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
+    /// Whether it is a link-local address: 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
     public var isLinkLocal: Bool { family == .v4 ? low >> 16 == 0xA9FE : high >> 54 == 0x3FA }
 
     /// Whether it is the unspecified address: 0.0.0.0 or ::.

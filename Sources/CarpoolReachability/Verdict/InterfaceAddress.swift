@@ -1,24 +1,24 @@
 /// One address of one interface.
 public struct InterfaceAddress: Hashable, Sendable {
-    /// How far it counts (rtnetlink(7), `rtm_scope`).
+    /// The scope of an address (rtnetlink(7), `rtm_scope`).
     public enum Scope: String, Sendable {
-        /// Everywhere.
+        /// Valid everywhere.
         case global
-        /// On one link.
+        /// Valid on one link.
         case link
-        /// In this machine.
+        /// Valid in this machine.
         case host
     }
 
     /// The state of the address (RFC 4862).
     public enum State: String, Sendable {
-        /// Anything.
+        /// Preferred: without restrictions.
         case preferred
         /// Deprecated: kept for existing connections.
         case deprecated
         /// Tentative: not known to be unique yet.
         case tentative
-        /// Nothing: another machine has it.
+        /// Duplicate: another machine has it, so it cannot be used.
         case duplicate
     }
 
@@ -28,7 +28,7 @@ public struct InterfaceAddress: Hashable, Sendable {
     public let address: IPAddress
     /// The prefix length.
     public let prefixLength: Int
-    /// How far it counts.
+    /// The scope.
     public let scope: Scope
     /// Its state.
     public let state: State
@@ -42,6 +42,6 @@ public struct InterfaceAddress: Hashable, Sendable {
         self.state = state
     }
 
-    /// Whether a connection can have it as its own end.
+    /// Whether connections can use it as their local address.
     public var isUsable: Bool { state == .preferred || state == .deprecated }
 }

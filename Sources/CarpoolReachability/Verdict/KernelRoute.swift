@@ -14,7 +14,7 @@ public struct KernelRoute: Equatable, Sendable {
         case unicast = 1
         /// To this machine.
         case local = 2
-        /// To none, or to many.
+        /// To no machine, or to several.
         case other = 0
     }
 

@@ -6,9 +6,9 @@ public struct NetworkInterface: Equatable, Sendable {
     public let type: InterfaceType
     /// Whether it is metered: a modem, or a name from the configuration.
     public let isExpensive: Bool
-    /// Whether traffic over it should be kept low: a name from the configuration; Linux has no notion of its own.
+    /// Whether traffic over it should be kept low: a name from the configuration, since Linux has no such property.
     public let isConstrained: Bool
-    /// Whether traffic to the world leaves by it.
+    /// Whether traffic to the internet uses it.
     public internal(set) var isOnPath: Bool
     /// Its addresses.
     public internal(set) var addresses: [InterfaceAddress]
@@ -18,7 +18,7 @@ public struct NetworkInterface: Equatable, Sendable {
     /// Its number.
     public var index: Int { link.index }
 
-    /// Whether there is no hardware behind it that is its own.
+    /// Whether it is virtual, without its own hardware.
     public var isVirtual: Bool { link.kind != nil || type == .loopback || type == .other }
 
     /// Whether it carries traffic and has an address with more than link scope.

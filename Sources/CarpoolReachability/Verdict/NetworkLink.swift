@@ -4,9 +4,9 @@ public struct NetworkLink: Equatable, Sendable {
     public enum OperationalState: UInt8, Sendable {
         /// Unknown to the driver.
         case unknown = 0
-        /// Something is missing.
+        /// A component is missing.
         case notPresent
-        /// It cannot.
+        /// Traffic cannot flow.
         case down
         /// The lower layer is down.
         case lowerLayerDown
@@ -14,7 +14,7 @@ public struct NetworkLink: Equatable, Sendable {
         case testing
         /// It waits for something, such as an authentication.
         case dormant
-        /// It can.
+        /// Traffic can flow.
         case up
     }
 

@@ -1,6 +1,6 @@
 internal import CarpoolSystem
 
-/// The data that a snapshot is made from: the kernel's, and that of files and the configuration.
+/// The data from which a snapshot is computed: the kernel's, and that of files and the configuration.
 public struct NetworkObservation: Sendable {
     /// The interfaces.
     public var links: [NetworkLink] = []
@@ -16,8 +16,8 @@ public struct NetworkObservation: Sendable {
     public var expensivePatterns: [String] = []
     /// Names of interfaces with low-data mode.
     public var constrainedPatterns: [String] = []
-    /// Interfaces are unknown, so that the status is unknown.
-    public var isBlind = false
+    /// Whether the interfaces are unknown, so that the status is unknown.
+    public var hasUnknownInterfaces = false
 
     /// Creates an empty observation.
     public init() {}
@@ -40,8 +40,8 @@ public struct NetworkObservation: Sendable {
         if snapshot.status != .satisfied, snapshot.status != .unknown {
             snapshot.unsatisfiedReason = reason(ipv4, ipv6, snapshot.interfaces)
         }
-        snapshot.judgeTunnel()
-        snapshot.nameNetwork()
+        snapshot.evaluateTunnel()
+        snapshot.computeNetworkID()
         return snapshot
     }
 
@@ -64,14 +64,14 @@ public struct NetworkObservation: Sendable {
     /// The best path to a family's sentinels: a usable one, otherwise one with an interface, otherwise the first.
     private func path(_ family: IPAddress.Family, _ interfaces: [Int: NetworkInterface]) -> RoutePath {
         let paths = (answers[family] ?? []).map {
-            RoutePath.judge($0, isInternet: true, isBlind ? nil : interfaces)
+            RoutePath.evaluate($0, isInternet: true, hasUnknownInterfaces ? nil : interfaces)
         }
         return paths.first(where: \.isUsable) ?? paths.first { $0.interface != nil } ?? paths.first
             ?? .refused(.noRoute)
     }
 
     private func status(_ ipv4: RoutePath, _ ipv6: RoutePath) -> ReachabilityStatus {
-        if isBlind { return .unknown }
+        if hasUnknownInterfaces { return .unknown }
         if ipv4.isUsable || ipv6.isUsable { return .satisfied }
         let waits = [ipv4, ipv6].contains { $0.reason == .noCarrier && $0.interface?.link.isDormant == true }
         return waits ? .requiresConnection : .unsatisfied
@@ -94,8 +94,9 @@ public struct NetworkObservation: Sendable {
 
     private func servers(_ interfaces: [Int: NetworkInterface]) -> [ReachabilitySnapshot.NameServer] {
         nameServers.map { address, answer in
-            let path = RoutePath.judge(
-                answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal, isBlind ? nil : interfaces)
+            let path = RoutePath.evaluate(
+                answer, isInternet: false, destinationIsLinkLocal: address.isLinkLocal,
+                hasUnknownInterfaces ? nil : interfaces)
             return .init(address: address, isReachable: path.isUsable)
         }
     }
@@ -113,7 +114,7 @@ extension ReachabilitySnapshot {
 
     /// A tunnel looks usable for as long as its interface exists; whether there is a network under it depends on the
     /// other interfaces. Where there are only tunnels, as in some containers, the tunnel is trusted.
-    fileprivate mutating func judgeTunnel() {
+    fileprivate mutating func evaluateTunnel() {
         guard status == .satisfied, let inner = path?.interface, inner.type == .other else { return }
         let outer = interfaces.filter { $0.type != .loopback && $0.type != .other }
         let hasUnderlying = outer.contains { $0.isUsableUplink && carries($0) }

@@ -6,17 +6,17 @@ public struct ReachabilityFlags: OptionSet, Sendable {
     /// Takes over the bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// A packet can leave by a line to one machine.
+    /// A packet can leave over a point-to-point link.
     public static let transientConnection = ReachabilityFlags(rawValue: 1 << 0)
     /// A packet can leave.
     public static let reachable = ReachabilityFlags(rawValue: 1 << 1)
-    /// Something has to be set up first.
+    /// A connection has to be established first.
     public static let connectionRequired = ReachabilityFlags(rawValue: 1 << 2)
     /// The address is this machine's own.
     public static let isLocalAddress = ReachabilityFlags(rawValue: 1 << 16)
     /// There is no gateway in between.
     public static let isDirect = ReachabilityFlags(rawValue: 1 << 17)
-    /// The way leads over a modem.
+    /// The path uses a modem.
     public static let isWWAN = ReachabilityFlags(rawValue: 1 << 18)
 
     private static let all: [(ReachabilityFlags, String)] = [

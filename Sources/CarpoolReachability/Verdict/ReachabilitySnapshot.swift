@@ -1,6 +1,6 @@
 internal import CarpoolSystem
 
-/// How the network stood at one moment.
+/// The state of the network at one time.
 public struct ReachabilitySnapshot: Equatable, Sendable {
     /// A tunnel that internet traffic uses.
     public struct Tunnel: Equatable, Sendable {
@@ -24,13 +24,13 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
         public let isReachable: Bool
     }
 
-    /// Whether packets can leave for the world.
+    /// Whether packets can leave to the internet.
     public internal(set) var status: ReachabilityStatus
     /// Why they cannot.
     public internal(set) var unsatisfiedReason: UnreachableReason?
-    /// The way of IPv4.
+    /// The path of IPv4.
     public internal(set) var ipv4: RoutePath
-    /// The way of IPv6.
+    /// The path of IPv6.
     public internal(set) var ipv6: RoutePath
     /// All interfaces, those of the internet paths first.
     public internal(set) var interfaces: [NetworkInterface] = []
@@ -38,7 +38,7 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
     public internal(set) var nameServers: [NameServer] = []
     /// The tunnel that internet traffic uses.
     public internal(set) var tunnel: Tunnel?
-    /// A name for the network: another gateway, interface or subnet makes another name. Empty without a usable path.
+    /// An identifier of the network, which changes with gateway, interface and subnet. Empty without a usable path.
     public internal(set) var networkID = ""
 
     /// A snapshot of an unknown state.
@@ -51,30 +51,31 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
         return ReachabilitySnapshot(status: status, unsatisfiedReason: path.reason, ipv4: path, ipv6: path)
     }
 
-    /// The way of one family.
+    /// The path of one family.
     public func path(_ family: IPAddress.Family) -> RoutePath { family == .v4 ? ipv4 : ipv6 }
 
-    /// The way that counts: IPv4's if it is usable, else IPv6's, else that of the family that has got furthest.
+    /// The preferred path: IPv4's if it is usable, otherwise IPv6's if that is usable, otherwise the first one with an
+    /// interface.
     public var path: RoutePath? {
         [ipv4, ipv6].first { $0.isUsable && $0.interface != nil } ?? [ipv4, ipv6].first { $0.interface != nil }
     }
 
-    /// The interface that traffic to the world leaves by; `nil` if it does not.
+    /// The interface that traffic to the internet uses; `nil` if packets cannot leave.
     public var interface: NetworkInterface? { status == .satisfied ? path?.interface : nil }
     /// Whether a name server can be reached.
     public var supportsDNS: Bool { nameServers.contains(where: \.isReachable) }
     /// Whether internet traffic is metered.
     public var isExpensive: Bool { usablePaths.contains { $0.interface?.isExpensive == true } }
-    /// Whether traffic to the world should be kept low.
+    /// Whether traffic to the internet should be kept low.
     public var isConstrained: Bool { usablePaths.contains { $0.interface?.isConstrained == true } }
-    /// The machines that traffic to the world is handed to.
+    /// The gateways of traffic to the internet.
     public var gateways: [IPAddress] { usablePaths.compactMap(\.gateway) }
     /// The bits of SCNetworkReachability; `nil` if unknown.
     public var flags: ReachabilityFlags? { .of(status, path) }
-    /// The status in the words of the model.
+    /// The status in the terms of Alamofire.
     public var modelStatus: ModelStatus { ModelStatus(status, path?.interface?.type) }
 
-    /// All addresses that a connection can have as its own end.
+    /// All addresses that connections can use as their local address.
     public var localAddresses: Set<IPAddress> {
         var addresses: Set<IPAddress> = []
         for interface in interfaces {
@@ -85,8 +86,8 @@ public struct ReachabilitySnapshot: Equatable, Sendable {
 
     private var usablePaths: [RoutePath] { status == .satisfied ? [ipv4, ipv6].filter(\.isUsable) : [] }
 
-    /// Sets a name of the network from properties that differ between networks.
-    mutating func nameNetwork() {
+    /// Computes ``networkID`` from properties that differ between networks.
+    mutating func computeNetworkID() {
         guard !usablePaths.isEmpty else { return }
         var hash = StableHash()
         for path in usablePaths {

@@ -1,8 +1,8 @@
-/// Whether packets can leave this machine for the world, or for one host.
+/// Whether packets can leave this machine to the internet, or to one host.
 public enum ReachabilityStatus: String, Sendable {
     /// There is a route. Packets may still not arrive.
     case satisfied
-    /// There is no route.
+    /// Packets cannot leave.
     case unsatisfied
     /// There is no route yet: an interface is still connecting.
     case requiresConnection = "requires_connection"
@@ -10,7 +10,7 @@ public enum ReachabilityStatus: String, Sendable {
     case unknown
 }
 
-/// The status in the three words of Alamofire's `NetworkReachabilityManager`.
+/// The status as one of the three values of Alamofire's `NetworkReachabilityManager`.
 public enum ModelStatus: Equatable, Sendable {
     /// The kind of interface of a reachable network.
     public enum ConnectionType: String, Sendable {
@@ -22,7 +22,7 @@ public enum ModelStatus: Equatable, Sendable {
 
     /// Unknown.
     case unknown
-    /// Nothing can leave.
+    /// Packets cannot leave.
     case notReachable
     /// Packets can leave.
     case reachable(ConnectionType)

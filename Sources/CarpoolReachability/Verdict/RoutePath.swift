@@ -1,4 +1,4 @@
-/// The path that packets to one address, or to a whole family of addresses, would take now.
+/// The path that packets to one address, or to all public addresses of a family, would take now.
 public struct RoutePath: Equatable, Sendable {
     /// Why packets would not leave; `nil` if they would.
     public internal(set) var reason: UnreachableReason?
@@ -24,10 +24,10 @@ public struct RoutePath: Equatable, Sendable {
     static func refused(_ reason: UnreachableReason) -> RoutePath { RoutePath(reason: reason) }
 
     /// Evaluates the kernel's answer together with the interface: a look-up also succeeds when the cable is pulled.
-    /// - Parameters:
-    ///   - isInternet: the address represents the whole family, so a route within this machine does not count.
+    /// - Parameters: - isInternet: whether the address represents the internet, so that a route within this machine is
+    ///   not usable.
     ///   - interfaces: all of them by number; `nil` if unknown, in which case only the kernel's answer counts.
-    static func judge(
+    static func evaluate(
         _ answer: RouteAnswer, isInternet: Bool, destinationIsLinkLocal: Bool = false,
         _ interfaces: [Int: NetworkInterface]?
     ) -> RoutePath {
@@ -38,15 +38,15 @@ public struct RoutePath: Equatable, Sendable {
             var path = RoutePath(
                 reason: nil, interface: route.interface.flatMap { interfaces[$0] }, gateway: route.gateway,
                 source: route.source, isLocalAddress: route.kind == .local)
-            path.reason = path.judge(route.kind, isInternet, destinationIsLinkLocal)
+            path.reason = path.unreachableReason(route.kind, isInternet, destinationIsLinkLocal)
             return path
         }
     }
 
-    private func judge(
+    private func unreachableReason(
         _ kind: KernelRoute.Kind, _ isInternet: Bool, _ destinationIsLinkLocal: Bool
     ) -> UnreachableReason? {
-        // An unknown interface was added since the last look; a host behind it is assumed to be reachable.
+        // An unknown interface was added since the last evaluation; a host behind it is assumed to be reachable.
         guard let interface else { return isInternet ? .noInterface : nil }
         if kind == .local, !isInternet { return nil }
         if kind != .unicast || interface.type == .loopback { return isInternet ? .noInterface : nil }

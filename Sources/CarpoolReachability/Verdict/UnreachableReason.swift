@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Why a packet could not leave.
 public enum UnreachableReason: String, Sendable {
-    /// No interface is switched on.
+    /// No interface is up.
     case noInterface = "no_interface"
     /// The interface has no carrier, or waits for something.
     case noCarrier = "no_carrier"
@@ -12,13 +12,13 @@ public enum UnreachableReason: String, Sendable {
     case noRoute = "no_route"
     /// The route is of type `unreachable`.
     case unreachable
-    /// A route forbids it (`prohibit`).
+    /// The route is of type `prohibit`.
     case prohibited
-    /// A route swallows it (`blackhole`).
+    /// The route is of type `blackhole`, which drops packets.
     case blackhole
-    /// Only an address that counts on its own link could be sent from.
+    /// The only source address is link-local, and the destination is not.
     case linkLocalOnly = "link_local_only"
-    /// The way leads into a tunnel under which there is no network.
+    /// The path uses a tunnel, and there is no network below the tunnel.
     case vpnInactive = "vpn_inactive"
 
     /// The reason for a refused look-up (ip-route(8), route types).

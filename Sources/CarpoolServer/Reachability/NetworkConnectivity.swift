@@ -35,7 +35,7 @@ final class NetworkConnectivity: Connectivity {
     /// Begins to notify the transport of the state and its changes.
     func start() {
         observation = manager.observe(
-            { [unowned self] in networkDidChange($0) }, onLook: { [unowned self] in didLook() })
+            { [unowned self] in networkDidChange($0) }, onEvaluation: { [unowned self] in didLook() })
         notifyTransport(manager.snapshot)
     }
 

@@ -38,7 +38,7 @@ final class ReachabilityService {
     /// milliseconds.
     func freshReading() -> ReachabilityReading {
         if loop.now < lastRefresh.advanced(milliseconds: ReachabilityService.refreshMilliseconds) {
-            manager.lookIfNews()
+            manager.evaluateIfNotified()
         } else {
             lastRefresh = loop.now
             manager.refresh()

@@ -52,7 +52,7 @@ final class ReachabilityWatch {
             HostWatch(name, for: uid, service) { [weak self] in self?.hostsDidChange() }
         }
         sentHosts = self.hosts.map(\.view.addresses)
-        observation = service.manager.observe(isSliced: true, { _ in }, onLook: { [weak self] in self?.refreshHosts() })
+        observation = service.manager.observe(isSliced: true, { _ in }, onEvaluation: { [weak self] in self?.refreshHosts() })
     }
 
     /// Writes the members of the call's answer.
@@ -93,8 +93,8 @@ final class ReachabilityWatch {
 
     private func refreshHosts() {
         for host in hosts { host.refresh() }
-        let isLoss = zip(hosts, sentHosts).contains { host, told in
-            told.contains(where: \.canTry) && !host.view.addresses.contains(where: \.canTry)
+        let isLoss = zip(hosts, sentHosts).contains { host, reported in
+            reported.contains(where: \.canTry) && !host.view.addresses.contains(where: \.canTry)
         }
         if !isLoss {
             hostsDidChange()
@@ -124,7 +124,7 @@ final class ReachabilityWatch {
     /// Sends the waiting change, if the client has read everything so far.
     func send() {
         guard !isEnded, sink.isDrained, pending != nil || isHostPending else { return }
-        let reading = listener?.told ?? sent
+        let reading = listener?.reported ?? sent
         let change =
             pending ?? ReachabilityChange(from: sent, to: reading, causes: .route, firstEvent: reading.time)
         let hosts = isHostPending ? hosts.map(\.view) : nil
