@@ -156,7 +156,7 @@ int CLinux_set_nonblocking(int fd) {
     return fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int room, int *count) {
+ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int capacity, int *count) {
     enum { most = 253 }; // SCM_MAX_FD of the kernel
     union {
         struct cmsghdr header; // aligns the buffer
@@ -174,7 +174,7 @@ ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int r
         for (size_t i = 0; i < found; i++) {
             int descriptor;
             memcpy(&descriptor, CMSG_DATA(header) + i * sizeof descriptor, sizeof descriptor);
-            if (*count < room) descriptors[(*count)++] = descriptor;
+            if (*count < capacity) descriptors[(*count)++] = descriptor;
             else close(descriptor);
         }
     }
@@ -317,10 +317,10 @@ void *CLinux_resolve(const char *name, int pipe) {
     return NULL;
 }
 
-int CLinux_resolve_take(void *handle, uint8_t *lengths, uint8_t *bytes, int room) {
+int CLinux_resolve_take(void *handle, uint8_t *lengths, uint8_t *bytes, int capacity) {
     struct lookup *lookup = handle;
     int error = gai_error(&lookup->request), count = 0;
-    for (struct addrinfo *found = lookup->request.ar_result; !error && found && count < room; found = found->ai_next) {
+    for (struct addrinfo *found = lookup->request.ar_result; !error && found && count < capacity; found = found->ai_next) {
         if (found->ai_family == AF_INET) {
             lengths[count] = 4;
             memcpy(bytes + 16 * count++, &((struct sockaddr_in *)found->ai_addr)->sin_addr, 4);
@@ -375,7 +375,7 @@ int CLinux_return_large_memory(int bytes) {
     return maps == 1 && trims == 1;
 }
 
-void CLinux_give_back_memory(size_t kept) {
+void CLinux_trim_memory(size_t kept) {
     if (mallinfo2().fordblks > kept) malloc_trim(0);
 }
 

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Writes all bytes to a descriptor, whatever it is: a file, a pipe, or a non-blocking terminal.
+/// Writes all bytes to a descriptor of any kind, such as a file, a pipe, or a non-blocking terminal.
 public struct BlockingOutput: Sendable {
     private let fd: Int32
 
-    /// The most that is copied by one call, and the size of the buffer where the kernel cannot copy by itself.
+    /// Maximum number of bytes copied by one call, and the size of the buffer if the kernel cannot copy.
     private static let chunkBytes = 256 * 1024
 
     /// Borrows a descriptor, which must stay open as long as this value is used.
@@ -25,7 +25,7 @@ public struct BlockingOutput: Sendable {
         }
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     public func write(_ bytes: [UInt8]) throws(SystemError) { try write(bytes, count: bytes.count) }
 
     private func write(_ bytes: [UInt8], count: Int) throws(SystemError) {

@@ -3,7 +3,8 @@
 /// A file system or a socket can hold a close(2) without end; each one that waits behind it keeps its number. The
 /// input of a user with too many is not read until half of them are closed.
 struct ClosingAccount {
-    /// The maximum of one user: as many as come with four reads from one connection.
+    /// Maximum number of descriptors of a user that wait: as many as four reads can receive, the maximum that one
+    /// connection may have under way.
     static let maximum = 1_012
 
     private var counts: [UInt32: Int] = [:]

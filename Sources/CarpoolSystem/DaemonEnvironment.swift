@@ -10,8 +10,8 @@ public enum DaemonEnvironment {
     /// The search path of every daemon.
     public static let path = "/usr/local/bin:/usr/bin:/bin"
 
-    /// Names the process that has executed itself, so that it does so once, even where something adds variables at
-    /// each execution.
+    /// The variable with the pid of a process that has executed itself, so that it does so only once, even if something
+    /// adds variables at each execution.
     private static let marker = "CARPOOL_EXECUTED"
 
     /// Whether a daemon keeps a variable of the program that starts it, with that value. `PATH` has a fixed value
@@ -23,8 +23,8 @@ public enum DaemonEnvironment {
         }
     }
 
-    /// Makes sure that this process has no other variables: where it has, it executes itself with the rest, and the
-    /// call does not return. To be called first of all: libraries read their variables when they are first used.
+    /// Removes all other variables from this process. If there are any, the process executes itself with the rest, and
+    /// the call does not return. Call it first: libraries read their variables when they are first used.
     ///
     /// The process, its descriptors and arguments stay the same. Where it cannot execute itself, as without /proc,
     /// the variables are only taken out of the environment that libraries see.

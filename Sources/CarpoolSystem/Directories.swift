@@ -1,6 +1,7 @@
-/// Where a user's files of Carpool lie: the XDG Base Directory Specification's places, each with `carpool` below it.
+/// The directories of a user's Carpool files: those of the XDG Base Directory Specification, each with `carpool` below
+/// it.
 public struct Directories: Equatable, Sendable {
-    /// The lock, the log and, without a runtime directory, the socket.
+    /// The directory of the lock, the log and, without a runtime directory, the socket.
     public let state: String
     /// `config.json`.
     public let configuration: String

@@ -5,7 +5,7 @@ internal import Glibc
 public struct Environment {
     private let lookUp: (String) -> String?
 
-    /// An environment made of these variables alone.
+    /// An environment with only these variables.
     public init(_ variables: [String: String]) { lookUp = { variables[$0] } }
 
     private init(lookUp: @escaping (String) -> String?) { self.lookUp = lookUp }
@@ -15,7 +15,7 @@ public struct Environment {
         Environment { name in getenv(name).map { String(cString: $0) } }
     }
 
-    /// The value of a variable; `nil` if it is unset or empty, which the XDG specification and we treat alike.
+    /// The value of a variable; `nil` if it is unset or empty, which is the same according to the XDG specification.
     public subscript(name: String) -> String? {
         guard let value = lookUp(name), !value.isEmpty else { return nil }
         return value

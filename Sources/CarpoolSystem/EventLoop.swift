@@ -51,7 +51,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// How often the loop has woken up.
     public private(set) var turns = 0
 
-    /// The most events that one turn takes from the kernel; more wait for the next turn, so that timers stay punctual.
+    /// Maximum number of events that one turn takes from the kernel; more wait for the next turn, so that timers stay
+    /// punctual.
     private static let eventsPerTurn = 256
     /// Maximum number of calls of observers before the sockets are polled again.
     private static let roundsPerTurn = 4
@@ -82,16 +83,16 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public func setInterest(_ interest: Interest, for fd: Int32, handler: any ReadinessHandler) {
         assertOnLoop()
         guard let change = table.want(interest, fd: Int(fd), handler: handler) else { return }
-        tell(change, fd)
+        applyChange(change, fd)
     }
 
-    /// Forgets a descriptor; to be called before it is closed, since its number is used again.
+    /// Forgets a descriptor. Call it before closing the descriptor, whose number will be reused.
     public func forget(_ fd: Int32) {
         assertOnLoop()
-        tell(table.forget(fd: Int(fd)), fd)
+        applyChange(table.forget(fd: Int(fd)), fd)
     }
 
-    private func tell(_ change: InterestChange, _ fd: Int32) {
+    private func applyChange(_ change: InterestChange, _ fd: Int32) {
         var event = epoll_event()
         event.data.u64 = UInt64(UInt32(bitPattern: fd)) | UInt64(table.generation(fd: Int(fd))) << 32
         switch change {
@@ -142,7 +143,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Calls the observer after those of ``afterTurn(_:)``. A loop has one such observer, which starts new work: what
     /// has ended is reported before.
-    public func afterOthers(_ observer: any TurnObserver) {
+    public func afterObservers(_ observer: any TurnObserver) {
         assertOnLoop()
         lastObserver = observer
     }
@@ -184,7 +185,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
             runSlices()
             endTurn()
             turnEnded = MonotonicTime.read()
-            noteTurn(turnEnded.microseconds(since: now))
+            recordTurn(turnEnded.microseconds(since: now))
         }
         // It may be run once more.
         isStopping = false
@@ -193,7 +194,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     /// Shorter turns are recorded unchanged; for longer ones the time without a processor is queried from the kernel.
     private static let longTurnMicroseconds = 2_000
 
-    private func noteTurn(_ wall: Int) {
+    private func recordTurn(_ wall: Int) {
         guard wall > EventLoop.longTurnMicroseconds else { return gauge.add(wall) }
         let taken = min(wall, processorWait.taken(since: now, until: turnEnded))
         gauge.add(wall - taken, waited: taken)
@@ -216,7 +217,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         return Int32(clamping: (next.nanoseconds - current) / 1_000_000 + 1)
     }
 
-    /// Delivers events from a place on, as many as fit the turn.
+    /// Delivers events from an index on, as many as fit the turn.
     private func deliver(_ events: [epoll_event], _ next: inout Int, _ count: Int) {
         var budget = PhaseBudget()
         while next < count {
@@ -229,7 +230,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     private func deliver(_ event: epoll_event) {
         let fd = Int32(truncatingIfNeeded: event.data.u64)
         let (handler, change) = table.event(fd: Int(fd), generation: UInt32(truncatingIfNeeded: event.data.u64 >> 32))
-        tell(change, fd)
+        applyChange(change, fd)
         guard let handler else { return }
         var readiness: Readiness = []
         if event.events & EPOLLIN.rawValue != 0 { readiness.insert(.readable) }
@@ -274,7 +275,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// Calls the observers there are. Returns whether the time has sufficed for all of them.
+    /// Calls all observers. Returns false if the time was used up before the last of them.
     private func callObservers(_ budget: inout PhaseBudget) -> Bool {
         swap(&observers, &spareObservers)
         var done = 0
@@ -327,8 +328,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
     /// Ends the program unless it is called on the loop.
     public func checkIsolated() {
-        // The runtime's contract: return if on the executor, else end the program. It is a check of our own code, not
-        // of data.
+        // The contract of the runtime: return if on the executor, otherwise end the program. It checks the program, not
+        // its input.
         guard isOnLoop else { abort() }
     }
 
@@ -375,8 +376,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
         }
     }
 
-    /// As the executor of actors and as the one that a task prefers: without the second, whatever a task waits for
-    /// would send it round by Swift's own threads.
+    /// Runs a job with the loop as the executor of its actor and as the task's preferred executor. Without the second,
+    /// each suspension of a task would resume it on one of Swift's own threads.
     private func execute(_ job: UnownedJob) {
         job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }

@@ -44,7 +44,7 @@ extension FileDescriptor {
         return FileDescriptor(owning: fd)
     }
 
-    /// Whether a descriptor was opened for reading, and not as a mere place (O_PATH, open(2)).
+    /// Whether a descriptor was opened for reading, and not only for its path (O_PATH, open(2)).
     public static func isReadable(_ raw: Int32) -> Bool { CLinux_is_readable(raw) != 0 }
 
     /// Whether a descriptor is a file in memory (memfd_create(2)), which never waits for a disk.
@@ -56,8 +56,8 @@ extension FileDescriptor {
         return getsockopt(raw, SOL_SOCKET, SO_DOMAIN, &family, &length) == 0 ? family : nil
     }
 
-    /// Whether a descriptor leads into /proc, whose files are regular ones that claim to hold no byte whatever is
-    /// read from them (proc(5)).
+    /// Whether a descriptor is a file of /proc. Those are regular files that report the size 0 but have content
+    /// (proc(5)).
     public static func isInProc(_ raw: Int32) -> Bool { CLinux_is_in_proc(raw) != 0 }
 
     /// Links an unnamed file to a name; fails if the name exists.
@@ -68,7 +68,7 @@ extension FileDescriptor {
 
 /// The result of a non-blocking read or write.
 public enum IOResult: Equatable, Sendable {
-    /// So many bytes were moved; at least one.
+    /// The number of bytes that were read or written; at least one.
     case bytes(Int)
     /// Nothing can be moved now; wait for readiness.
     case wouldBlock
@@ -78,14 +78,14 @@ public enum IOResult: Equatable, Sendable {
     case failed(Int32)
 }
 
-/// Byte transfers on borrowed descriptors: every return code becomes a value on the line where it arrives.
+/// Reads and writes of borrowed descriptors, with the return codes of the system calls as values.
 public enum Bytes {
     /// Reads once into a buffer, as read(2) does.
     public static func read(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
         result(of: { Glibc.read(fd, buffer.baseAddress, buffer.count) }, zero: .endOfFile)
     }
 
-    /// The most descriptors that come with one message (SCM_MAX_FD of the kernel): with less room the kernel would
+    /// Maximum number of descriptors of one message (SCM_MAX_FD of the kernel): with a smaller buffer the kernel would
     /// close the rest, on this thread.
     private static let maximumDescriptors = 253
 
@@ -94,14 +94,14 @@ public enum Bytes {
     public static func receive(
         _ fd: Int32, into buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
     ) -> IOResult {
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: maximumDescriptors) { room in
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: maximumDescriptors) { slots in
             var count: Int32 = 0
             let result = result(
                 of: {
                     CLinux_receive(
-                        fd, buffer.baseAddress, buffer.count, room.baseAddress, Int32(maximumDescriptors), &count)
+                        fd, buffer.baseAddress, buffer.count, slots.baseAddress, Int32(maximumDescriptors), &count)
                 }, zero: .endOfFile)
-            if count > 0 { descriptors.append(contentsOf: room[..<Int(count)]) }
+            if count > 0 { descriptors.append(contentsOf: slots[..<Int(count)]) }
             return result
         }
     }
@@ -122,7 +122,7 @@ public enum Bytes {
             of: { CLinux_send_with_descriptor(fd, buffer.baseAddress, buffer.count, passed) }, zero: .wouldBlock)
     }
 
-    /// Writes a whole buffer to a file, as often as it takes. Blocks as the file system does.
+    /// Writes a whole buffer to a file, with as many calls as necessary. Blocks while the file system blocks.
     public static func writeAll(_ fd: Int32, _ buffer: UnsafeRawBufferPointer) throws(SystemError) {
         var done = 0
         while done < buffer.count {
@@ -136,7 +136,7 @@ public enum Bytes {
         }
     }
 
-    /// Reads a small file to its end; EFBIG if it holds more than the bound.
+    /// Reads a small file to its end; EFBIG if it has more than `limit` bytes.
     public static func readAll(_ fd: Int32, atMost limit: Int, path: String) throws(SystemError) -> [UInt8] {
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)

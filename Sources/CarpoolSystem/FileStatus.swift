@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The status of a file (stat(2)).
 public struct FileStatus: Sendable {
-    /// Which file it is, whatever its name: device and number.
+    /// The identity of a file, independent of its names: device and inode.
     public struct Identity: Equatable, Sendable {
         let device: UInt
         let number: UInt
@@ -10,9 +10,9 @@ public struct FileStatus: Sendable {
 
     /// The kinds that callers distinguish.
     public enum Kind: Sendable {
-        /// Bytes.
+        /// A regular file.
         case regular
-        /// A folder.
+        /// A directory.
         case directory
         /// A symbolic link.
         case link
@@ -20,7 +20,7 @@ public struct FileStatus: Sendable {
         case other
     }
 
-    /// Which file it is.
+    /// The identity of the file.
     public let identity: Identity
     /// Its type.
     public let kind: Kind

@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// An open folder: files in it are created, renamed and removed relative to it and not by a path, which may lead
-/// elsewhere by then.
+/// An open directory. Files in it are created, renamed and removed relative to its descriptor and not by a path, which
+/// may lead elsewhere by then.
 ///
-/// `@unchecked Sendable` because nothing of it changes.
+/// `@unchecked Sendable` because it is immutable.
 public final class Folder: @unchecked Sendable {
     /// The path that it was opened by.
     public let path: String
@@ -19,7 +19,7 @@ public final class Folder: @unchecked Sendable {
         self.path = path
     }
 
-    /// The same with all symbolic links resolved first, as far as the path is there.
+    /// Opens a folder after resolving all symbolic links in the part of the path that exists.
     public static func resolving(_ path: String, missingMode: UInt32? = nil) throws(SystemError) -> Folder {
         try Folder(try resolve(path), missingMode: missingMode)
     }

@@ -1,4 +1,4 @@
-/// A value on its way from the thread of a ``Worker`` that has made it to the loop.
+/// Carries a value from the thread of a ``Worker`` that has created it to the loop.
 ///
 /// `@unchecked Sendable` because the thread releases the value before the loop has it: a job must keep no reference
 /// to a part of it.

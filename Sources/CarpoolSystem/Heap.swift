@@ -10,11 +10,11 @@ public enum Heap {
 
     /// Fixes the size from which freed memory returns to the system at once, for all threads. The allocator would
     /// raise it to the size of the largest block that was freed, up to 32 MiB, and each thread's heap would keep
-    /// twice as much: ``giveBack()`` does not reach its end. An allocator that refuses (AddressSanitizer's) keeps its
+    /// twice as much: ``trim()`` does not reach its end. An allocator that refuses (AddressSanitizer's) keeps its
     /// own rules.
     public static func returnLargeMemory() { _ = CLinux_return_large_memory(largeBytes) }
 
     /// Returns free memory to the system if there is enough of it: the allocator keeps the memory of a burst. It
     /// takes some milliseconds for 100 MiB.
-    public static func giveBack() { CLinux_give_back_memory(keptBytes) }
+    public static func trim() { CLinux_trim_memory(keptBytes) }
 }

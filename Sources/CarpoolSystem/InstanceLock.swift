@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The holder of a lock, as it wrote itself into the file.
+/// The holder of a lock, as written in the lock file.
 public struct LockHolder: Equatable, Sendable {
     /// The process.
     public let pid: Int32
@@ -34,7 +34,7 @@ public enum LockState: Equatable, Sendable {
 
 /// The result of ``InstanceLock/acquire(at:socketPath:)``.
 public enum LockAcquisition: ~Copyable {
-    /// It is ours until the value ends.
+    /// This process has the lock until the value is released.
     case acquired(InstanceLock)
     /// Another daemon has it.
     case held(LockHolder?)
@@ -49,7 +49,7 @@ public struct InstanceLock: ~Copyable {
     private let file: FileDescriptor
     private let socketPath: String
 
-    /// The most that is read of a lock: a pid and a path.
+    /// Maximum number of bytes read from a lock file: a pid and a path.
     private static let maximumBytes = 8192
     /// The number of retries for a lock without a living holder, and the pause between them in microseconds: a client
     /// may be reading it.
@@ -87,7 +87,8 @@ public struct InstanceLock: ~Copyable {
         var info = stat()
         guard fstat(fd, &info) == 0 else { throw .last("fstat", path) }
         guard info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid() else {
-            throw SystemError(code: EPERM, operation: "flock", subject: path, advice: "it is not a file of ours")
+            throw SystemError(
+                code: EPERM, operation: "flock", subject: path, advice: "it is not a regular file of uid \(geteuid())")
         }
     }
 
@@ -111,7 +112,7 @@ public struct InstanceLock: ~Copyable {
     }
 
     /// Deletes the socket of a daemon that was killed. Only the holder of the lock may do so, and only if no process
-    /// listens; EADDRINUSE if one does, EEXIST if the file is not a socket or not ours.
+    /// listens; EADDRINUSE if one does, EEXIST if the file is not a socket of this user.
     public func removeStaleSocket() throws(SystemError) {
         var info = stat()
         guard lstat(socketPath, &info) == 0 else {
@@ -120,11 +121,13 @@ public struct InstanceLock: ~Copyable {
         }
         guard info.st_mode & S_IFMT == S_IFSOCK, info.st_uid == geteuid() else {
             throw SystemError(
-                code: EEXIST, operation: "bind", subject: socketPath, advice: "the file there is not a socket of ours")
+                code: EEXIST, operation: "bind", subject: socketPath,
+                advice: "the file is not a socket of uid \(geteuid())")
         }
         guard try UnixSocket.isAlive(socketPath) == false else {
             throw SystemError(
-                code: EADDRINUSE, operation: "bind", subject: socketPath, advice: "another program listens there")
+                code: EADDRINUSE, operation: "bind", subject: socketPath,
+                advice: "another program listens on this socket")
         }
         guard unlink(socketPath) == 0 || errno == ENOENT else { throw .last("unlink", socketPath) }
     }

@@ -6,7 +6,7 @@ public struct Interest: OptionSet, Sendable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Bytes to read, or a peer to accept.
     public static let readable = Interest(rawValue: 1)
-    /// Room to write, or a connection made.
+    /// Bytes can be written, or a connection is made.
     public static let writable = Interest(rawValue: 2)
     /// Nothing but the end of the connection, which the kernel reports in any case: for a peer that has shut down its
     /// half.
@@ -19,9 +19,9 @@ public struct Readiness: OptionSet, Sendable {
     public let rawValue: UInt8
     /// Makes a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Bytes, an end of file or a peer can be had.
+    /// Bytes or an end of file can be read, or a peer accepted.
     public static let readable = Readiness(rawValue: 1)
-    /// There is room to write.
+    /// Bytes can be written.
     public static let writable = Readiness(rawValue: 2)
     /// The descriptor has failed, or both halves of the connection are closed (EPOLLERR, EPOLLHUP).
     public static let failed = Readiness(rawValue: 4)
@@ -52,7 +52,7 @@ struct InterestTable {
 
     private var slots: [Slot] = []
 
-    /// The bound: as many slots as the process may have descriptors.
+    /// Maximum number of slots: as many as the process may have descriptors.
     private static let maximumSlots = 1 << 20
 
     /// Records an owner's interest; `nil` if the number cannot be a descriptor.

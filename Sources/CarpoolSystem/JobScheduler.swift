@@ -1,11 +1,11 @@
-/// Schedules the jobs of many shares: round robin over the shares, each in order of arrival, with limits per share
-/// and per user, so that the jobs of one client, however many and however slow, leave threads for the others. A
-/// value: it handles tickets, not jobs.
+/// Schedules the jobs of many shares: round robin over the shares, each in order of arrival, with limits per share and
+/// per user, so that the jobs of one client, however many and however slow, leave threads for the others. A value: it
+/// knows jobs only by their numbers (tickets).
 ///
-/// Jobs that only compute (``WorkerShare/isComputation``) have limits of their own and never count as stalled:
-/// however many threads a disk holds that does not answer, messages are read and values made.
+/// Jobs that only compute (``WorkerShare/isComputation``) have limits of their own and never count as stalled: they run
+/// even if a disk that does not answer blocks many threads.
 struct JobScheduler {
-    /// The maxima, each with its reason.
+    /// The limits, each with its reason.
     struct Limits: Sendable {
         /// Jobs on files that run and have not stalled. File operations mostly wait for a disk: more of them at a
         /// time than this fill its queue and gain nothing, fewer let one slow disk delay the files of another.
@@ -45,7 +45,7 @@ struct JobScheduler {
         mutating func takeFirst() -> Int {
             let ticket = waiting[first]
             first += 1
-            // The front is cut off now and then, so that taking stays O(1) and nothing grows.
+            // The used front is removed from time to time, so that taking stays O(1) and the array does not grow.
             if first == waiting.count || first > 64 && first * 2 > waiting.count {
                 waiting.removeFirst(first)
                 first = 0
@@ -77,7 +77,7 @@ struct JobScheduler {
 
     let limits: Limits
     private var shares: [WorkerShare: Share] = [:]
-    /// Shares with waiting jobs that may have one more running.
+    /// The shares that have waiting jobs and may run one more, in order.
     private var turns = ShareTurns()
     private var users: [UInt32: Load] = [:]
     private var all = Load()
@@ -89,7 +89,7 @@ struct JobScheduler {
     /// Jobs that run, stalled ones included.
     var running: Int { runningJobs.count }
 
-    /// Jobs that run and have not come back for long; see ``markStalled(before:)``.
+    /// Jobs that have been running for long; see ``markStalled(before:)``.
     var stalled: Int { all.stalled }
 
     /// Shares with jobs.
@@ -100,7 +100,7 @@ struct JobScheduler {
         runningJobs.values.lazy.filter { !$0.isStalled && !$0.share.isComputation }.map(\.started).min()
     }
 
-    /// When the job began that runs longest of all.
+    /// The start of the longest running job of all.
     var oldestStartOfAll: MonotonicTime? { runningJobs.values.lazy.map(\.started).min() }
 
     /// Adds a job to the queue of its share; `false` if that queue, those of its user or all of them are full and the
@@ -119,9 +119,9 @@ struct JobScheduler {
         return true
     }
 
-    /// Takes the job that runs next; `nil` if there is none that may.
+    /// Removes and returns the job to run next; `nil` if none may run.
     mutating func next(at now: MonotonicTime) -> Int? {
-        // A share whose user, or kind, has all it may keeps its place.
+        // A share whose user or kind of job is at its limit keeps its place.
         guard let share = turns.takeFirst(where: mayRun) else { return nil }
         guard let ticket = shares[share]?.takeFirst() else { return nil }
         shares[share]?.running += 1

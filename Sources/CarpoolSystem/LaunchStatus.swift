@@ -31,10 +31,10 @@ public struct LaunchStatus: ~Copyable {
         return LaunchStatus(pipe: FileDescriptor(owning: number))
     }
 
-    /// Says that the daemon serves, and closes the pipe.
+    /// Reports that the daemon serves, and closes the pipe.
     public consuming func reportReady() { report(LaunchStatus.ready) }
 
-    /// Says in one line why the daemon does not start, and closes the pipe.
+    /// Reports in one line why the daemon does not start, and closes the pipe.
     public consuming func reportFailure(_ reason: String) { report(String(reason.map { $0.isNewline ? " " : $0 })) }
 
     private borrowing func report(_ line: String) {

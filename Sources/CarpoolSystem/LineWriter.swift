@@ -6,7 +6,7 @@ internal import Synchronization
 /// that is not read, or a file on a disk that stalls. Lines that do not fit the queue are dropped and counted, and a
 /// line reports the number once writing resumes.
 ///
-/// `@unchecked Sendable` because the queue, behind its lock, and the immutable fields are all that it has.
+/// `@unchecked Sendable` because its only members are the queue, which has a lock, and immutable fields.
 public final class LineWriter: @unchecked Sendable {
     private struct Queue: ~Copyable {
         var bytes: [UInt8] = []
@@ -60,7 +60,7 @@ public final class LineWriter: @unchecked Sendable {
         if mustWake { LineWriter.signal(wake) }
     }
 
-    /// Waits until everything is written, at most so long: for the end of the program.
+    /// Waits until all lines are written, or until the timeout. For the end of the program.
     public func flush(milliseconds: Int) {
         let deadline = MonotonicTime.read().advanced(milliseconds: milliseconds)
         while queue.withLock({ $0.isWriting || !$0.bytes.isEmpty }) {
@@ -130,7 +130,7 @@ public final class LineWriter: @unchecked Sendable {
         }
     }
 
-    /// Writes a piece, however long that takes; false if it cannot be written.
+    /// Writes a piece, and blocks until it is written; false if it cannot be written.
     private func write(_ piece: UnsafeRawBufferPointer) -> Bool {
         var written = 0
         while written < piece.count {

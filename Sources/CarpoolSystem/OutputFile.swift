@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// A file that is replaced as a whole or not at all: written beside its place, then renamed. Pipes and devices are
-/// written in place.
+/// A file that is replaced atomically: the content is written to a temporary file in the same directory, which is then
+/// renamed. Pipes and devices are written directly.
 public final class OutputFile {
-    /// Where to write.
+    /// The file to write to.
     public let descriptor: FileDescriptor
     private let target: String
-    /// `nil` when the target is written in place, and once it has its name.
+    /// The path of the temporary file; `nil` if the target is written directly, and after ``commit()``.
     private var temporary: String?
 
-    /// Opens the place to write to. The mode is 0666 less the umask; a symbolic link is followed, not replaced.
+    /// Opens the file to write to. The mode is 0666 less the umask; a symbolic link is followed, not replaced.
     public init(_ path: String) throws(SystemError) {
         var info = stat()
         if stat(path, &info) == 0, info.st_mode & S_IFMT != S_IFREG {

@@ -6,7 +6,7 @@ public final class PageMemory {
     /// The memory; zero at first.
     public let bytes: UnsafeMutableRawBufferPointer
 
-    /// Whether they are pages. Where the system refuses to map any, the memory is the allocator's.
+    /// Whether the memory is mapped pages. If the system refuses to map them, it is the allocator's.
     private let isMapped: Bool
 
     /// Allocates at least this many bytes.

@@ -1,13 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// The peer of a Unix socket: what the kernel recorded when the connection was made (SO_PEERCRED, unix(7)).
+/// The credentials of the peer of a Unix socket, which the kernel recorded when the connection was made (SO_PEERCRED,
+/// unix(7)).
 public struct PeerCredentials: Equatable, Sendable {
     /// The effective user.
     public let uid: UInt32
     /// The effective group.
     public let gid: UInt32
-    /// The process; 0 if it lives in a process namespace that we cannot see.
+    /// The process; 0 if it is in a process namespace that this process cannot see.
     public let pid: Int32
 
     /// Makes credentials from their parts.
@@ -17,7 +18,7 @@ public struct PeerCredentials: Equatable, Sendable {
         self.pid = pid
     }
 
-    /// Asks the kernel about a connected socket. On a client's side the answer is about the process that began to
+    /// Reads the credentials from a connected socket. On a client's side they are those of the process that began to
     /// listen.
     public init(of fd: Int32) throws(SystemError) {
         var uid: uid_t = 0

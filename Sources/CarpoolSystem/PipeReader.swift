@@ -1,12 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Reads pipes that others have passed, without waiting for bytes and without changing them: whether a pipe blocks
-/// belongs to its open file description, which the caller shares, and opening it again by /proc would use this
-/// process's rights instead of the caller's.
+/// Reads pipes that other processes have passed, without waiting for bytes and without changing their mode: whether a
+/// pipe blocks belongs to its open file description, which the caller shares, and opening it again by /proc would use
+/// this process's rights instead of the caller's.
 final class PipeReader {
-    /// A private pipe: on kernels that cannot read without blocking (before Linux 6.4), bytes are moved through it with
-    /// splice(2).
+    /// A private pipe to which bytes are spliced on kernels that cannot read without waiting (before Linux 6.4).
     private var spare: (read: Int32, write: Int32) = (-1, -1)
     private let alwaysSplices: Bool
 
@@ -20,10 +19,10 @@ final class PipeReader {
     }
 
     /// Reads once.
-    func read(_ fd: Int32, into room: UnsafeMutableRawBufferPointer) -> IOResult {
+    func read(_ fd: Int32, into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
         if spare.read < 0, !alwaysSplices {
             let result = Bytes.result(
-                of: { CLinux_read_pipe(fd, room.baseAddress, room.count) }, zero: .endOfFile)
+                of: { CLinux_read_pipe(fd, buffer.baseAddress, buffer.count) }, zero: .endOfFile)
             guard case .failed(EOPNOTSUPP) = result else { return result }
         }
         if spare.read < 0 {
@@ -32,7 +31,7 @@ final class PipeReader {
             spare = (ends[0], ends[1])
         }
         return Bytes.result(
-            of: { [spare] in CLinux_splice_pipe(fd, room.baseAddress, room.count, spare.read, spare.write) },
+            of: { [spare] in CLinux_splice_pipe(fd, buffer.baseAddress, buffer.count, spare.read, spare.write) },
             zero: .endOfFile)
     }
 }

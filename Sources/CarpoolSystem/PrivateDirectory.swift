@@ -2,9 +2,9 @@ internal import Glibc
 
 /// The suitability of a path as a private directory.
 public enum DirectoryState: Equatable, Sendable {
-    /// Nothing of that name.
+    /// Nothing exists at the path.
     case absent
-    /// A directory that belongs to us, with these permission bits.
+    /// A directory of this process's user, with these permission bits.
     case ours(mode: UInt32)
     /// Another user's directory, or no directory at all (symbolic links are not followed).
     case foreign
@@ -25,7 +25,8 @@ public enum PrivateDirectory {
     }
 
     /// Creates a directory with exactly this mode, and its missing parents with 0700 (as the XDG specification
-    /// requires). An existing one must be ours and gets the mode; another user's is refused with EPERM.
+    /// requires). An existing one must belong to this user, and its mode is changed; another user's is refused with
+    /// EPERM.
     public static func create(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
         for end in path.indices where path[end] == "/" && end != path.startIndex {
             guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST || errno == EROFS || errno == EACCES
@@ -39,7 +40,8 @@ public enum PrivateDirectory {
         case .foreign:
             throw SystemError(
                 code: EPERM, operation: "mkdir", subject: path,
-                advice: "it is no directory of uid \(geteuid()); choose a place with --socket or $CARPOOL_SOCKET")
+                advice:
+                    "it is not a directory of uid \(geteuid()); choose another path with --socket or $CARPOOL_SOCKET")
         }
     }
 }

@@ -3,11 +3,11 @@ internal import Glibc
 /// The rights of a process, as /proc/PID/status (proc(5)) shows them.
 struct ProcessStatus: Equatable {
     let pid: Int32
-    /// By which files are opened (`Uid`, the fourth), and the effective one.
+    /// The effective user, and the one whose rights apply to files (the second and the fourth value of `Uid`).
     let user: [UInt32]
     /// The group by which files are opened and the supplementary ones, each once, in order.
     let groups: [UInt32]
-    /// The effective ones.
+    /// The effective capabilities.
     let capabilities: UInt64
 
     /// Maximum number of bytes read, some 2,500 groups: a process may have 65,536, and reading those takes longer

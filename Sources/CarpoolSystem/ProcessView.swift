@@ -4,7 +4,7 @@ internal import Glibc
 /// The view that a process has of the machine: it decides which files and networks it can reach. Two processes of one
 /// user with equal views can do the same with every path.
 public struct ProcessView: Equatable, Sendable {
-    /// Something in which two views can differ.
+    /// A property in which two views can differ.
     public enum Part: String, Sendable {
         case user
         case groups
@@ -14,10 +14,10 @@ public struct ProcessView: Equatable, Sendable {
         case network = "network namespace"
         case users = "user namespace"
         /// The other process is unknown.
-        case unknown = "process, which cannot be inspected"
+        case unknown = "process (it cannot be inspected)"
     }
 
-    /// The target of a name in /proc: device, inode, and the mount through which it is seen.
+    /// The target of a name in /proc: device, inode, and mount.
     private struct Place: Equatable {
         let device: UInt64
         let inode: UInt64
@@ -39,7 +39,7 @@ public struct ProcessView: Equatable, Sendable {
     private let users: Place
     private let status: ProcessStatus
 
-    /// Reads the view of the process of that folder in /proc; `nil` if any part of it cannot be read.
+    /// Reads the view of the process with this directory in /proc; `nil` if any part of it cannot be read.
     init?(folder: String) {
         guard let root = Place("\(folder)/root"), let mounts = Place("\(folder)/ns/mnt"),
             let network = Place("\(folder)/ns/net"), let users = Place("\(folder)/ns/user"),
@@ -48,7 +48,7 @@ public struct ProcessView: Equatable, Sendable {
         (self.root, self.mounts, self.network, self.users, self.status) = (root, mounts, network, users, status)
     }
 
-    /// The view of this process; `nil` where /proc is not there, or shows another process namespace.
+    /// The view of this process; `nil` if /proc is missing or shows another process namespace.
     public static func own() -> ProcessView? {
         guard let view = ProcessView(folder: "/proc/self"), view.status.pid == getpid() else { return nil }
         return view
@@ -91,7 +91,7 @@ public struct ProcessView: Equatable, Sendable {
         if status.user != other.status.user { return .user }
         if let part = sandboxDifference(of: other) { return part }
         if status.groups != other.status.groups { return .groups }
-        // More than ours does not matter: nothing is done with it.
+        // Additional capabilities of the other process have no effect.
         if status.capabilities & ~other.status.capabilities != 0 { return .capabilities }
         return nil
     }

@@ -1,7 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Measures how long a turn was without its processor: used by other threads, or by the host of a virtual machine.
+/// Measures how long the loop's thread had no processor during a turn, because of other threads or of the host of a
+/// virtual machine.
 ///
 /// A turn's length is its wall time less this, so that other programs' load is not taken for the loop's work. A turn
 /// in which the thread waited for nothing takes the time in which it ran, whatever interrupted it. In another turn

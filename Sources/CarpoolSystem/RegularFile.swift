@@ -6,14 +6,14 @@ internal import Glibc
 public struct RegularFile: ~Copyable {
     /// Why a file was not opened.
     public enum Failure: Error, Sendable, Equatable {
-        /// The path leads to nothing, or not to where this process may go.
+        /// The path does not exist, or leads through a directory that this process may not search.
         case unreachable(SystemError)
         /// The path leads into /proc or through one of its links to open files: to this process's own files, not to
         /// the caller's.
         case ofThisProcess(SystemError)
         /// Something else than a regular file: EISDIR, ENXIO for a socket, EINVAL for the rest.
         case notRegular(SystemError)
-        /// It is there but may not be read.
+        /// The file exists but may not be read.
         case unreadable(SystemError)
 
         /// The kernel's reason.
@@ -50,7 +50,7 @@ public struct RegularFile: ~Copyable {
             guard error.code == ELOOP else { throw .unreachable(error) }
             throw isLoop(path) ? .unreachable(error) : .ofThisProcess(error)
         }
-        // Nothing was opened yet but the place: opening a device or a pipe may do something to it.
+        // The file itself is not open yet (O_PATH): opening a device or a pipe may have side effects.
         let place = FileDescriptor(owning: fd)
         var status = stat()
         guard fstat(place.raw, &status) == 0 else { throw .unreachable(.last("fstat", path)) }
@@ -98,9 +98,9 @@ public struct RegularFile: ~Copyable {
     }
 
     private static func target(of link: String) -> String? {
-        var room = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink(link, &room, room.count)
-        guard count > 0, count < room.count else { return nil }
-        return String(decoding: room[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &target, target.count)
+        guard count > 0, count < target.count else { return nil }
+        return String(decoding: target[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

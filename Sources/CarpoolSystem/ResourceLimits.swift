@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The resource limits of this process.
 public enum ResourceLimits {
-    /// The most descriptors that the loop's table has room for.
+    /// Maximum number of descriptors of the loop's table.
     private static let mostOpenFiles: rlim_t = 1 << 20
 
     /// The number of files that may be open at a time; `nil` if unknown.
@@ -32,7 +32,7 @@ public enum ResourceLimits {
         return Int(clamping: isRaised ? limit.rlim_cur : former)
     }
 
-    /// The descriptors for which the kernel's table has room from the start: 512 KiB.
+    /// The number of descriptors for which the kernel allocates its table at the start: 512 KiB.
     private static let readyFiles = 65_536
 
     /// Makes the kernel allocate the full table of this process's descriptors while there is one thread. Later each

@@ -1,5 +1,5 @@
-/// The order in which shares have their turns, kept for each user and kind of job. A user at its limit is passed over
-/// in one step. A value.
+/// The order in which shares run jobs, with one queue for each user and kind of job, so that a user at its limit is
+/// skipped in one step. A value.
 struct ShareTurns {
     /// A group of shares that one limit applies to.
     private struct Group: Hashable {
@@ -17,7 +17,7 @@ struct ShareTurns {
 
         mutating func removeFirst() {
             start += 1
-            // The front is cut off now and then, so that taking stays O(1) and nothing grows.
+            // The used front is removed from time to time, so that taking stays O(1) and the array does not grow.
             if start > 64, start * 2 > shares.count {
                 shares.removeFirst(start)
                 start = 0
@@ -28,15 +28,15 @@ struct ShareTurns {
     private var lines: [Group: Line] = [:]
     private var lastNumber = 0
 
-    /// Puts a share after all others.
+    /// Adds a share after all others.
     mutating func append(_ share: WorkerShare) {
         lastNumber += 1
         let group = Group(user: share.user, isComputation: share.isComputation)
         lines[group, default: Line()].append(lastNumber, share)
     }
 
-    /// Removes and returns the first share that may run. The shares of one user and kind either all may or none, so
-    /// that one of them is checked.
+    /// Removes and returns the first share that may run. Either all shares of one user and kind may run or none, so
+    /// only the first of them is checked.
     mutating func takeFirst(where mayRun: (WorkerShare) -> Bool) -> WorkerShare? {
         var found: (group: Group, number: Int, share: WorkerShare)?
         for (group, line) in lines {

@@ -19,8 +19,7 @@ public enum Signal: Sendable, CaseIterable {
     }
 }
 
-/// Signals as events of the loop: a handler runs between other events, where everything is allowed that a signal
-/// handler may not do.
+/// Signals as events of the loop: the handler runs between other events, without the restrictions of a signal handler.
 public final class SignalSource: ReadinessHandler {
     private let loop: EventLoop
     private let fd: Int32
@@ -28,7 +27,7 @@ public final class SignalSource: ReadinessHandler {
 
     /// Blocks SIGTERM, SIGINT and SIGHUP and passes them to the handler; SIGPIPE is ignored from now on.
     ///
-    /// To be made before any thread is started, since threads inherit which signals they leave to the descriptor.
+    /// Create it before any thread is started: threads inherit the blocked signals.
     public init(loop: EventLoop, handler: @escaping (Signal) -> Void) throws(SystemError) {
         self.loop = loop
         self.handler = handler

@@ -1,7 +1,6 @@
-/// Work that is too long for one turn of the loop. It is carried out in slices, in turns with all other work of its
-/// kind.
+/// Work that is too long for one turn of the loop. It runs in slices, alternating with all other sliced work.
 public protocol SlicedWork: AnyObject {
-    /// Carries out a part that takes at most about half a millisecond. Returns whether there is more to do.
+    /// Runs a part that takes at most about half a millisecond. Returns whether there is more to do.
     func runSlice() -> Bool
 }
 
@@ -15,7 +14,7 @@ struct WorkQueue {
 
     mutating func append(_ work: any SlicedWork) { items.append(work) }
 
-    /// Takes out the item that has waited longest; nil if none waits.
+    /// Removes and returns the item that has waited longest; nil if none waits.
     mutating func popFirst() -> (any SlicedWork)? {
         guard head < items.count else { return nil }
         let first = items[head]
@@ -33,7 +32,7 @@ struct WorkQueue {
 public final class Slices: SlicedWork {
     private let body: () -> Bool
 
-    /// - Parameter body: carries out a slice; returns whether there is more to do.
+    /// - Parameter body: runs a slice; returns whether there is more to do.
     public init(_ body: @escaping () -> Bool) { self.body = body }
 
     /// Work for each element of a list, in order, up to 64 or for half a millisecond in a slice. Each element is
@@ -54,6 +53,6 @@ public final class Slices: SlicedWork {
         }
     }
 
-    /// Carries out a slice.
+    /// Runs a slice.
     public func runSlice() -> Bool { body() }
 }

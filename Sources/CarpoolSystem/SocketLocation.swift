@@ -9,9 +9,9 @@ public struct SocketLocation: Equatable, Sendable {
         case option
         /// `$CARPOOL_SOCKET` names it.
         case variable
-        /// `$XDG_RUNTIME_DIR` is set, ours, and of mode 0700.
+        /// `$XDG_RUNTIME_DIR` is set, and its directory belongs to this user and has mode 0700.
         case runtimeDirectory
-        /// `/run/user/<uid>` exists and is ours, although the variable is unset (cron, ssh, sudo -u).
+        /// `/run/user/<uid>` exists and belongs to this user, although the variable is unset (cron, ssh, sudo -u).
         case userRuntimeDirectory
         /// There is no runtime directory: the state directory.
         case state
@@ -25,12 +25,13 @@ public struct SocketLocation: Equatable, Sendable {
     public let rule: Rule
     /// The lock of the daemon there: one per user, or one per socket when the caller chose the socket.
     public let lockPath: String
-    /// The directories that hold the socket and must be ours, outermost first; empty for a path that the caller chose.
+    /// The directories that contain the socket and must belong to this user, outermost first; empty for a path that the
+    /// caller chose.
     let directories: [String]
-    /// The directory that holds the lock, if it is ours to make.
+    /// The directory that contains the lock; `nil` if the caller chose the path, whose directory is not created.
     let lockDirectory: String?
 
-    /// Whether the caller chose the path; then no daemon is started for it unasked.
+    /// Whether the caller chose the path. Then no daemon is started on demand.
     public var isExplicit: Bool { rule == .option || rule == .variable }
 
     /// Decides where this user's socket is, or uses the caller's path. It reads directories and changes nothing.
@@ -71,15 +72,15 @@ public struct SocketLocation: Equatable, Sendable {
         lockDirectory = homes.state
     }
 
-    /// The path from the root; a relative one is meant from the working directory.
+    /// The absolute form of a path; a relative one is relative to the working directory.
     public static func absolute(_ path: String) -> String {
         guard path.utf8.first != UInt8(ascii: "/"), let here = getcwd(nil, 0) else { return path }
         defer { free(here) }
         return String(cString: here) + "/" + path
     }
 
-    /// The directories that must be ours, outermost first, whether they exist or not; none for a path that the caller
-    /// chose.
+    /// The directories that must belong to this user, outermost first, whether they exist or not; none for a path that
+    /// the caller chose.
     public var privateDirectories: [String] {
         guard let lockDirectory, directories.first != lockDirectory else { return directories }
         return [lockDirectory] + directories
@@ -87,8 +88,8 @@ public struct SocketLocation: Equatable, Sendable {
 
     /// Creates the directories of the socket and of the lock; refuses those of another user.
     ///
-    /// Directories are 0700, or 0755 if other users are to reach the socket. A path that the caller chose gets none
-    /// made.
+    /// Directories are 0700, or 0755 if other users are to reach the socket. For a path that the caller chose, none is
+    /// created.
     public func prepare(for audience: SocketAudience = .owner) throws(SystemError) {
         if let lockDirectory { try PrivateDirectory.create(lockDirectory) }
         for directory in directories { try PrivateDirectory.create(directory, mode: audience.directoryMode) }
@@ -101,9 +102,9 @@ extension SocketLocation.Rule: CustomStringConvertible {
         switch self {
         case .option: "named by --socket"
         case .variable: "named by $CARPOOL_SOCKET"
-        case .runtimeDirectory: "below $XDG_RUNTIME_DIR, which is ours and of mode 0700"
+        case .runtimeDirectory: "below $XDG_RUNTIME_DIR, which belongs to this user and has mode 0700"
         case .userRuntimeDirectory: "below the user's runtime directory, although $XDG_RUNTIME_DIR does not name it"
-        case .state: "in the state directory, because there is no runtime directory of ours"
+        case .state: "in the state directory, because this user has no runtime directory"
         case .temporary: "below /tmp, because the state directory's path is too long for a socket"
         }
     }

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Notifies the service manager of a daemon (sd_notify(3)).
+/// A notification to the service manager of a daemon (sd_notify(3)).
 public enum SupervisorNotification: Equatable, Sendable {
     /// It serves.
     case ready
@@ -38,7 +38,8 @@ public struct Supervisor: Sendable {
 
     /// The first passed descriptor: SD_LISTEN_FDS_START of sd_listen_fds(3).
     private static let firstDescriptor: Int32 = 3
-    /// More sockets than this are not taken: we serve one, and a wrong number must not make us close all descriptors.
+    /// Maximum number of passed sockets: the daemon serves one, and a wrong number must not make it close all
+    /// descriptors.
     private static let maximumSockets = 16
     private static let variables = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
@@ -47,9 +48,9 @@ public struct Supervisor: Sendable {
     /// Reads the variables of an environment; those for another process are ignored.
     init(environment: Environment, pid: Int32) {
         notifyAddress = environment["NOTIFY_SOCKET"]
-        let isForUs = environment["LISTEN_PID"].flatMap { Int32($0) } == pid
+        let isForThisProcess = environment["LISTEN_PID"].flatMap { Int32($0) } == pid
         let count = environment["LISTEN_FDS"].flatMap { Int($0) } ?? 0
-        socketCount = isForUs ? min(max(count, 0), Supervisor.maximumSockets) : 0
+        socketCount = isForThisProcess ? min(max(count, 0), Supervisor.maximumSockets) : 0
         let watched = environment["WATCHDOG_PID"].map { Int32($0) == pid } ?? true
         let interval = environment["WATCHDOG_USEC"].flatMap { Int($0) } ?? 0
         watchdogMilliseconds = watched && interval >= 1_000 ? interval / 1_000 : nil

@@ -1,4 +1,4 @@
-/// A span of time that a piece of work may take before it makes way for others.
+/// The maximum time of a piece of work before other work runs.
 public struct TimeSlice {
     private let end: MonotonicTime
 
@@ -24,7 +24,7 @@ struct PhaseBudget {
     /// The time of one phase. A turn has five phases, so that it stays below 20 ms while no single step takes long.
     private static let microseconds = 3_000
 
-    /// Whether the rest of the phase is for the next turn.
+    /// Whether the time is used up, so that the rest of the phase waits for the next turn.
     mutating func isSpent() -> Bool {
         if let slice { return slice.isOver }
         slice = TimeSlice(microseconds: PhaseBudget.microseconds)

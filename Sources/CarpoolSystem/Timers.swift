@@ -1,7 +1,7 @@
-/// One thing that happens at a time: made by its owner, armed on an ``EventLoop``, re-armed or cancelled at will.
+/// An action that runs at a deadline. Its owner creates it, arms it on an ``EventLoop``, and may re-arm or cancel it.
 public final class Timer {
     var deadline = MonotonicTime(nanoseconds: .max)
-    /// The place in the heap; -1 while not armed.
+    /// The index in the heap; -1 while not armed.
     var index = -1
     let action: () -> Void
 
@@ -26,7 +26,7 @@ struct Timers {
             timer.index = heap.count
             heap.append(timer)
         }
-        settle(timer.index)
+        restoreOrder(timer.index)
     }
 
     mutating func cancel(_ timer: Timer) {
@@ -37,17 +37,17 @@ struct Timers {
         guard last !== timer else { return }
         heap[hole] = last
         last.index = hole
-        settle(hole)
+        restoreOrder(hole)
     }
 
-    /// Takes out the first timer whose deadline has come.
+    /// Removes and returns the first timer, if its deadline has passed.
     mutating func popExpired(at now: MonotonicTime) -> Timer? {
         guard let first = heap.first, first.deadline <= now else { return nil }
         cancel(first)
         return first
     }
 
-    private mutating func settle(_ start: Int) {
+    private mutating func restoreOrder(_ start: Int) {
         var i = start
         while i > 0, heap[i].deadline < heap[(i - 1) / 2].deadline {
             swap(i, (i - 1) / 2)

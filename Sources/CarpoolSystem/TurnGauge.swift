@@ -16,7 +16,7 @@ public struct TurnGauge: Sendable {
     private static let largest = (1 << 40) - 1
     private static let bucketCount = index(of: largest) + 1
 
-    /// No turn yet.
+    /// Creates a gauge without turns.
     public init() {}
 
     /// Adds a turn.

@@ -5,14 +5,14 @@ struct UnixAddress {
     private var address = sockaddr_un()
     private let length: socklen_t
 
-    /// An address in the file system; `ENAMETOOLONG` names the path, its length and the way out.
+    /// An address in the file system. Throws `ENAMETOOLONG` with the path, its length and a remedy.
     init(path: String, operation: String) throws(SystemError) {
         let bytes = Array(path.utf8)
         guard bytes.count <= UnixSocket.maximumPathBytes else {
             throw SystemError(
                 code: ENAMETOOLONG, operation: operation, subject: path,
-                advice: "the path has \(bytes.count) bytes and a socket's may have \(UnixSocket.maximumPathBytes); "
-                    + "name a shorter one with --socket or $CARPOOL_SOCKET")
+                advice: "the path has \(bytes.count) bytes and a socket's at most \(UnixSocket.maximumPathBytes); "
+                    + "choose a shorter one with --socket or $CARPOOL_SOCKET")
         }
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw SystemError(code: EINVAL, operation: operation, subject: path)

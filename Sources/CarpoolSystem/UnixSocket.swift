@@ -6,7 +6,7 @@ internal import Synchronization
 public enum SocketAudience: Sendable {
     /// The owner and root: directory 0700, socket 0600.
     case owner
-    /// Everybody, because the configuration lists other users: directory 0755, socket 0666.
+    /// All users, because the configuration lists others than the owner: directory 0755, socket 0666.
     case everyone
 
     var directoryMode: UInt32 { self == .owner ? 0o700 : 0o755 }
@@ -30,7 +30,7 @@ public enum UnixSocket {
 
     /// Maximum number of peers waiting to be accepted; the kernel lowers it to net.core.somaxconn.
     private static let backlog: Int32 = 4096
-    /// One thread at a time changes the process's mask of modes.
+    /// Held while the process's umask is changed, which all threads share.
     private static let mask = Mutex(())
 
     /// Binds and listens. Nothing may exist at the path. The descriptor does not block and is closed on exec.
@@ -58,12 +58,12 @@ public enum UnixSocket {
         guard info.st_mode & S_IFMT == S_IFSOCK, info.st_uid == geteuid(), info.st_mode & 0o777 == mode else {
             throw SystemError(
                 code: EPERM, operation: "bind", subject: path,
-                advice: "the file there is not the socket that was made: owner or mode differ")
+                advice: "the file is not the socket that was created: its owner or mode differs")
         }
     }
 
     /// Connects, waiting while the listener's queue is full. The error's code is ENOENT (no socket), ECONNREFUSED (no
-    /// listener) or EACCES (not ours).
+    /// listener) or EACCES (not permitted).
     public static func connect(to path: String) throws(SystemError) -> FileDescriptor {
         let address = try UnixAddress(path: path, operation: "connect")
         let socket = try make("connect", path, flags: 0)

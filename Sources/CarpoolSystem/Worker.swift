@@ -5,8 +5,8 @@
 /// never leaves it. Jobs of different shares take turns (``JobScheduler``), jobs of one share run in any order: a
 /// ``WorkerQueue`` keeps an order.
 ///
-/// Nothing waits for the threads: a job on a file system that never answers holds its thread, and neither the loop
-/// nor the end of the process.
+/// Nothing waits for the threads: a job on a file system that never answers blocks its thread, but neither the loop nor
+/// the end of the process.
 public final class Worker {
     private struct Job {
         let work: WorkerThreads.Job
@@ -20,7 +20,7 @@ public final class Worker {
     private var lastTicket = 0
     private var counters = WorkerStatistics()
     private var closing = ClosingAccount()
-    /// Called when a user has come to have too many descriptors that wait to be closed, or has not any more.
+    /// Called when a user begins to have too many descriptors that wait to be closed, or no longer has.
     public var onClosingChange: ((UInt32) -> Void)?
     private let link: WorkerLink
     private let stallTimer: Timer
@@ -30,10 +30,10 @@ public final class Worker {
     static let stallMilliseconds = 1_000
     /// The idle time after which a thread ends.
     private static let idleMilliseconds = 10_000
-    /// When a thread is tried again that the system refused (RLIMIT_NPROC, memory).
+    /// The delay before a thread is started again that the system has refused (RLIMIT_NPROC, memory).
     private static let threadRetryMilliseconds = 100
 
-    /// Makes a worker without threads: they come with the jobs.
+    /// Creates a worker without threads, which are started for jobs.
     public convenience init(loop: EventLoop) {
         self.init(loop: loop, limits: JobScheduler.Limits(), idleMilliseconds: Worker.idleMilliseconds)
     }
@@ -188,7 +188,7 @@ private final class WorkerResult<Value: Sendable>: @unchecked Sendable {
     var value: Value?
 }
 
-/// The way from a block in the loop's inbox to the worker, as long as there is one.
+/// A weak reference from a block in the loop's inbox to the worker.
 ///
 /// `@unchecked Sendable` because it is carried across threads and opened on the loop only.
 final class WorkerLink: @unchecked Sendable {

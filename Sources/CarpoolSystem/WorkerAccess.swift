@@ -5,7 +5,7 @@ public struct WorkerAccess {
     /// The account of the jobs.
     public let share: WorkerShare
 
-    /// Puts the two together.
+    /// Combines a worker and a share.
     public init(_ worker: Worker, share: WorkerShare) {
         self.worker = worker
         self.share = share

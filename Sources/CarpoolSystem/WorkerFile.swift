@@ -1,7 +1,7 @@
 /// An open descriptor that the loop and jobs of a ``Worker`` share, and that is closed on the worker when its last
 /// reference is released, on whichever thread that happens.
 public final class WorkerFile: Sendable {
-    /// Where a file is closed.
+    /// The worker on which a file is closed, and the share of that job.
     public struct Closer: Sendable {
         let worker: WorkerCloser
         let share: WorkerShare

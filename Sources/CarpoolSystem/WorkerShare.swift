@@ -24,6 +24,6 @@ public struct WorkerShare: Hashable, Sendable {
     /// The share of the process's own jobs, such as reading the configuration.
     public static let process = WorkerShare(user: nil, client: "process", isComputation: false)
 
-    /// The share of looking through files that clients have left behind, on whatever disk that is.
+    /// The share of jobs that check files that clients have left behind, on any disk.
     public static let housekeeping = WorkerShare(user: nil, client: "housekeeping", isComputation: false)
 }

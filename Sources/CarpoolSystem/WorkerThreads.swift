@@ -51,7 +51,7 @@ final class WorkerThreads: @unchecked Sendable {
         return startMissing()
     }
 
-    /// Starts as many threads as the jobs that are ready lack.
+    /// Starts the threads that the ready jobs need in addition. Returns false if the system refuses one.
     func startMissing() -> Bool {
         while let name = withLock({ nameOfMissing() }) {
             let context = Unmanaged.passRetained(self)
@@ -68,7 +68,7 @@ final class WorkerThreads: @unchecked Sendable {
         return true
     }
 
-    /// The name of one more thread, which counts from now on, if the idle ones are too few.
+    /// Reserves one more thread and returns its name; `nil` if the idle threads suffice.
     private func nameOfMissing() -> String? {
         guard ready.count > idle + starting else { return nil }
         threads += 1

@@ -176,11 +176,11 @@ struct EventLoopTests {
             recorder.onTurnEnd = {
                 spend(microseconds: 1_000)
                 order.append("reports")
-                if number < 9 { loop.afterOthers(begins) } else { loop.stop() }
+                if number < 9 { loop.afterObservers(begins) } else { loop.stop() }
             }
             return recorder
         }
-        loop.afterOthers(begins)
+        loop.afterObservers(begins)
         for recorder in reports { loop.afterTurn(recorder) }
         loop.run()
         #expect(order.filter { $0 == "reports" }.count == 10)

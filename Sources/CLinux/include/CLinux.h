@@ -69,9 +69,9 @@ int CLinux_set_close_on_exec(int fd, int enabled);
 int CLinux_set_nonblocking(int fd);
 
 // CMSG_FIRSTHDR and its relatives are macros. Reads once from a Unix socket, without waiting, together with the
-// descriptors that were passed (SCM_RIGHTS, unix(7)), close-on-exec: up to `room` of them, `count` is how many; any
+// descriptors that were passed (SCM_RIGHTS, unix(7)), close-on-exec: up to `capacity` of them, `count` is how many; any
 // more are closed. Returns the number of bytes, or -1 with errno.
-ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int room, int *count);
+ssize_t CLinux_receive(int fd, void *bytes, size_t size, int *descriptors, int capacity, int *count);
 
 // recvmsg with MSG_PEEK. Copies the received bytes of a Unix socket, without waiting and at most to the end of the
 // first message with descriptors (SCM_RIGHTS, unix(7)), and sets whether there is such a message; they stay with it.
@@ -147,9 +147,9 @@ int CLinux_link_detected(const char *name);
 // is done, the returned address is written to the pipe, as the bytes of a pointer. NULL with errno.
 void *CLinux_resolve(const char *name, int pipe);
 
-// Returns the result of a look-up, up to `room` addresses: the length of each, 4 or 16, and its bytes, 16 for each.
+// Returns the result of a look-up, up to `capacity` addresses: the length of each, 4 or 16, and its bytes, 16 for each.
 // Frees the look-up, and returns the number of addresses, or a negative EAI_* of getaddrinfo(3).
-int CLinux_resolve_take(void *lookup, uint8_t *lengths, uint8_t *bytes, int room);
+int CLinux_resolve_take(void *lookup, uint8_t *lengths, uint8_t *bytes, int capacity);
 
 // pthread_setname_np needs _GNU_SOURCE. Starts a detached thread with a name of at most 15 bytes and all signals
 // blocked; it runs `body(context)` and ends. 0, or the error number of pthread_create(3).
@@ -161,7 +161,7 @@ int CLinux_return_large_memory(int bytes);
 
 // malloc_trim and mallinfo2 are not part of the Glibc module. Returns free memory to the system if the allocator
 // holds more than this much of it.
-void CLinux_give_back_memory(size_t kept);
+void CLinux_trim_memory(size_t kept);
 
 // From now on recv(2) of the calling thread fails with EAGAIN this many microseconds after its next call; 0: never.
 // Peeking is not limited.

@@ -158,7 +158,7 @@ public final class CurlTransport: Transport {
     func observeTurn() {
         guard !isObservingTurn else { return }
         isObservingTurn = true
-        loop.afterOthers(self)
+        loop.afterObservers(self)
     }
 
     func settleAtTurnEnd(_ multi: MultiHandle) {

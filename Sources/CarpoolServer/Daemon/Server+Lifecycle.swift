@@ -150,7 +150,7 @@ extension Server {
         lastTrim = (loop.turns, isBurst)
         connections.shrink()
         requests.shrink()
-        Heap.giveBack()
+        Heap.trim()
     }
 
     /// After fewer turns there is no memory to return.
