@@ -24,6 +24,7 @@ package final class EventFeed {
     private let inputs: [Int32]
     private let outputs: [Int32]
     private var client: Client?
+    /// Whether the first subscription was made.
     private var hasBegun = false
     private var attempts = 0
     private var backoff = ReconnectBackoff()

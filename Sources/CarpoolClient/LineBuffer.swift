@@ -52,7 +52,7 @@ struct LineBuffer {
         }
         guard end == bytes.count else { return }
         if start > 0 {
-            // A read rarely ends with a line: the space of lines that were taken out is used again.
+            // A read rarely ends with a line, so the space of returned lines is reused.
             let rest = start..<end
             bytes.withUnsafeMutableBytes { buffer in
                 if let base = buffer.baseAddress { memmove(base, base + rest.lowerBound, rest.count) }

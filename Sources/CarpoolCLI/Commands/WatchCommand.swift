@@ -61,7 +61,7 @@ enum WatchCommand: Command {
 
     static func validate(_ arguments: Arguments) throws(UsageError) {
         guard arguments.cursor == nil || arguments.stateFile == nil else {
-            throw UsageError("--since and --state both say where to begin")
+            throw UsageError("--since and --state cannot be combined: both define where to begin")
         }
         guard arguments.stateFile != "" else { throw UsageError("--state needs the name of a file") }
     }

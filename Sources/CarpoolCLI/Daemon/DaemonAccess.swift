@@ -20,7 +20,7 @@ struct DaemonAccess {
         }
     }
 
-    /// Whether the daemon runs as the same user, and so has the same access to files.
+    /// Whether the daemon runs as this user, and so has the same access to files.
     var isOurs: Bool { client.daemonUID == geteuid() }
 
     func call(_ method: String, _ params: (inout JSONWriter) -> Void) throws(Failure) -> JSON {

@@ -3,7 +3,8 @@ internal import CarpoolJSON
 internal import CarpoolSystem
 internal import Glibc
 
-/// `-o FILE`: the daemon writes the file; this waits, shows the progress, and stores the resume data.
+/// Runs a download with `-o FILE`: the daemon writes the file; the command waits, shows the progress, and stores the
+/// resume data.
 struct DownloadRunner {
     private let request: RequestArguments
     private let destination: DownloadDestination

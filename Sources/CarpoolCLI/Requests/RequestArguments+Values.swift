@@ -83,7 +83,7 @@ extension RequestArguments {
         return text
     }
 
-    /// The value of an option that is declared with its parameter; the daemon knows its bounds.
+    /// Parses the value of an option that is declared with its parameter. The daemon checks its bounds.
     static func count(_ text: String, of option: CommandOption) throws(UsageError) -> Int {
         guard text.utf8.first != UInt8(ascii: "+"), let count = Int(text), count >= 0 else {
             throw UsageError("\(option.long) takes a whole number, not '\(text)'")

@@ -11,7 +11,7 @@ extension RequestCommand {
 
     static func add(_ operand: String, to arguments: inout RequestArguments) throws(UsageError) {
         guard arguments.url.isEmpty else {
-            throw UsageError("one URL at a time: \(arguments.url) and then \(operand)")
+            throw UsageError("a request has one URL, not '\(arguments.url)' and '\(operand)'")
         }
         arguments.url = operand
     }

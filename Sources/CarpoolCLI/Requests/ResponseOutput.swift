@@ -30,7 +30,9 @@ struct ResponseOutput {
         } catch {
             throw Failure(
                 .transferFailed, "cannot read the body: \(error)",
-                hint: "the daemon keeps large bodies in files; carpool must run where it sees them")
+                hint:
+                    "the daemon stores large bodies in files; run carpool where it can read the daemon's spool directory"
+            )
         }
     }
 

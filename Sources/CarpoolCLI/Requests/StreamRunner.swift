@@ -2,7 +2,8 @@ internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
 
-/// `--stream`, `--lines`, `--sse`: prints the body while it arrives, as fast as standard output is read.
+/// Runs a request with `--stream`, `--lines` or `--sse`: prints the body while it arrives, as fast as standard output
+/// is read.
 struct StreamRunner {
     private let request: RequestArguments
     private let streaming: RequestArguments.Streaming
