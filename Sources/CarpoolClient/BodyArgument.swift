@@ -15,7 +15,7 @@ package enum BodyArgument {
     /// The parts of a form.
     case form([FormPart])
 
-    /// Where the body of a command line comes from.
+    /// The source of the body in a command line.
     package enum Source: Equatable {
         case text(String)
         case file(String)

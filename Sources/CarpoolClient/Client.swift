@@ -66,7 +66,7 @@ public final class Client {
 
     /// The maximum number of times a call is sent while daemons shut down.
     private static let attempts = 3
-    /// How long to wait for a draining daemon: the default of a drain, and time to close.
+    /// Maximum time to wait for a draining daemon: the default of a drain, and time to close.
     private static let drainMilliseconds = 35_000
 
     /// Returns the answer; `nil` if the daemon closed the connection without accepting the call.

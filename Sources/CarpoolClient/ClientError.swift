@@ -20,6 +20,6 @@ public struct RemoteError: Error, Equatable, Sendable {
     public let message: String
     /// The documented name of the error (`data.name`).
     public let name: String?
-    /// What to do about it (`data.hint`).
+    /// The remedy (`data.hint`).
     public let hint: String?
 }

@@ -3,7 +3,7 @@ internal import CarpoolSystem
 
 /// A part of a multipart form.
 package struct FormPart: Equatable {
-    /// Where its content comes from.
+    /// The source of its content.
     package enum Content: Equatable {
         case text(String)
         case file(String)

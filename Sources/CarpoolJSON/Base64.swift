@@ -9,7 +9,7 @@ public enum Base64 {
         return table
     }()
 
-    /// How many bytes the encoded form of that many bytes takes.
+    /// The length of the encoded form of this many bytes.
     public static func encodedLength(of count: Int) -> Int { (count &+ 2) / 3 &* 4 }
 
     /// Appends the encoded form, without line breaks.

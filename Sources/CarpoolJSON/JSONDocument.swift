@@ -66,7 +66,7 @@ final class JSONDocument {
         return source.text[Int(source.span(of: node).start)]
     }
 
-    /// How many members or elements a large value has.
+    /// The number of members or elements of a large value.
     func count(of node: UnsafeMutablePointer<json_t>) -> Int {
         guard let source, case .large(let index) = JSONSource.place(of: node) else { return 0 }
         return Int(source.outline.large[index].count)

@@ -42,7 +42,7 @@ extension JSONSchema {
             document._withUnsafeGuaranteedRef { $0.root == pointer ? $0.duplicateName : nil }
         }
 
-        /// How many members or elements it has.
+        /// The number of members or elements.
         var count: Int { json.count }
 
         /// The value with a tree of its own.

@@ -48,7 +48,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     public private(set) var now = MonotonicTime.read()
     /// The lengths of the turns: how long a client may have waited for another's work.
     public private(set) var gauge = TurnGauge()
-    /// How often the loop has woken up.
+    /// The number of turns since the start.
     public private(set) var turns = 0
 
     /// Maximum number of events that one turn takes from the kernel; more wait for the next turn, so that timers stay

@@ -44,8 +44,8 @@ struct ProcessStatus: Equatable {
         self.capabilities = capabilities
     }
 
-    /// When a process began, in nanoseconds of the system's uptime, rounded down to the kernel's tick (`starttime` in
-    /// /proc/PID/stat).
+    /// The start time of a process, in nanoseconds of the system's uptime, rounded down to the kernel's tick
+    /// (`starttime` in /proc/PID/stat).
     static func start(of pid: Int32) -> UInt64? {
         let path = "/proc/\(pid)/stat"
         guard let file = try? FileDescriptor.open(path, O_RDONLY),

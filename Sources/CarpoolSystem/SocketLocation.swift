@@ -21,7 +21,7 @@ public struct SocketLocation: Equatable, Sendable {
 
     /// The socket's absolute path.
     public let path: String
-    /// Why it is this path.
+    /// The rule that chose the path.
     public let rule: Rule
     /// The lock of the daemon there: one per user, or one per socket when the caller chose the socket.
     public let lockPath: String

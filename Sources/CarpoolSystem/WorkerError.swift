@@ -1,4 +1,4 @@
-/// Why the ``Worker`` does not take a job.
+/// The error of a ``Worker`` that accepts no job because too many wait.
 public struct WorkerError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The number of waiting jobs: the limit.
     public let waiting: Int

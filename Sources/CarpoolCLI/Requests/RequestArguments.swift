@@ -3,7 +3,7 @@ internal import CarpoolRPC
 
 /// The arguments of a request.
 struct RequestArguments: CommandArguments {
-    /// How the body is printed while it arrives.
+    /// The form in which the body is printed while it arrives.
     enum Streaming: String {
         case bytes
         case lines

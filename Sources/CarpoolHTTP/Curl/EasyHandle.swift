@@ -26,7 +26,7 @@ struct EasyHandle {
         memory.free()
     }
 
-    /// What libcurl wrote about a failure; may be empty.
+    /// libcurl's message for a failure; may be empty.
     var errorText: String { String(cString: memory.errorText) }
 
     func set(_ option: CURLoption, _ value: Int) { CCurl_set_long(raw, option, value) }

@@ -2,7 +2,7 @@ internal import CCurl
 internal import CarpoolSystem
 internal import Glibc
 
-/// How a transfer sends the body of its request. Nothing here may call libcurl.
+/// Sends the body of a request. Nothing here may call libcurl.
 extension CurlTransfer {
     /// Rewinds the body before each sending: libcurl rewinds only what it knows to have sent. Returns false if the
     /// body cannot be rewound.

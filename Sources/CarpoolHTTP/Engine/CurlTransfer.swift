@@ -48,7 +48,8 @@ final class CurlTransfer {
     var failure: TransportError?
     /// Wall clock, microseconds.
     let fetchStart: Int64
-    /// How often the request was about to be sent: more than once if libcurl repeats it on another connection.
+    /// The number of times that the request was about to be sent: more than one if libcurl repeats it on another
+    /// connection.
     var sendCount = 0
     /// Whether the server has refused the request unprocessed, so that it may be resent whatever its method.
     var isRefused = false

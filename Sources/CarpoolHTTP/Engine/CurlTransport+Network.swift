@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 
-/// How connections react to changes of the machine's network.
+/// Handles changes of the machine's network: lost addresses, usable families, name servers.
 extension CurlTransport {
-    /// How long nothing may arrive over a connection that lost its local address, in milliseconds: addresses that are
+    /// Maximum time without input on a connection that lost its local address, in milliseconds: addresses that are
     /// renewed come back sooner.
     private static let lostAddressMilliseconds = 1_000
 

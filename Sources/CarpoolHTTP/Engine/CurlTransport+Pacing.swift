@@ -1,6 +1,6 @@
 internal import CarpoolSystem
 
-/// How large transfers share the turns of the loop: each moves a share, then waits for the others and for small
+/// Divides the turns of the loop among large transfers: each moves a share, then waits for the others and for small
 /// transfers.
 extension CurlTransport {
     /// An entry of the bulk queue, which waits for its share of a later turn.

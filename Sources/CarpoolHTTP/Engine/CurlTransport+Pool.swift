@@ -258,7 +258,7 @@ extension CurlTransport {
 }
 
 extension EasyHandle {
-    /// What was negotiated for the connection. Read from within a callback, once the connection is made.
+    /// The protocols that were negotiated for the connection. Read from within a callback, once the connection is made.
     var negotiated: OriginConnection.Negotiated {
         var tls = CCurl_tls()
         guard CCurl_get_tls(raw, &tls) != 0 else { return OriginConnection.Negotiated(httpVersion: "http/1.1") }

@@ -143,7 +143,7 @@ public final class CurlTransport: Transport {
     /// Ends all idle connections at once; their sockets are closed within a second.
     @discardableResult public func closeIdleConnections() -> Int { closePool() }
 
-    /// What the pool has done since the start.
+    /// The statistics of the pool since the start.
     public var statistics: PoolStatistics {
         var result = PoolStatistics()
         result.openedConnections = connections.established

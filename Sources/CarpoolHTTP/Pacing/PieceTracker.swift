@@ -3,7 +3,7 @@ struct PieceTracker {
     /// The largest piece that libcurl passes (CURL_MAX_WRITE_SIZE).
     private static let largestPiece = 16_384
 
-    /// Where the next piece begins if it is of the same buffer.
+    /// The address of the next piece if it is of the same buffer.
     private var next: UnsafeRawPointer?
     /// The bytes of the current buffer so far, and those of the one before.
     private var length = 0

@@ -19,7 +19,7 @@ struct TurnBudget {
     static let turnMicroseconds = 3_000
     /// Maximum time of one call of libcurl before its transfers are paused.
     static let actionMicroseconds = 2_000
-    /// How many callbacks pass between two readings of the clock.
+    /// The number of callbacks between two readings of the clock.
     private static let callbacksPerReading = 64
 
     private var turn = -1

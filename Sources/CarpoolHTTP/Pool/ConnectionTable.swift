@@ -116,7 +116,7 @@ final class ConnectionTable {
         setUserTimeout(of: descriptor, milliseconds: ConnectionTable.userTimeoutMilliseconds)
     }
 
-    /// How long sent bytes may stay unacknowledged; without this limit it is a quarter of an hour.
+    /// Maximum time that sent bytes stay unacknowledged; without this limit it is a quarter of an hour.
     private static let userTimeoutMilliseconds: Int32 = 30_000
 
     /// Bytes that the kernel buffers beyond the peer's window; up to 4 MiB otherwise. With more, sending waits until

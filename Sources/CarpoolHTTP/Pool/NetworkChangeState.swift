@@ -11,7 +11,7 @@ struct NetworkChangeState {
     /// The only usable address family; `nil` for any.
     private(set) var onlyFamily: AddressFamilies?
 
-    /// How long libcurl caches the addresses of a name, in seconds: its own default.
+    /// The time for which libcurl caches the addresses of a name, in seconds: its default.
     private static let dnsCacheSeconds = 60
 
     /// Updates the machine's addresses. An address that was never present is not lost: routes can make others local.

@@ -23,7 +23,7 @@ final class OriginConnection {
     private(set) var active = 0
     /// When the last transfer left it.
     private(set) var idleSince: MonotonicTime?
-    /// What was negotiated; known once the connection is established.
+    /// The negotiated protocols; known once the connection is established.
     private(set) var negotiated: Negotiated?
     private(set) var endpoints: Endpoints?
     /// The events that libcurl waits for; none while the connection is idle.
@@ -137,7 +137,7 @@ final class OriginConnection {
         shutDown()
     }
 
-    /// How long its peer has sent neither bytes nor acknowledgements, in milliseconds.
+    /// The time since its peer last sent bytes or acknowledgements, in milliseconds.
     var silenceMilliseconds: Int {
         var information = tcp_info()
         var length = socklen_t(MemoryLayout<tcp_info>.size)

@@ -67,7 +67,7 @@ struct AdmissionQueue<Element> {
         var active = 0
         var paused = 0
         var waiting = 0
-        /// How many of its flows are parked.
+        /// The number of its parked flows.
         var parked = 0
         /// Its flows with running elements.
         var busy: [Int] = []
@@ -146,7 +146,7 @@ struct AdmissionQueue<Element> {
     /// Whether connections have become free since the parked flows were checked.
     var hasFreedConnections = false
     var connections = 0
-    /// How many transfers wait in all.
+    /// The total number of waiting transfers.
     var waiting = 0
     /// The load of each owner.
     var loads: [Load] = []
@@ -300,7 +300,7 @@ struct AdmissionQueue<Element> {
     func waiting(in origin: OriginID) -> Int { origins[origin].waiting }
     func protocolState(of origin: OriginID) -> ProtocolState { origins[origin].protocolState }
 
-    /// How many elements of its client with the same priority wait before one, at most.
+    /// The maximum number of elements of the same client and priority that wait before an element.
     func position(_ slot: Slot) -> Int { flows[slot.flow].queues[slot.rank].distance(to: slot.token) }
 
     /// The limit that an element waits for.

@@ -11,7 +11,7 @@ struct FairRing<Key: Equatable, Element> {
     private var queues: [KeyQueue] = []
     /// The index of the key whose turn it is.
     private var turn = 0
-    /// How many elements wait.
+    /// The number of waiting elements.
     private(set) var count = 0
 
     /// Empty queues that are kept, so that a key that comes and goes costs no allocation.

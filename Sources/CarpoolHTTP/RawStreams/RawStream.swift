@@ -48,7 +48,9 @@ public final class RawStream: ReadinessHandler {
     /// The bytes that libcurl has not taken: OpenSSL must be called again with the same bytes.
     private let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: RawStream.pieceBytes, alignment: 16)
     private var pieceRange = 0..<0
+    /// Whether ``closeWrite()`` was called: the sending side is closed once everything is sent.
     private var isClosingWrite = false
+    /// Whether the sending side is closed.
     private var hasClosedWrite = false
     /// Why it failed; bytes received before can still be read.
     public private(set) var failure: TransportError?

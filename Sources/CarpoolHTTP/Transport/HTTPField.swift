@@ -10,7 +10,7 @@ public struct HTTPField: Sendable, Hashable {
     public struct Refusal: Error, Sendable, CustomStringConvertible {
         /// The field's name as given.
         public let name: String
-        /// What is wrong, in words.
+        /// The reason, in words.
         public let reason: String
         /// The name and the reason.
         public var description: String { "header \(name): \(reason)" }

@@ -13,7 +13,7 @@ public final class HTTPURL: CustomStringConvertible {
     /// User name and password that stood in the URL, percent-decoded; they are taken out of it.
     public let userInformation: (user: String, password: String)?
 
-    /// How characters that a URL must not contain are treated, in this URL and in those derived from it.
+    /// The treatment of characters that a URL must not contain, in this URL and in those derived from it.
     public let encoding: URLEncoding
 
     /// About how many bytes of memory it takes: the text, and the parts in libcurl's form.

@@ -22,7 +22,7 @@ extension TransferDelegate {
     public func transferDidSecureConnection(_ transfer: any TransportTask) {}
 }
 
-/// What a delegate does with a piece of a body.
+/// A delegate's answer to a piece of a body.
 public enum BodyDisposition: Sendable {
     /// It has taken the bytes.
     case accept
@@ -32,7 +32,7 @@ public enum BodyDisposition: Sendable {
     case stop
 }
 
-/// How a task completed.
+/// The result of a task.
 public struct TransferCompletion {
     /// Why it failed; `nil` if the response arrived whole.
     public let error: TransportError?

@@ -55,7 +55,7 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// What happened, in words; without secrets.
+    /// The description of the failure, without secrets.
     public let message: String
     /// libcurl's code, if the error is libcurl's.
     public let curlCode: Int32?

@@ -1,4 +1,4 @@
-/// How characters that a URL must not contain (RFC 3986) are treated.
+/// The treatment of characters that a URL must not contain (RFC 3986).
 public enum URLEncoding: String, Sendable {
     /// They are percent-encoded, as Foundation does it: bytes beyond ASCII, blanks, ``[ ] { } | \ ^ ` " < >`` and
     /// percent signs that encode nothing.

@@ -12,7 +12,7 @@ final class SystemTrust {
     private var readAt: MonotonicTime?
     private var waiting: [() -> Void] = []
 
-    /// How long a store is used before its file is checked again.
+    /// The time for which a store is used before its file is checked again.
     private static let freshMilliseconds = 600_000
 
     init(path: String, worker: Worker) {

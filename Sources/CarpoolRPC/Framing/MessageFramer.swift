@@ -47,7 +47,7 @@ public struct MessageFramer: Sendable {
     private var position = 0
     private var isAtStartOfStream = true
 
-    /// How many bytes are kept for the message that is not complete.
+    /// The number of buffered bytes of the incomplete message.
     public var bufferedBytes: Int { buffer.count &- start }
 
     /// The size of the allocated buffer, in bytes.

@@ -34,7 +34,7 @@ public struct MessageText: Sendable {
         return bytes.withUnsafeBytes { outline.root.bytes(of: $0).first } == UInt8(ascii: "[")
     }
 
-    /// How many of its bytes are in no large string, which stays text; all of them if it has not been read.
+    /// The number of its bytes outside of large strings, which stay text; all bytes if it has not been read.
     public var structureBytes: Int { outline?.structureBytes(of: bytes) ?? bytes.count }
 }
 

@@ -12,7 +12,7 @@ public struct RPCErrorKind: Sendable {
     public let summary: String
     /// The remedy, in a sentence.
     public let remedy: String
-    /// What `data` holds besides `name`, `retryable` and `hint`.
+    /// The members of `data`, except `name`, `retryable` and `hint`.
     public let members: [JSONSchema.Member]
 
     init(

@@ -271,7 +271,7 @@ extension JSONSchema {
             .optional("truncated", .constant(true), "The fields or the URL are longer than fit the client's line."),
         ]))
 
-    /// How a client changes a request.
+    /// The members with which a client changes a request.
     fileprivate static let requestChange: [Member] = [
         .optional("method", .string(maxBytes: 64), "Another method."),
         .optional("url", .string(maxBytes: 65_536), "Another URL, absolute."),

@@ -44,7 +44,7 @@ extension AnyParameter {
         Values that `encoding` puts into the query or the body. An object keeps the order of its members; `{"$data": "<base64>"}` is \
         bytes, `{"$date": <seconds since 1970>}` a point in time. null is the same as none.
         """, otherwise: "none")
-    /// How they are encoded.
+    /// The encoding of the values.
     public static let encoding = Parameter<JSON>(
         "encoding", .encoding, "How `parameters` are encoded.", default: "\"form\"")
 
@@ -60,7 +60,7 @@ extension AnyParameter {
         `data`: the record holds the response's body. `upload`: the same, with the events of uploads. `download`: the body \
         goes to a file. `stream`: readers receive the body as it arrives: see `request.read` and `request.attach`.
         """, otherwise: "`upload` if the body is `stream`, `multipart`, `fd` or `callback`, otherwise `data`")
-    /// Where a download goes.
+    /// The destination of a download.
     public static let destination = Parameter<JSON>(
         "destination", .destination, "Where a download is stored.",
         otherwise: "the destination in `resume_data`, otherwise a file of the spool")
@@ -88,7 +88,7 @@ extension AnyParameter {
     public static let serialize = Parameter<JSON>(
         "serialize", .serialization, "Which values are made of the body; the record holds the body if there are none.",
         otherwise: "none")
-    /// Where the body goes.
+    /// Whether the body is inline or a file.
     public static let responseBody = Parameter<String>(
         "response_body", .choice("auto", "inline", "file"),
         """
@@ -130,7 +130,7 @@ extension AnyParameter {
         answer has the name of the subscription. The events of `request.submit` come after its answer, those of \
         `request.perform` before.
         """, otherwise: "none")
-    /// What happens when the connection is lost, with `request.submit`.
+    /// The effect of a lost connection, with `request.submit`.
     static let onDisconnectOfSubmit = onDisconnect(default: "detach")
     /// The same with `request.perform`.
     static let onDisconnectOfPerform = onDisconnect(default: "cancel")

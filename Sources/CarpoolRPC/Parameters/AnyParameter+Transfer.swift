@@ -25,7 +25,7 @@ extension AnyParameter {
     public static let validate = Parameter<JSON>(
         "validate", .validation, "Which responses are acceptable; others fail the request.", default: "false",
         isInherited: true)
-    /// How certificates are verified.
+    /// The verification of certificates.
     public static let trust = Parameter<JSON>(
         "trust", .trust, "How the server's certificate is verified.", default: "\"system\"", isInherited: true)
     /// The idle timeout.
@@ -54,7 +54,7 @@ extension AnyParameter {
     public static let urlEncoding = Parameter<String>(
         "url_encoding", .urlEncoding, "The handling of characters that are invalid in a URL.", default: "percent",
         isInherited: true)
-    /// What happens on redirects.
+    /// The handling of redirects.
     public static let redirect = Parameter<JSON>(
         "redirect", .redirect, "The handling of redirects.", default: "\"follow\"", isInherited: true)
     /// Whether bodies are decoded.

@@ -78,7 +78,7 @@ public struct CommandOption: Sendable {
 
 /// A type that the value of a parameter is read as, after it has passed its schema.
 public protocol ParameterValue {
-    /// How a default is written in a declaration.
+    /// The type of a default in a declaration.
     associatedtype Default = Self
 
     /// Reads the value.

@@ -26,7 +26,7 @@ extension JSONSchema {
                 default: "true")
         ]
 
-    /// Where a download is stored.
+    /// The destination of a download.
     static let destination = JSONSchema.named(
         "Destination",
         .oneOf(

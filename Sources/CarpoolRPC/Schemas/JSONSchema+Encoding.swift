@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 // Parameters of a request, and how they are encoded.
 extension JSONSchema {
-    /// How parameters are encoded.
+    /// The encoding of parameters.
     static let encoding = JSONSchema.named(
         "ParameterEncoding",
         .oneOf(

@@ -2,7 +2,7 @@ internal import CarpoolJSON
 
 // What happens on redirects.
 extension JSONSchema {
-    /// What happens on a redirect.
+    /// The handling of redirects.
     static let redirect = JSONSchema.named(
         "Redirect",
         .oneOf(

@@ -6,9 +6,9 @@ public struct ReachabilityReading: Sendable {
     public let sequence: Int
     /// Incremented whenever the kernel reported a change, also if the snapshot is the same.
     public let generation: Int
-    /// When it was read.
+    /// The time of the evaluation.
     public let time: MonotonicTime
-    /// When it was read, in microseconds since 1970.
+    /// The same on the wall clock, in microseconds since 1970.
     public let wallTime: Int64
     /// The state of the network.
     public let snapshot: ReachabilitySnapshot
