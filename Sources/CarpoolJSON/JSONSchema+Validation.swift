@@ -1,7 +1,8 @@
 import CJansson
 
 extension JSONSchema {
-    /// Checks a value. - Parameter path: the path of the value in errors, like `params`.
+    /// Checks a value.
+    /// - Parameter path: the path of the value in errors, like `params`.
     /// - Throws: `JSONError` with code `schema`, the path of the first invalid value, what was expected and, for an
     ///   unknown name, the nearest known one.
     public func validate(_ json: JSON, path: String) throws(JSONError) {

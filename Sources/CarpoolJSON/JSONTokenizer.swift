@@ -70,8 +70,8 @@ public struct JSONTokenizer: Sendable {
         return tokenizer.compact
     }
 
-    /// Reads the value at the beginning of a text, if it is complete; what follows it is not read. - Returns: false if
-    /// the value is incomplete or not JSON.
+    /// Reads the value at the beginning of a text, if it is complete; what follows it is not read.
+    /// - Returns: false if the value is incomplete or not JSON.
     public mutating func readPrefix(of text: UnsafeRawBufferPointer) -> Bool {
         reset()
         let isRead = run(text) && checkEncoding(text)

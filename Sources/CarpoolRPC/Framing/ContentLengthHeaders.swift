@@ -13,8 +13,8 @@ struct ContentLengthHeaders {
     private var length: Int?
     private var bytes = 0
 
-    /// Continues to read; `position` is set to the byte after the last one that was used. - Returns: nil if the block
-    /// is incomplete.
+    /// Continues to read; `position` is set to the byte after the last one that was used.
+    /// - Returns: nil if the block is incomplete.
     mutating func read(_ input: ArraySlice<UInt8>, limit: Int, position: inout Int) -> Outcome? {
         for byte in input {
             position &+= 1

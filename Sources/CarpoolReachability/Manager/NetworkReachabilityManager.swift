@@ -130,8 +130,8 @@ public final class NetworkReachabilityManager: ReadinessHandler {
     /// Calls a closure with every change of the snapshot, also if it is not reportable, for as long as the
     /// observation is held.
     /// - Parameters:
-    ///   - isSliced: whether it is called in slices among thousands of others, and not at once. - onEvaluation: called
-    ///     after every evaluation, also without a change: the route to one host may have changed.
+    ///   - isSliced: whether it is called in slices among thousands of others, and not at once.
+    ///   - onEvaluation: called after every evaluation, also without a change: the route to one host may have changed.
     public func observe(
         isSliced: Bool = false, _ onChange: @escaping (ReachabilityChange) -> Void,
         onEvaluation: @escaping () -> Void = {}

@@ -52,7 +52,8 @@ final class ReachabilityWatch {
             HostWatch(name, for: uid, service) { [weak self] in self?.hostsDidChange() }
         }
         sentHosts = self.hosts.map(\.view.addresses)
-        observation = service.manager.observe(isSliced: true, { _ in }, onEvaluation: { [weak self] in self?.refreshHosts() })
+        observation = service.manager.observe(
+            isSliced: true, { _ in }, onEvaluation: { [weak self] in self?.refreshHosts() })
     }
 
     /// Writes the members of the call's answer.
