@@ -60,7 +60,7 @@ private final class Play {
         for validator in validators { validator.isOpen = self.dice.next() % 2 == 0 }
         for serializer in serializers { serializer.isOpen = self.dice.next() % 2 == 0 }
         request.whenFinished { [unowned self] _ in ends += 1 }
-        request.whenHeaded { [unowned self] _ in heads += 1 }
+        request.whenHeadReceived { [unowned self] _ in heads += 1 }
         stage.monitor.onEvent = { [unowned self] _, told in
             // A monitor may do what its holder may, in the middle of everything.
             if told === request, self.dice.next() % 40 == 0 { act(Step.holders) }
@@ -220,7 +220,7 @@ private final class Play {
         return [
             (stage.session.activeCount == 0, "active"), (stage.session.taskCount == 0, "tasks (TM-06)"),
             (stage.scheduler.count == 0, "timers"), (stage.transport.running == 0, "transfers"),
-            (request.transfer == nil && request.heldCompletion == nil, "something is held"),
+            (request.transfer == nil && request.deferredCompletion == nil, "something is held"),
             (transfers == hops, "\(transfers) transfers, \(hops) hops"),
         ]
     }

@@ -112,11 +112,11 @@ struct LifeCycleTests {
         parameters.holdsForHeaders = true
         let request = stage.request(parameters)
         var heads: [Int?] = []
-        request.whenHeaded { heads.append($0.response?.status) }
+        request.whenHeadReceived { heads.append($0.response?.status) }
         request.resume()
         stage.transport.receive(200)
         #expect(heads == [200])
-        #expect(request.isHeld)
+        #expect(request.isPausedAtHead)
         #expect(stage.transport.receive([1]) == .pause)
         _ = stage.monitor.take()
         #expect(request.resume())
@@ -241,7 +241,7 @@ struct LifeCycleTests {
                 $0.body = .bytes([UInt8](repeating: 0x61, count: count))
             }
             stage.transport.respond(200)
-            #expect(request.hasLetGoOfBody == (count == 20_000))
+            #expect(request.hasReleasedBody == (count == 20_000))
             if case .none = request.parameters.body {} else { Issue.record("the parameters keep it") }
             if case .bytes = request.urlRequest?.body { #expect(count == 10) } else { #expect(count == 20_000) }
         }

@@ -155,7 +155,7 @@ extension RequestHandlers {
         }
         return .result { writer in
             writer.beginObject()
-            let made = request.hasLetGoOfBody || request.isBeingMade ? nil : request.urlRequest
+            let made = request.hasReleasedBody || request.isBeingPrepared ? nil : request.urlRequest
             let text = made.map { CurlDescription.text(for: $0, reveal: reveals, redirect: redirect) }
             if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {
                 writer.member("curl", text)
@@ -170,10 +170,10 @@ extension RequestHandlers {
 
     private static func reasonForNoLine(_ request: Request, isTooLong: Bool) -> String {
         if isTooLong { return "its body is too long for a line of this connection" }
-        if request.hasLetGoOfBody {
+        if request.hasReleasedBody {
             return "its body was too large to keep; call request.curl before the request has finished"
         }
-        if request.isBeingMade { return "it is still being created; call again" }
+        if request.isBeingPrepared { return "it is still being created; call again" }
         return request.error?.message ?? "the request is not created before it is resumed"
     }
 }

@@ -90,7 +90,7 @@ struct RequestHandlers {
 
     /// Answers with the head; `request.wait` returns the rest.
     private func answer(_ call: Call, whenHeadersReceived entry: RequestEntry, _ subscription: String?) {
-        entry.request.whenHeaded { request in
+        entry.request.whenHeadReceived { request in
             requests.lease(entry)
             call.answer { writer in
                 requests.record.write(request, atMost: call.client.recordBytes, to: &writer)
@@ -121,7 +121,7 @@ struct RequestHandlers {
             }
         }
         call.onCancel = {
-            entry.request.forget(completion: completion)
+            entry.request.remove(completion: completion)
             // The call is cancelled, the request continues: its record is kept for a later call.
             requests.keep(entry)
         }

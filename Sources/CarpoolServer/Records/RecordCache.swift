@@ -30,7 +30,7 @@ struct RecordCache {
         init(_ request: Request, _ spooled: SpooledBody?) {
             state = request.state
             isFinished = request.isFinished
-            isHeld = request.isHeld
+            isHeld = request.isPausedAtHead
             retryCount = request.retryCount
             hasResponse = request.response != nil
             receivedBytes = request.download?.count

@@ -129,7 +129,7 @@ struct RecordWriter {
     /// Writes the progress of an active request.
     private func writeProgress(_ request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.member("finished", false)
-        if request.isHeld { writer.member("held", true) }
+        if request.isPausedAtHead { writer.member("held", true) }
         if request.retryCount > 0 { writer.member("retry_count", request.retryCount) }
         if let download = request.download {
             writer.member("received_bytes", download.count)

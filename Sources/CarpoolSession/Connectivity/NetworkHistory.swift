@@ -3,9 +3,9 @@ final class NetworkHistory {
     /// The wait for a path to the host, while the task waits for one.
     var wait: PathWait?
     /// Whether the monitors were notified that the current task waits: once a task (EM-08).
-    var hasToldWait = false
-    /// How often the current task was sent again although there was a path each time.
-    var contradictions = 0
+    var hasReportedWait = false
+    /// How often the current task was sent again at once, because there was a path although the kernel reported none.
+    var immediateResends = 0
     /// Whether the request was retried after the network was lost during an attempt.
     var hasRetriedLoss = false
     /// The number of the network's last change when the request was retried without waiting for one.
@@ -13,8 +13,8 @@ final class NetworkHistory {
 
     /// Starts a new task.
     func beginTask() {
-        hasToldWait = false
-        contradictions = 0
+        hasReportedWait = false
+        immediateResends = 0
     }
 
     /// Ends the wait of the task.

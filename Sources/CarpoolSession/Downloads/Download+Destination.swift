@@ -14,10 +14,10 @@ extension Download {
             decided(.file("\(path)/\(name)", options), request)
         case .ask(let decider):
             isWaiting = true
-            let question = request.machine.ask()
+            let generation = request.machine.nextGeneration()
             let name = SuggestedName(head, url: request.url).text
             decider.destination(of: request, for: head, suggestedName: name) { [self] answer in
-                guard request.machine.isCurrent(question), isWaiting else { return }
+                guard request.machine.isCurrent(generation), isWaiting else { return }
                 isWaiting = false
                 switch answer {
                 case .success(let destination): decided(destination, request)
@@ -38,7 +38,7 @@ extension Download {
                     .downloadedFileMoveFailed(source: partial.place, destination: "the spool", error), request)
             }
             sink = .spool
-            tellProgress(of: request, 0)
+            notifyProgress(of: request, 0)
         case .file(let path, let options):
             self.options = options
             open(path, options, request)
@@ -65,7 +65,7 @@ extension Download {
                 refuse(failure, request)
                 return request.failToStoreBody(failure)
             }
-            tellProgress(of: request, file.count)
+            notifyProgress(of: request, file.count)
         }
         if isHashed, file.count > 0 { file.catchUpHash() }
     }

@@ -113,8 +113,6 @@ extension Download {
 
 // MARK: Receiving
 extension Download: ResponseReceiver {
-    var isHoldingUp: Bool { isWaiting }
-
     func request(_ request: Request, didReceive head: ResponseHead) throws(SessionError) {
         sink = .none
         guard let offset = askedOffset, let partial, let validator else { return try begin(head, request) }
@@ -202,10 +200,10 @@ extension Download: ResponseReceiver {
     private func didWrite(_ count: Int, to completed: Int64, _ request: Request) {
         request.session.notify(.taskDidWriteData(count, completed: completed, total: total), of: request)
         if let next = nextProgress, request.session.scheduler.now < next { return }
-        tellProgress(of: request, completed)
+        notifyProgress(of: request, completed)
     }
 
-    func tellProgress(of request: Request, _ completed: Int64) {
+    func notifyProgress(of request: Request, _ completed: Int64) {
         nextProgress = request.session.scheduler.now.advanced(milliseconds: Download.progressMilliseconds)
         request.session.notify(.didProgress(completed, total: total), of: request)
     }

@@ -96,7 +96,7 @@ public final class OfflineRetrier: RequestInterceptor {
         end = { isBack in
             wait.end()
             scheduler.cancel(timer)
-            request.forget(completion: token)
+            request.remove(completion: token)
             body(isBack)
         }
         scheduler.arm(timer, afterMilliseconds: waitMilliseconds)

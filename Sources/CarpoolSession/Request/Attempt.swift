@@ -16,7 +16,7 @@ public struct Attempt {
     public internal(set) var error: SessionError?
 
     /// Releases the bodies of the requests, except for a file and for bytes up to a limit. Returns whether the body of the request was released.
-    @discardableResult mutating func letGoOfBodies(keepingBytes limit: Int) -> Bool {
+    @discardableResult mutating func releaseBodies(keepingBytes limit: Int) -> Bool {
         if unadapted != nil { unadapted?.body = .none }
         switch request?.body {
         case .bytes(let bytes) where bytes.count <= limit: return false

@@ -4,7 +4,7 @@ extension Request {
     /// An estimate of the memory in bytes of a finished request's record, computed from known lengths without walking any value.
     /// What came with the request is not counted, except for a body that is kept.
     public var retainedMemoryBytes: Int {
-        var bytes = Request.bareBytes
+        var bytes = Request.baseBytes
         if case .memory(let body) = body.storage { bytes &+= body.capacity }
         if case .bytes(let body) = attempts.last?.request?.body { bytes &+= body.count }
         for result in results { bytes &+= result.memoryBytes(bodyBytes: Int(clamping: body.count)) }
@@ -15,7 +15,7 @@ extension Request {
     var attemptBytes: Int { attempts.indices.reduce(0) { $0 &+ attempts[$1].memoryBytes } }
 
     /// The memory that was added since the call: the attempts, and what an adapter added to the body. Small amounts are not counted.
-    var grownBytes: Int {
+    var addedBytes: Int {
         var bytes = attemptBytes
         let last = attempts.count - 1
         if last >= 0, let initial = attempts[last].unadapted, let adapted = attempts[last].request {
@@ -28,7 +28,7 @@ extension Request {
     private static let uncountedBytes = 4_096
 
     /// The memory of a request without fields and body, with its entries in the daemon's tables.
-    static let bareBytes = 3_072
+    static let baseBytes = 3_072
 }
 
 // The memory of an active request: it may have a hundred attempts, each with redirects, and wait long for each.
@@ -36,10 +36,10 @@ extension Request {
     /// The limit in bytes for the kept fields of all attempts when a request is retried: those of a hundred usual attempts.
     private static let keptFieldBytes = 131_072
     /// The limit in bytes for the attempts of a request that is retried; URLs take most of it.
-    static let mostAttemptBytes = 4_194_304
+    static let maximumAttemptBytes = 4_194_304
 
     /// Releases the fields of a response that was followed by another hop.
-    func letGoOfLastHop() {
+    func releaseLastHopFields() {
         let attempt = attempts.count - 1
         guard attempt >= 0 else { return }
         let hop = attempts[attempt].hops.count - 1
@@ -48,7 +48,7 @@ extension Request {
     }
 
     /// Releases the bytes that the last attempt sent: a retry makes them again. Files and sources stay, because other attempts use them.
-    func letGoOfSentBytes() {
+    func releaseSentBytes() {
         let last = attempts.count - 1
         guard last >= 0 else { return }
         if case .bytes = attempts[last].request?.body { attempts[last].request?.body = .none }
@@ -56,7 +56,7 @@ extension Request {
     }
 
     /// Releases the fields of all responses.
-    func letGoOfAllFields() {
+    func releaseAllFields() {
         for attempt in attempts.indices {
             guard let response = attempts[attempt].response else { continue }
             attempts[attempt].response = response.withoutFields
@@ -67,7 +67,7 @@ extension Request {
     }
 
     /// Releases the fields of the last attempt's response before a retry, if the fields of all attempts exceed the limit.
-    func letGoOfFields() {
+    func releaseFieldsOverLimit() {
         let last = attempts.count - 1
         guard last >= 0, let response = attempts[last].response else { return }
         let bytes = attempts.reduce(0) { $0 &+ ($1.response?.fields.memoryBytes ?? 0) }
@@ -82,13 +82,13 @@ extension Request {
 
 extension Attempt {
     /// The memory of a hop without its URL and the fields of its response.
-    private static let bareHopBytes = 1_024
+    private static let baseHopBytes = 1_024
 
     /// The memory of the attempt without the body, in bytes.
     var memoryBytes: Int {
         var bytes = 0
         for index in hops.indices {
-            bytes &+= Attempt.bareHopBytes &+ hops[index].url.memoryBytes
+            bytes &+= Attempt.baseHopBytes &+ hops[index].url.memoryBytes
         }
         // Only the last hop still has its fields.
         if let response { bytes &+= response.fields.memoryBytes }

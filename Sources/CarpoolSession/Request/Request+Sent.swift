@@ -13,7 +13,7 @@ extension Request {
     }
 
     /// Whether the adapters, or the creation of the body, have not finished yet.
-    public var isBeingMade: Bool {
+    public var isBeingPrepared: Bool {
         [.adapting, .creatingBody].contains(machine.state)
     }
 }

@@ -24,11 +24,11 @@ public final class Request: BodyOwner {
     /// The body of the last response, or the part of it that has arrived.
     public internal(set) var body = ResponseBody()
     /// Whether the body of ``urlRequest`` was too large to be kept when the request was over.
-    public private(set) var hasLetGoOfBody = false
+    public private(set) var hasReleasedBody = false
     /// The results of the serializers, in order.
     public internal(set) var results: [SerializedResponse] = []
     /// The number of results, at the end of the list, that are announced after the retriers have decided.
-    var heldResults = 0
+    var deferredResultCount = 0
     /// When its steps happened.
     public internal(set) var timeline = Timeline()
     /// An object of the request's owner; the session does not use it.
@@ -44,12 +44,12 @@ public final class Request: BodyOwner {
     /// The state of the body that is sent, if the request is an upload.
     var upload: UploadState?
     /// The end of the transfer, deferred while the request is paused.
-    var heldCompletion: HeldCompletion?
+    var deferredCompletion: DeferredCompletion?
     /// Whether the request's files are written; `nil` if it has none.
     var settlement: Settlement?
     /// The timer of the retry delay.
     var retryTimer: Timer?
-    /// Gives up the serializer that has not answered, while serializers run.
+    /// Aborts the serializer that has not answered; `nil` unless serializers run.
     var abortSerialization: (() -> Void)?
     /// The completions that wait until the body was moved to a file; `nil` if it is not being moved.
     var spilling: [(SessionError?) -> Void]?
@@ -59,7 +59,7 @@ public final class Request: BodyOwner {
     var lossesAtStart = 0
 
     /// A class, because few requests have a deferred completion and all would carry its size.
-    final class HeldCompletion {
+    final class DeferredCompletion {
         let value: TransferCompletion
 
         init(_ value: TransferCompletion) { self.value = value }
@@ -129,7 +129,7 @@ public final class Request: BodyOwner {
         return true
     }
 
-    /// Calls the body when the record is complete: now, if it is. Returns a token for ``forget(completion:)``.
+    /// Calls the body when the record is complete: now, if it is. Returns a token for ``remove(completion:)``.
     @discardableResult public func whenFinished(_ body: @escaping (Request) -> Void) -> Int {
         lastCompletion &+= 1
         if isFinished { body(self) } else { completions.append((lastCompletion, body)) }
@@ -137,15 +137,15 @@ public final class Request: BodyOwner {
     }
 
     /// Calls the body once the head of the response has arrived, or the request is over without one.
-    public func whenHeaded(_ body: @escaping (Request) -> Void) {
-        if isHeld || isFinished { body(self) } else { headCompletions.append(body) }
+    public func whenHeadReceived(_ body: @escaping (Request) -> Void) {
+        if isPausedAtHead || isFinished { body(self) } else { headCompletions.append(body) }
     }
 
     /// Drops the bytes of the body if they cannot be kept.
     public func discardBody() { body.discard() }
 
     /// Removes a completion that was added with ``whenFinished(_:)``.
-    public func forget(completion: Int) { completions.removeAll { $0.token == completion } }
+    public func remove(completion: Int) { completions.removeAll { $0.token == completion } }
 }
 
 // MARK: Operations of the session
@@ -161,13 +161,13 @@ extension Request {
     /// Whether its record is complete; a cancelled request is finished a little later than it is cancelled.
     public var isFinished: Bool { machine.state == .over }
     /// Whether the body waits until the caller has seen the head (DR-03).
-    public var isHeld: Bool { machine.holds.contains(.head) }
-    /// Whether the session ended under the request, so that only the end is announced (session model 2.14).
-    var isLost: Bool { machine.isLost }
+    public var isPausedAtHead: Bool { machine.pauseReasons.contains(.head) }
+    /// Whether the session was invalidated and the request aborted, so that only the end is announced (session model 2.14).
+    var isAborted: Bool { machine.isAborted }
     /// Whether nothing is left to do for the request except to finish it.
     var isOver: Bool { machine.isOver }
     /// Whether reading of the response is paused.
-    var isHeldUp: Bool { !machine.holds.isEmpty || receiver?.isHoldingUp == true }
+    var isPaused: Bool { !machine.pauseReasons.isEmpty || receiver?.isWaiting == true }
 
     /// Records the failure, unless an earlier one is known.
     func recordError(_ reason: SessionError) { machine.recordError(reason) }
@@ -178,7 +178,7 @@ extension Request {
     /// Resets what the last attempt received (RL-13).
     func reset() {
         response = nil
-        letGoOfSentBytes()
+        releaseSentBytes()
         body.discard()
         body = ResponseBody(isHashed: parameters.hashesBody)
         settlement = nil
@@ -189,16 +189,16 @@ extension Request {
     }
 
     /// Pauses the body, and calls the completions that wait for the head.
-    func hold() {
-        machine.holds.insert(.head)
-        tellHead()
+    func pauseAtHead() {
+        machine.pauseReasons.insert(.head)
+        callHeadCompletions()
     }
 
     /// The largest body that is kept with the request for ``CurlDescription``: many records are kept for a long time.
     private static let keptBodyBytes = 16_384
 
     /// Releases the bodies that were sent and will not be sent again: memory, and open files.
-    private func letGoOfBodies() {
+    private func releaseBodies() {
         if case .source(let source) = parameters.body { source.close() }
         let last = attempts.count - 1
         guard last >= 0 else { return }
@@ -208,11 +208,11 @@ extension Request {
         upload = nil
         if case .file(let file, _, _) = parameters.body { file.close() } else { parameters.body = .none }
         // In place: a copy of an attempt costs more than what is done with it.
-        for index in 0..<last { attempts[index].letGoOfBodies(keepingBytes: 0) }
-        hasLetGoOfBody = attempts[last].letGoOfBodies(keepingBytes: Request.keptBodyBytes)
+        for index in 0..<last { attempts[index].releaseBodies(keepingBytes: 0) }
+        hasReleasedBody = attempts[last].releaseBodies(keepingBytes: Request.keptBodyBytes)
     }
 
-    private func tellHead() {
+    private func callHeadCompletions() {
         let completions = headCompletions
         headCompletions = []
         for completion in completions { completion(self) }
@@ -221,8 +221,8 @@ extension Request {
     /// Drops what only sending needs, and calls the completions.
     func markFinished() {
         transfer = nil
-        letGoOfBodies()
-        tellHead()
+        releaseBodies()
+        callHeadCompletions()
         let completions = completions
         self.completions = []
         for completion in completions { completion.body(self) }

@@ -9,17 +9,17 @@ extension RequestMachine {
         case .suspend: return suspend()
         case .cancel(let reason): return cancel(reason)
         case .invalidated(let reason): return abort(reason)
-        case .setUp where state == .idle: go(to: .make)
+        case .setUp where state == .idle: advance(to: .make)
         case .made(let hasAdapters) where state == .adapting:
-            go(to: hasAdapters ? .adapt : .createBody, announcing: .didCreateInitialURLRequest)
+            advance(to: hasAdapters ? .adapt : .createBody, announcing: .didCreateInitialURLRequest)
         case .notMade(let error) where state == .adapting: fail(error, .didFailToCreateURLRequest(error))
         case .refused(let error) where state == .adapting:
             recordError(error)
             finish()
-        case .adapted where state == .adapting: go(to: .createBody, announcing: .didAdaptInitialURLRequest)
+        case .adapted where state == .adapting: advance(to: .createBody, announcing: .didAdaptInitialURLRequest)
         case .notAdapted(let error) where state == .adapting: fail(error, .didFailToAdaptURLRequest(error))
         case .bodyMade(let upload) where state == .creatingBody:
-            go(to: .createRequest, announcing: upload.map { .didCreateUploadable($0) })
+            advance(to: .createRequest, announcing: upload.map { .didCreateUploadable($0) })
         case .bodyNotMade(let error) where state == .creatingBody: fail(error, .didFailToCreateUploadable(error))
         case .ended(let error, let failure) where isTasked: endTask(error, failure)
         default: return handleResponse(event)
@@ -32,20 +32,20 @@ extension RequestMachine {
         switch event {
         case .validated(let name, let index, let error) where state == .validating:
             if let error { recordError(error) }
-            go(to: .validate(index + 1), announcing: .didValidate(name, index: index, error: error))
+            advance(to: .validate(index + 1), announcing: .didValidate(name, index: index, error: error))
         case .accepted(let error) where state == .validating:
             if let error { recordError(error) }
-            go(to: .decide, announcing: .didCompleteTask(taskError))
+            advance(to: .decide, announcing: .didCompleteTask(taskError))
         case .retriable(let isRetriable) where canDecide: decide(isRetriable)
-        case .retryAnswer(let answer): return take(answer)
+        case .retryAnswer(let answer): return apply(answer)
         case .timer where state == .backingOff:
             retryCount &+= 1
             failure = nil
             hasNoResponse = false
-            go(to: .reset)
+            advance(to: .reset)
         case .settled where state == .settling:
             hasNoResponse = failure != nil
-            go(to: .serialize, announcing: .didFinish)
+            advance(to: .serialize, announcing: .didFinish)
         case .serialized(let error) where state == .serializing: endSerialization(error)
         default: return false
         }
@@ -66,30 +66,30 @@ extension RequestMachine {
 
     private mutating func fail(_ error: SessionError, _ event: SessionEvent) {
         recordError(error)
-        go(to: .decide, announcing: event)
+        advance(to: .decide, announcing: event)
     }
 
     mutating func endTask(_ error: TransportError?, _ failure: SessionError?) {
         if let failure { recordError(failure) }
         taskError = error
-        go(to: .endTask, announcing: .taskDidComplete(error))
+        advance(to: .endTask, announcing: .taskDidComplete(error))
     }
 
     private mutating func decide(_ isRetriable: Bool) {
         let isSerialized = state == .serializing
         guard isRetriable else { return isSerialized ? complete() : finish() }
         state = .deciding(isSerialized: isSerialized)
-        go(to: .ask(0))
+        advance(to: .ask(0))
     }
 
-    private mutating func take(_ answer: RetryAnswer) -> Bool {
+    private mutating func apply(_ answer: RetryAnswer) -> Bool {
         guard case .deciding(let isSerialized) = state else { return false }
         switch answer {
         case .retry(let delay):
-            go(to: .backOff(milliseconds: delay))
+            advance(to: .backOff(milliseconds: delay))
             return true
         case .pass(let index):
-            go(to: .ask(index))
+            advance(to: .ask(index))
             return true
         case .fail(let error): failure = error
         case .exhausted: break
@@ -102,29 +102,29 @@ extension RequestMachine {
     private mutating func endSerialization(_ error: SessionError?) {
         guard failure == nil, let error else { return complete() }
         failure = error
-        go(to: .decide)
+        advance(to: .decide)
     }
 }
 
 // MARK: Calls
 extension RequestMachine {
     fileprivate mutating func resume() -> Bool {
-        if holds.contains(.head), lifecycle == .resumed {
-            holds.remove(.head)
-            urgent.append(.proceed)
+        if pauseReasons.contains(.head), lifecycle == .resumed {
+            pauseReasons.remove(.head)
+            urgentActions.append(.proceed)
             return true
         }
         guard lifecycle.canBecome(.resumed) else { return false }
         lifecycle = .resumed
-        holds.remove(.suspended)
-        switch (state, turn) {
-        case (.idle, .wait): go(to: .make, announcing: .didResume)
-        case (.tasked(isStarted: false), .wait): go(to: .beginTask, announcing: .didResume)
+        pauseReasons.remove(.suspended)
+        switch (state, nextStep) {
+        case (.idle, .wait): advance(to: .make, announcing: .didResume)
+        case (.tasked(isStarted: false), .wait): advance(to: .beginTask, announcing: .didResume)
         case (.tasked(isStarted: true), .wait):
-            urgent.append(.notify(.didResume))
-            notice = nil
-            turn = .proceed
-        default: urgent.append(.notify(.didResume))
+            urgentActions.append(.notify(.didResume))
+            pendingEvent = nil
+            nextStep = .proceed
+        default: urgentActions.append(.notify(.didResume))
         }
         return true
     }
@@ -132,38 +132,38 @@ extension RequestMachine {
     fileprivate mutating func suspend() -> Bool {
         guard lifecycle.canBecome(.suspended) else { return false }
         lifecycle = .suspended
-        holds.insert(.suspended)
-        urgent.append(.notify(.didSuspend))
-        guard case .tasked(let isStarted) = state, turn == .wait else { return true }
-        if isStarted { urgent.append(.pause) }
-        urgent.append(.notify(.didSuspendTask))
+        pauseReasons.insert(.suspended)
+        urgentActions.append(.notify(.didSuspend))
+        guard case .tasked(let isStarted) = state, nextStep == .wait else { return true }
+        if isStarted { urgentActions.append(.pause) }
+        urgentActions.append(.notify(.didSuspendTask))
         return true
     }
 
     fileprivate mutating func cancel(_ reason: SessionError) -> Bool {
         guard state != .over, lifecycle.canBecome(.cancelled) else { return false }
         lifecycle = .cancelled
-        holds.remove(.suspended)
+        pauseReasons.remove(.suspended)
         recordEnd(reason)
-        urgent.append(.notify(.didCancel))
+        urgentActions.append(.notify(.didCancel))
         switch state {
         case .idle, .adapting, .creatingBody, .backingOff, .deciding(isSerialized: false): finish()
         case .deciding(isSerialized: true): complete()
         case .tasked(let isStarted):
-            urgent.append(.notify(.didCancelTask))
+            urgentActions.append(.notify(.didCancelTask))
             if isEndingTask { break }
-            go(to: .wait)
-            if isStarted { urgent.append(.cancelTransfer) } else { endTask(.cancellation, nil) }
-        case .validating: finish(announcing: turn == .decide ? nil : .didCompleteTask(nil))
-        case .serializing: urgent.append(.abortSerialization)
+            advance(to: .wait)
+            if isStarted { urgentActions.append(.cancelTransfer) } else { endTask(.cancellation, nil) }
+        case .validating: finish(announcing: nextStep == .decide ? nil : .didCompleteTask(nil))
+        case .serializing: urgentActions.append(.abortSerialization)
         case .settling, .completing, .over: break
         }
         return true
     }
 
     fileprivate mutating func abort(_ reason: SessionError) -> Bool {
-        guard state != .over, !isLost else { return false }
-        isLost = true
+        guard state != .over, !isAborted else { return false }
+        isAborted = true
         recordEnd(reason)
         switch state {
         case .idle, .adapting, .creatingBody, .backingOff, .deciding(isSerialized: false), .validating:
@@ -171,10 +171,10 @@ extension RequestMachine {
         case .deciding(isSerialized: true): complete()
         case .tasked where isEndingTask: break
         case .tasked(isStarted: true):
-            go(to: .wait)
-            urgent.append(.cancelTransfer)
+            advance(to: .wait)
+            urgentActions.append(.cancelTransfer)
         case .tasked(isStarted: false): endTask(.cancellation, nil)
-        case .serializing: urgent.append(.abortSerialization)
+        case .serializing: urgentActions.append(.abortSerialization)
         case .settling, .completing, .over: break
         }
         return true

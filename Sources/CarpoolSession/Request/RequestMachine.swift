@@ -30,16 +30,16 @@ struct RequestMachine {
     }
 
     /// What pauses a task.
-    struct Holds: OptionSet {
+    struct PauseReasons: OptionSet {
         let rawValue: UInt8
         /// A call suspended the request.
-        static let suspended = Holds(rawValue: 1)
+        static let suspended = PauseReasons(rawValue: 1)
         /// The body waits until the caller has seen the head (DR-03).
-        static let head = Holds(rawValue: 2)
+        static let head = PauseReasons(rawValue: 2)
         /// A redirect decider was asked.
-        static let redirect = Holds(rawValue: 4)
+        static let redirect = PauseReasons(rawValue: 4)
         /// The host cannot be reached.
-        static let path = Holds(rawValue: 8)
+        static let path = PauseReasons(rawValue: 8)
     }
 
     /// Where the pipeline is.
@@ -47,29 +47,29 @@ struct RequestMachine {
     /// The state that the owner of the request sees.
     var lifecycle = RequestState.initialized
     /// What pauses the task. A full receiver pauses it too, and is asked each time.
-    var holds: Holds = []
+    var pauseReasons: PauseReasons = []
     /// Why the request failed; the first reason of an attempt wins (RL-22).
     var failure: SessionError?
     /// Whether there is nothing to serialize because of ``failure``.
     var hasNoResponse = false
     /// Whether the session ended: then no retrier decides, and only the end is announced (session model 2.14).
-    var isLost = false
+    var isAborted = false
     /// How often the request was sent again.
     var retryCount = 0
 
     /// The error of the task, for the event behind the validators.
     var taskError: TransportError?
-    /// The number of the open question; an answer to another one is late.
-    var question = 0
+    /// Grows with each question to an interceptor, and with each step: an answer of an earlier generation is late.
+    var generation = 0
     /// Events of calls, and what follows from them at once. They come first; there are hardly ever any.
-    var urgent: [Action] = []
-    /// The event to send before ``turn``.
-    var notice: SessionEvent?
-    /// The next step after ``notice``.
-    var turn = Turn.wait
+    var urgentActions: [Action] = []
+    /// The event to send before ``nextStep``.
+    var pendingEvent: SessionEvent?
+    /// The step after ``pendingEvent``.
+    var nextStep = Step.wait
 
     /// What the pipeline does next by itself.
-    enum Turn: Equatable {
+    enum Step: Equatable {
         case wait
         case make, adapt, createBody, createRequest, createTask, beginTask, proceed
         case endTask
@@ -89,7 +89,7 @@ struct RequestMachine {
     }
 
     /// Whether the end of the task is being announced.
-    var isEndingTask: Bool { turn == .endTask }
+    var isEndingTask: Bool { nextStep == .endTask }
 }
 
 // MARK: Actions
@@ -116,7 +116,7 @@ extension RequestMachine {
         case endTask
         /// Ask the validator with this index, or, behind the last one, the receiver; answer with `validated` or `accepted`.
         case validate(Int)
-        /// Note the failure of the attempt; answer with `retriable`.
+        /// Record the failure of the attempt; answer with `retriable`.
         case decide
         /// Ask the retrier with this index; answer with `retryAnswer`.
         case ask(Int)
@@ -124,7 +124,7 @@ extension RequestMachine {
         case announceResults
         /// Start the timer of the retry; `timer` follows.
         case arm(milliseconds: Int)
-        /// Drop what the last attempt brought (RL-13).
+        /// Drop what the last attempt received (RL-13).
         case reset
         /// Write and close the files; answer with `settled`.
         case settle
@@ -138,14 +138,14 @@ extension RequestMachine {
 
     /// Returns what to do now, or `nil` until the next event.
     mutating func next() -> Action? {
-        if !urgent.isEmpty { return urgent.removeFirst() }
-        if let event = notice {
-            notice = nil
+        if !urgentActions.isEmpty { return urgentActions.removeFirst() }
+        if let event = pendingEvent {
+            pendingEvent = nil
             return .notify(event)
         }
-        let now = turn
-        turn = .wait
-        return switch now {
+        let step = nextStep
+        nextStep = .wait
+        return switch step {
         case .wait: nil
         case .make: enter(.adapting, .make)
         case .adapt: .adapt
@@ -154,7 +154,7 @@ extension RequestMachine {
         case .createTask: enter(.tasked(isStarted: false), then(.beginTask, .notify(.didCreateTask)))
         case .beginTask: beginTask()
         case .proceed: then(.wait, .proceed, before: .didResumeTask)
-        case .endTask: enter(isLost ? .settling : .validating, then(isLost ? .finish : .validate(0), .endTask))
+        case .endTask: enter(isAborted ? .settling : .validating, then(isAborted ? .finish : .validate(0), .endTask))
         case .validate(let index): .validate(index)
         case .decide: .decide
         case .ask(let index): .ask(index)
@@ -168,20 +168,22 @@ extension RequestMachine {
         }
     }
 
+    /// Changes the state, and returns the action.
     private mutating func enter(_ state: State, _ action: Action) -> Action {
         self.state = state
         return action
     }
 
-    private mutating func then(_ next: Turn, _ action: Action, before event: SessionEvent? = nil) -> Action {
-        notice = event
-        turn = next
+    /// Sets the step that follows the action, and the event between the two; returns the action.
+    private mutating func then(_ next: Step, _ action: Action, before event: SessionEvent? = nil) -> Action {
+        pendingEvent = event
+        nextStep = next
         return action
     }
 
     /// The life of the request ends, also as its owner sees it.
     private mutating func close() -> Action {
-        holds.remove(.head)
+        pauseReasons.remove(.head)
         if lifecycle.canBecome(.finished) { lifecycle = .finished }
         return enter(.over, .complete)
     }
@@ -196,18 +198,18 @@ extension RequestMachine {
     }
 }
 
-// MARK: Questions and failures
+// MARK: Generations and failures
 extension RequestMachine {
-    /// Opens a question, which closes the one before, and returns its number.
-    mutating func ask() -> Int {
-        question &+= 1
-        return question
+    /// Returns the generation of a question that an interceptor or a decider answers. Answers to earlier questions are late from now on.
+    mutating func nextGeneration() -> Int {
+        generation &+= 1
+        return generation
     }
 
-    /// Returns whether an answer is to the open question, and closes the question: each has one answer.
-    mutating func isCurrent(_ number: Int) -> Bool {
-        guard number == question else { return false }
-        question &+= 1
+    /// Returns whether an answer is to the current question, and begins a new generation if so: each question has one answer.
+    mutating func isCurrent(_ answered: Int) -> Bool {
+        guard answered == generation else { return false }
+        generation &+= 1
         return true
     }
 
@@ -227,22 +229,22 @@ extension RequestMachine {
         }
     }
 
-    /// Closes the open question and continues with another step.
-    mutating func go(to next: Turn, announcing event: SessionEvent? = nil) {
-        question &+= 1
-        notice = event
-        turn = next
+    /// Continues with another step, after the event. Answers to earlier questions are late from now on.
+    mutating func advance(to next: Step, announcing event: SessionEvent? = nil) {
+        generation &+= 1
+        pendingEvent = event
+        nextStep = next
     }
 
     /// Finishes the request: the files are written, then the serializers run.
     mutating func finish(announcing event: SessionEvent? = nil) {
         state = .settling
-        go(to: .finish, announcing: event)
+        advance(to: .finish, announcing: event)
     }
 
     /// Completes the record, with the results of the serializers as they are.
     mutating func complete() {
         state = .completing
-        go(to: .complete)
+        advance(to: .complete)
     }
 }

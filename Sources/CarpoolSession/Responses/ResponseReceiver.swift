@@ -3,7 +3,7 @@ internal import CarpoolHTTP
 /// Receives the body of a response that is not kept with its request: a download, a stream. A request keeps its receiver for life.
 protocol ResponseReceiver: AnyObject {
     /// Whether the body has to wait; ``Session/proceed(_:)`` is called when it may continue.
-    var isHoldingUp: Bool { get }
+    var isWaiting: Bool { get }
     /// Adds what the receiver needs to the request of an attempt, before the adapters run.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request)
     /// The head of a response whose body is wanted; never that of a followed redirect. A failure ends the attempt.
@@ -34,7 +34,7 @@ protocol ResponseReceiver: AnyObject {
 
 extension ResponseReceiver {
     /// The default: never waits.
-    var isHoldingUp: Bool { false }
+    var isWaiting: Bool { false }
     /// The default: changes nothing.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {}
     /// The default: writes nothing.

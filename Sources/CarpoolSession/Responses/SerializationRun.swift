@@ -4,22 +4,22 @@ internal import CarpoolSystem
 final class SerializationRun {
     private let request: Request
     private let serializers: [any ResponseSerializer]
-    private let completion: (_ results: [SerializedResponse], _ heldCount: Int) -> Void
+    private let completion: (_ results: [SerializedResponse], _ deferredCount: Int) -> Void
     private var results: [SerializedResponse] = []
-    /// Whether results from the first failure on are left for the caller to announce: a retrier may replace the error.
-    private let holdsFailures: Bool
+    /// Whether the caller announces the results from the first failure on: a retrier may replace the error.
+    private let defersFailures: Bool
     /// The number of results, at the end, that were not announced.
-    private var heldCount = 0
-    /// The number of the expected answer; another one is late.
-    private var expected = 0
+    private var deferredCount = 0
+    /// Grows with each serializer: an answer of an earlier generation is late.
+    private var generation = 0
     private var isWaiting = false
     private var isStepping = false
 
     init(
-        _ request: Request, _ serializers: [any ResponseSerializer], holdsFailures: Bool = false,
-        completion: @escaping (_ results: [SerializedResponse], _ heldCount: Int) -> Void
+        _ request: Request, _ serializers: [any ResponseSerializer], defersFailures: Bool = false,
+        completion: @escaping (_ results: [SerializedResponse], _ deferredCount: Int) -> Void
     ) {
-        self.holdsFailures = holdsFailures
+        self.defersFailures = defersFailures
         self.request = request
         self.serializers = serializers
         self.completion = completion
@@ -31,7 +31,7 @@ final class SerializationRun {
         isStepping = true
         while !isWaiting, results.count < serializers.count { serialize(by: serializers[results.count]) }
         isStepping = false
-        if !isWaiting { completion(results, heldCount) }
+        if !isWaiting { completion(results, deferredCount) }
     }
 
     /// Aborts the serializer that has not answered: its request has failed in the meantime, and so do all that follow.
@@ -44,11 +44,11 @@ final class SerializationRun {
     private func serialize(by serializer: any ResponseSerializer) {
         if let error = request.responseFailure { return add(serializer, .failure(error), since: nil) }
         let start = MonotonicTime.read()
-        expected &+= 1
-        let question = expected
+        generation &+= 1
+        let asked = generation
         isWaiting = true
         serializer.serialize(request) { [self] result in
-            guard isWaiting, question == expected else { return }
+            guard isWaiting, asked == generation else { return }
             isWaiting = false
             add(serializer, result, since: serializer.isTyped ? start : nil)
             step()
@@ -63,8 +63,8 @@ final class SerializationRun {
             serializer: serializer.name, result: result,
             durationMicroseconds: start.map { MonotonicTime.read().microseconds(since: $0) } ?? 0)
         results.append(response)
-        if holdsFailures, heldCount > 0 || response.error != nil {
-            heldCount &+= 1
+        if defersFailures, deferredCount > 0 || response.error != nil {
+            deferredCount &+= 1
             return
         }
         request.session.notify(.didParse(response), of: request)

@@ -6,7 +6,7 @@ internal import Glibc
 extension Session {
     /// How often a task that waits for the network is sent again at once when the path is usable but the kernel reports no route:
     /// more than a race with a network change can cause.
-    private static let maximumContradictions = 3
+    private static let maximumImmediateResends = 3
 
     private func waitsForConnectivity(_ request: Request) -> Bool {
         request.parameters.options.waitsForConnectivity.value
@@ -22,7 +22,7 @@ extension Session {
         return path.isWorthTrying ? nil : path
     }
 
-    /// Holds a hop back if the request waits for connectivity: the transport then counts only the resource timeout, and queues the hop normally
+    /// Pauses a hop if the request waits for connectivity: the transport then counts only the resource timeout, and queues the hop normally
     /// when it is sent. Otherwise the hop is sent all the same, to get the kernel's error for the missing path: over a
     /// pooled connection, which is kept for later, no error would come.
     func sendWithoutPath(_ hop: TransportRequest, for request: Request, _ path: NetworkPath) {
@@ -41,60 +41,60 @@ extension Session {
         let history = request.networkHistory
         history.wait = PathWait(for: transfer.request.url.origin.host, connectivity) { [self] in
             history.wait = nil
-            request.machine.holds.remove(.path)
+            request.machine.pauseReasons.remove(.path)
             proceed(request)
         }
-        request.machine.holds.insert(.path)
-        guard !history.hasToldWait else { return }
+        request.machine.pauseReasons.insert(.path)
+        guard !history.hasReportedWait else { return }
         // Not before the caller that resumed the request has the event of its task (EM-27).
         scheduler.arm(
             Timer { [self] in
-                guard history.wait != nil, !history.hasToldWait else { return }
-                history.hasToldWait = true
+                guard history.wait != nil, !history.hasReportedWait else { return }
+                history.hasReportedWait = true
                 notify(.taskIsWaitingForConnectivity(path), of: request)
             }, afterMilliseconds: 0)
     }
 
-    /// Whether a hop that has failed waits for a path and is sent again, because nothing of it was sent and there was no path.
-    func waitsAgain(_ request: Request, after completion: TransferCompletion, of transfer: any TransportTask) -> Bool {
+    /// Sends a failed hop again, now or when there is a path, if nothing of it was sent and there was no path. Returns whether it does.
+    func resendIfUnreachable(_ request: Request, after completion: TransferCompletion, of transfer: any TransportTask) -> Bool {
         guard let failure = completion.error, waitsForConnectivity(request), let connectivity,
             completion.metrics.requestMicroseconds == nil, request.error == nil, !request.isOver,
-            request.state != .cancelled, !request.isLost, transfer.request.body.canBeSent
+            request.state != .cancelled, !request.isAborted, transfer.request.body.canBeSent
         else { return false }
         let path = connectivity.path(to: transfer.request.url.origin.host, isFresh: true)
-        guard failure.judged(by: path).code == .notConnectedToInternet else { return false }
+        guard failure.reclassified(for: path).code == .notConnectedToInternet else { return false }
         let history = request.networkHistory
         if path.isUsable {
-            history.contradictions += 1
-            guard history.contradictions <= Session.maximumContradictions else { return false }
+            history.immediateResends += 1
+            guard history.immediateResends <= Session.maximumImmediateResends else { return false }
         }
         var next = transfer.request
         let spent = completion.metrics.endMicroseconds / 1_000
         next.resourceTimeoutMilliseconds = max(1, next.resourceTimeoutMilliseconds &- spent)
         // Nothing was sent: the same hop is sent later.
         request.attempts[request.attempts.count - 1].hops.removeLast()
-        let again = begin(next, for: request)
-        if !path.isUsable { wait(with: again, of: request, path) }
-        if request.isHeldUp { again.pause() }
+        let resent = begin(next, for: request)
+        if !path.isUsable { wait(with: resent, of: request, path) }
+        if request.isPaused { resent.pause() }
         return true
     }
 
-    // MARK: Explaining
+    // MARK: Classifying failures
 
-    /// Returns the failure, renamed by what is known of the network, and that knowledge.
-    func explain(_ error: TransportError, of request: Request) -> (error: TransportError, failure: SessionError) {
-        guard let connectivity, error.mayBeTheNetworks, let host = request.attempts.last?.hops.last?.url.origin.host
+    /// Reclassifies a transport error by the state of the network. Returns it, and the request's failure with that state among its details.
+    func classify(_ error: TransportError, of request: Request) -> (error: TransportError, failure: SessionError) {
+        guard let connectivity, error.mayBeNetworkFailure, let host = request.attempts.last?.hops.last?.url.origin.host
         else { return (error, .sessionTaskFailed(error)) }
         let path = connectivity.path(to: host, isFresh: true)
-        let judged = error.judged(by: path)
+        let classified = error.reclassified(for: path)
         let facts = path.facts(hasLost: connectivity.losses != request.lossesAtStart)
-        return (judged, .sessionTaskFailed(judged, details: [.init("reachability", .facts(facts))]))
+        return (classified, .sessionTaskFailed(classified, details: [.init("reachability", .facts(facts))]))
     }
 }
 
 extension TransportError {
     /// Whether the state of the network may explain the failure: not if a server has answered.
-    fileprivate var mayBeTheNetworks: Bool {
+    fileprivate var mayBeNetworkFailure: Bool {
         switch code {
         case .notConnectedToInternet, .cannotFindHost, .timedOut, .networkConnectionLost: true
         case .cannotConnectToHost: systemCode != ECONNREFUSED
@@ -102,9 +102,9 @@ extension TransportError {
         }
     }
 
-    /// The failure in view of the network's state: a name that no DNS server could be asked for is not unknown, and a host behind a rejecting route
-    /// did not time out.
-    func judged(by path: NetworkPath) -> TransportError {
+    /// Returns the error that the state of the network explains better: "not connected" for a name that no DNS server could be asked for, and
+    /// for a host behind a rejecting route.
+    func reclassified(for path: NetworkPath) -> TransportError {
         let isOffline =
             switch code {
             case .cannotFindHost: !path.isUsable || !path.supportsDNS
@@ -132,6 +132,6 @@ extension Request {
     /// Ends the task's wait for a path to its host.
     func endPathWait() {
         network?.endWait()
-        machine.holds.remove(.path)
+        machine.pauseReasons.remove(.path)
     }
 }

@@ -5,7 +5,7 @@ internal import CarpoolSystem
 extension Session {
     /// The last hop of a task is over, and its metrics are known (TM-02); the error is the transport's alone.
     func didEndTask(_ request: Request, _ error: TransportError?) {
-        let explanation = error.map { explain($0, of: request) }
+        let explanation = error.map { classify($0, of: request) }
         handle(.ended(explanation?.error, explanation?.failure), of: request)
     }
 
@@ -13,7 +13,7 @@ extension Session {
     func endTask(_ request: Request) {
         request.transfer = nil
         // A session that ends aborts its requests (session model 2.14).
-        guard !request.isLost, let receiver = request.receiver else { return }
+        guard !request.isAborted, let receiver = request.receiver else { return }
         do throws(SessionError) {
             try receiver.request(request, didEndTaskWith: request.machine.taskError)
         } catch {
@@ -29,9 +29,9 @@ extension Session {
         guard request.error == nil, request.response != nil, index < validators.count else {
             return accept(request)
         }
-        let question = request.machine.ask()
+        let generation = request.machine.nextGeneration()
         validators[index].validate(request) { [self] error in
-            guard request.machine.isCurrent(question) else { return }
+            guard request.machine.isCurrent(generation) else { return }
             handle(.validated(validators[index].name, index: index, error: error), of: request)
         }
     }
@@ -43,9 +43,9 @@ extension Session {
             handle(.accepted(nil), of: request)
             return
         }
-        let question = request.machine.ask()
+        let generation = request.machine.nextGeneration()
         receiver.requestDidPassValidation(request) { [self] error in
-            guard request.machine.isCurrent(question) else { return }
+            guard request.machine.isCurrent(generation) else { return }
             handle(.accepted(error), of: request)
         }
     }
@@ -67,12 +67,12 @@ extension Session {
     /// The most attempts of one request, so that a retrier that never stops cannot grow the record without limit.
     private static let maximumAttempts = 100
 
-    /// Records the failure of the attempt, and reports whether the retriers are asked: not about one that a call has caused (RL-11).
-    func noteFailureAndDecide(_ request: Request) {
-        noteFailure(of: request)
+    /// Records the failure of the attempt, and asks the retriers unless a call has caused it (RL-11).
+    func decideAfterFailure(_ request: Request) {
+        recordAttemptError(of: request)
         let isRetriable =
-            request.error != nil && request.state != .cancelled && !request.isLost
-            && request.attempts.count < Session.maximumAttempts && request.attemptBytes < Request.mostAttemptBytes
+            request.error != nil && request.state != .cancelled && !request.isAborted
+            && request.attempts.count < Session.maximumAttempts && request.attemptBytes < Request.maximumAttemptBytes
         handle(.retriable(isRetriable), of: request)
     }
 
@@ -83,9 +83,9 @@ extension Session {
             handle(.retryAnswer(.exhausted), of: request)
             return
         }
-        let question = request.machine.ask()
+        let generation = request.machine.nextGeneration()
         retriers[index].retry(request, dueTo: error) { [self] result in
-            guard request.machine.isCurrent(question) else { return }
+            guard request.machine.isCurrent(generation) else { return }
             let answer = retryAnswer(result, from: index, to: error, for: request)
             if case .fail(let failure) = answer { replaceErrors(of: request, with: failure) }
             handle(.retryAnswer(answer), of: request)
@@ -122,13 +122,13 @@ extension Session {
     }
 
     /// Announces the results that waited for the retriers' decision.
-    func announceHeldResults(of request: Request) {
-        let held = request.results.suffix(request.heldResults)
-        request.heldResults = 0
+    func announceDeferredResults(of request: Request) {
+        let held = request.results.suffix(request.deferredResultCount)
+        request.deferredResultCount = 0
         for result in held { notify(.didParse(result), of: request) }
     }
 
-    private func noteFailure(of request: Request) {
+    private func recordAttemptError(of request: Request) {
         let last = request.attempts.count - 1
         // The error of a retrier, or of a cancellation after the failure, belongs to the request and not to the attempt.
         guard last >= 0, request.attempts[last].error == nil else { return }
@@ -158,7 +158,7 @@ extension Session {
     }
 
     private func didSettle(_ request: Request) {
-        noteFailure(of: request)
+        recordAttemptError(of: request)
         request.timeline.requestCompleted = WallClock.microseconds()
         handle(.settled, of: request)
     }
@@ -170,9 +170,9 @@ extension Session {
             handle(.serialized(nil), of: request)
             return
         }
-        let run = SerializationRun(request, request.parameters.serializers, holdsFailures: true) {
-            [self] results, heldCount in
-            request.heldResults = heldCount
+        let run = SerializationRun(request, request.parameters.serializers, defersFailures: true) {
+            [self] results, deferredCount in
+            request.deferredResultCount = deferredCount
             request.abortSerialization = nil
             request.results = results
             handle(.serialized(results.lazy.compactMap(\.error).first), of: request)
@@ -184,8 +184,8 @@ extension Session {
     /// Completes the record.
     func complete(_ request: Request) {
         request.timeline.serializationCompleted = WallClock.microseconds()
-        forget(request)
+        remove(request)
         request.markFinished()
-        tellInvalidity()
+        reportInvalidation()
     }
 }

@@ -35,9 +35,9 @@ extension Session {
         case .endTask: endTask(request)
 
         case .validate(let index): validate(request, by: index)
-        case .decide: noteFailureAndDecide(request)
+        case .decide: decideAfterFailure(request)
         case .ask(let index): askRetrier(index, about: request)
-        case .announceResults: announceHeldResults(of: request)
+        case .announceResults: announceDeferredResults(of: request)
         case .arm(let milliseconds): armRetry(of: request, milliseconds: milliseconds)
         case .reset: request.reset()
 

@@ -42,13 +42,13 @@ extension Session {
         checkBodyLength(of: head, for: request)
         // For a download the model has events for what is written, and none for the head (session model 2.7).
         if request.download == nil { notify(.taskDidReceiveResponse(head), of: request) }
-        // Holds only at the first head: a caller that has resumed the request has seen it, and waits for the end.
-        if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.hold() }
+        // Pauses only at the first head: a caller that has resumed the request has seen it, and waits for the end.
+        if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.pauseAtHead() }
     }
 
     /// A piece of the body has arrived.
     func didReceive(_ bytes: UnsafeRawBufferPointer, for request: Request) -> BodyDisposition {
-        guard !request.isHeldUp else { return .pause }
+        guard !request.isPaused else { return .pause }
         switch request.redirection {
         case .follow, .fail:
             request.hopBytes += bytes.count
@@ -88,12 +88,12 @@ extension Session {
     /// A hop has ended: another one follows, or the task is over. A paused request handles the end when it is resumed.
     func didComplete(_ transfer: any TransportTask, _ completion: TransferCompletion, for request: Request) {
         guard mayEnd(request, completion) else {
-            request.heldCompletion = Request.HeldCompletion(completion)
+            request.deferredCompletion = Request.DeferredCompletion(completion)
             return
         }
         tasks[transfer] = nil
         request.endPathWait()
-        if waitsAgain(request, after: completion, of: transfer) { return }
+        if resendIfUnreachable(request, after: completion, of: transfer) { return }
         let attempt = request.attempts.count - 1
         let hop = request.attempts[attempt].hops.count - 1
         request.attempts[attempt].hops[hop].metrics = completion.metrics
@@ -113,8 +113,8 @@ extension Session {
     /// Whether the end of a hop may be announced: not while the request is paused, nor before the receiver has passed on all of the body, nor
     /// before all of it is written.
     private func mayEnd(_ request: Request, _ completion: TransferCompletion) -> Bool {
-        guard !request.isHeldUp else { return completion.error != nil && isSettled(request, completion) }
-        if let receiver = request.receiver, request.state != .cancelled, !request.isLost, !request.isRedirected,
+        guard !request.isPaused else { return completion.error != nil && isSettled(request, completion) }
+        if let receiver = request.receiver, request.state != .cancelled, !request.isAborted, !request.isRedirected,
             !receiver.mayEnd(request)
         {
             return false

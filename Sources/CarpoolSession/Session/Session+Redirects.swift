@@ -30,11 +30,11 @@ extension Session {
         _ decider: any RedirectDecider, about proposed: TransportRequest, _ head: ResponseHead,
         _ sent: TransportRequest, _ request: Request
     ) {
-        request.machine.holds.insert(.redirect)
-        let question = request.machine.ask()
+        request.machine.pauseReasons.insert(.redirect)
+        let generation = request.machine.nextGeneration()
         decider.redirect(request, after: head, to: proposed) { [self] answer in
-            guard request.machine.isCurrent(question), request.machine.holds.contains(.redirect) else { return }
-            request.machine.holds.remove(.redirect)
+            guard request.machine.isCurrent(generation), request.machine.pauseReasons.contains(.redirect) else { return }
+            request.machine.pauseReasons.remove(.redirect)
             switch answer {
             case .failure(let error): request.redirection = .fail(error)
             case .success(let next):
@@ -50,7 +50,7 @@ extension Session {
     func follow(_ request: Request, _ completion: TransferCompletion) -> Bool {
         let redirection = request.redirection
         request.redirection = .deliver
-        request.machine.holds.remove(.redirect)
+        request.machine.pauseReasons.remove(.redirect)
         // A redirect whose body was cut off at the limit is complete.
         let isWhole = completion.error == nil || request.hopBytes > Session.discardLimitBytes
         request.hopBytes = 0

@@ -59,10 +59,10 @@ extension Session {
             others = others.dropFirst()
         }
         guard let first = others.popFirst() else { return adopt(urlRequest, for: request) }
-        let question = request.machine.ask()
+        let generation = request.machine.nextGeneration()
         let rest = others
         first.adapt(urlRequest, for: request) { [self] result in
-            guard request.machine.isCurrent(question) else { return }
+            guard request.machine.isCurrent(generation) else { return }
             switch result {
             case .success(let adapted): adapt(adapted, by: rest, for: request)
             case .failure(let error): handle(.notAdapted(.requestAdaptationFailed(error)), of: request)
@@ -104,7 +104,7 @@ extension Session {
 
     /// Passes one hop to the transport.
     func begin(_ hop: TransportRequest, for request: Request) -> any TransportTask {
-        request.letGoOfLastHop()
+        request.releaseLastHopFields()
         request.attempts[request.attempts.count - 1].hops.append(Hop(method: hop.method, url: hop.url))
         let transfer = transport.start(hop, delegate: delegate)
         if hop.priority != request.parameters.priority {

@@ -5,11 +5,11 @@ internal import CarpoolSystem
 extension Session {
     /// How long a failed or cancelled request waits for a disk, in milliseconds. A successful one waits until its body is
     /// written, because it is not complete without it.
-    private static let patienceMilliseconds = 1_000
+    private static let settleTimeoutMilliseconds = 1_000
 
     // MARK: The end of a transfer
 
-    /// Whether the end of a transfer may be announced: not before its body is written. When it is, ``goOnEnding(_:)`` follows.
+    /// Whether the end of a transfer may be announced: not before its body is written. When it is, ``deliverDeferredCompletion(_:)`` follows.
     func isSettled(_ request: Request, _ completion: TransferCompletion) -> Bool {
         if request.settlement == nil {
             guard request.mustSettle else { return true }
@@ -17,7 +17,7 @@ extension Session {
         }
         guard let settlement = request.settlement else { return true }
         if !settlement.isDone, completion.error != nil || request.error != nil {
-            limit(settlement, of: request) { [self] in goOnEnding(request) }
+            limit(settlement, of: request) { [self] in deliverDeferredCompletion(request) }
         }
         return settlement.isDone
     }
@@ -29,7 +29,7 @@ extension Session {
         completeBody(of: request, settlement) { [self] in
             let end = { [self] in
                 guard endWait(settlement) else { return }
-                goOnEnding(request)
+                deliverDeferredCompletion(request)
             }
             guard let receiver = request.receiver else { return end() }
             receiver.settle(request, isWhole: isWhole && request.error == nil, completion: end)
@@ -45,10 +45,10 @@ extension Session {
         }
     }
 
-    /// Handles the deferred end of the transfer.
-    private func goOnEnding(_ request: Request) {
-        guard let completion = request.heldCompletion, let transfer = request.transfer else { return }
-        request.heldCompletion = nil
+    /// Passes the deferred end of the transfer to the delegate again.
+    private func deliverDeferredCompletion(_ request: Request) {
+        guard let completion = request.deferredCompletion, let transfer = request.transfer else { return }
+        request.deferredCompletion = nil
         delegate.transferDidComplete(transfer, completion.value)
     }
 
@@ -61,7 +61,7 @@ extension Session {
         return true
     }
 
-    /// Limits the wait of the request to ``patienceMilliseconds``. A body that is not complete by then is dropped.
+    /// Limits the wait of the request to ``settleTimeoutMilliseconds``. A body that is not complete by then is dropped.
     private func limit(_ settlement: Settlement, of request: Request, then: @escaping () -> Void) {
         guard settlement.timer == nil else { return }
         let timer = Timer { [self] in
@@ -70,7 +70,7 @@ extension Session {
             then()
         }
         settlement.timer = timer
-        scheduler.arm(timer, afterMilliseconds: Session.patienceMilliseconds)
+        scheduler.arm(timer, afterMilliseconds: Session.settleTimeoutMilliseconds)
     }
 
     /// Fails the request because a file cannot be written.
@@ -100,11 +100,11 @@ extension Session {
         let end = { [self] in
             if endWait(settlement) { then() }
         }
-        let leave = {
+        let finishReceiver = {
             guard let receiver = request.receiver else { return end() }
             receiver.requestWillFinish(request, completion: end)
         }
-        if isComplete { leave() } else { completeBody(of: request, settlement, then: leave) }
+        if isComplete { finishReceiver() } else { completeBody(of: request, settlement, then: finishReceiver) }
         if !settlement.isDone { limit(settlement, of: request, then: then) }
     }
 }
@@ -135,7 +135,7 @@ extension Request {
     public func failToStoreBody(_ error: SessionError) { session.didFailToStoreBody(of: self, error) }
 
     /// Whether it writes no more: it is over or cancelled.
-    public var hasLeftFiles: Bool { isOver || state == .cancelled }
+    public var hasStoppedWriting: Bool { isOver || state == .cancelled }
 
     /// Runs blocking work on a background thread, counted for the request. It is not refused, since the request is in progress.
     public func inBackground<Value: Sendable>(

@@ -16,9 +16,9 @@ extension Session {
         guard let uploadable = request.parameters.uploadable else {
             return didCreate(CreatedUpload(request.urlRequest?.body ?? .none), for: request)
         }
-        let question = request.machine.ask()
+        let generation = request.machine.nextGeneration()
         uploadable.makeBody(for: request) { [self] result in
-            guard request.machine.isCurrent(question) else { return }
+            guard request.machine.isCurrent(generation) else { return }
             switch result {
             case .success(let upload): didCreate(upload, for: request)
             case .failure(let cause): handle(.bodyNotMade(.createUploadableFailed(cause)), of: request)
@@ -44,7 +44,7 @@ extension Session {
             notify(.taskNeedsNewBodyStream, of: request)
             notify(.didProvideInputStream, of: request)
         }
-        tell(UploadProgress(sentBytes: 0, totalBytes: transfer.request.body.lengthBytes), of: request)
+        report(UploadProgress(sentBytes: 0, totalBytes: transfer.request.body.lengthBytes), of: request)
     }
 
     /// A piece of the body was sent to the network.
@@ -52,18 +52,19 @@ extension Session {
         let progress = UploadProgress(
             sentBytes: transfer.bodyPosition, totalBytes: transfer.request.body.lengthBytes)
         notify(.taskDidSendBodyData(count, progress: progress), of: request)
-        tell(progress, of: request)
+        report(progress, of: request)
     }
 
-    private func tell(_ progress: UploadProgress, of request: Request) {
-        guard let told = request.upload?.pace.step(progress, at: scheduler.now) else { return }
-        notify(.didUpload(told), of: request)
+    /// Sends an event of the progress, unless the last one was sent a moment ago.
+    private func report(_ progress: UploadProgress, of request: Request) {
+        guard let due = request.upload?.pace.step(progress, at: scheduler.now) else { return }
+        notify(.didUpload(due), of: request)
     }
 
     /// A hop is over: reports its last upload progress.
     func didEndSending(of request: Request) {
-        guard let told = request.upload?.pace.finish() else { return }
-        notify(.didUpload(told), of: request)
+        guard let last = request.upload?.pace.finish() else { return }
+        notify(.didUpload(last), of: request)
     }
 
     // MARK: Sending again
@@ -75,9 +76,9 @@ extension Session {
             attempt.hops.count < Session.maximumRenewedHops
         else { return false }
         request.transfer = nil
-        let question = request.machine.ask()
+        let generation = request.machine.nextGeneration()
         uploadable.makeBody(for: request) { [self] result in
-            guard request.machine.isCurrent(question) else { return }
+            guard request.machine.isCurrent(generation) else { return }
             switch result {
             case .success(let upload):
                 var next = hop
@@ -85,7 +86,7 @@ extension Session {
                 if upload.body.isFed { next.isLong = true }
                 request.upload?.kind = upload.kind
                 send(next, for: request)
-                if request.isHeldUp { request.transfer?.pause() }
+                if request.isPaused { request.transfer?.pause() }
             case .failure(let cause):
                 handle(.ended(nil, .createUploadableFailed(cause)), of: request)
             }

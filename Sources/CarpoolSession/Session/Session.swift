@@ -13,7 +13,7 @@ public final class Session {
     public var activeRequests: [Request] { Array(active.values) }
     private var active: [ObjectIdentifier: Request] = [:]
     /// Whether the event of the invalidation, the last of a session, was sent.
-    private var hasToldInvalidity = false
+    private var hasReportedInvalidation = false
     /// How many requests are not over yet.
     public var activeCount: Int { active.count }
     /// How many requests have a transfer (TM-01).
@@ -104,7 +104,7 @@ public final class Session {
     ) {
         isInvalid = true
         carryOut(activeRequests.filter { cancelling || $0.attempts.isEmpty }) { $0.abortForInvalidSession() }
-        tellInvalidity()
+        reportInvalidation()
     }
 
     /// Sends an event to the session's monitor, then, unless it concerns the task, to the monitors of the request (EM-01 to EM-44).
@@ -116,15 +116,15 @@ public final class Session {
         }
     }
 
-    /// Removes a request that is over from the table.
-    func forget(_ request: Request) {
+    /// Removes a request that is over from the table of active requests.
+    func remove(_ request: Request) {
         active[ObjectIdentifier(request)] = nil
     }
 
-    /// Announces that the session is invalid, once its last request is over.
-    func tellInvalidity() {
-        guard isInvalid, active.isEmpty, !hasToldInvalidity else { return }
-        hasToldInvalidity = true
+    /// Notifies the monitor that the session is invalid, once its last request is over.
+    func reportInvalidation() {
+        guard isInvalid, active.isEmpty, !hasReportedInvalidation else { return }
+        hasReportedInvalidation = true
         eventMonitor.sessionDidBecomeInvalid(self)
     }
 }
@@ -138,9 +138,9 @@ extension Session {
 
     /// Continues a transfer, or handles its deferred end, unless something else still pauses the request.
     func proceed(_ request: Request) {
-        guard !request.isHeldUp, let transfer = request.transfer else { return }
-        if let completion = request.heldCompletion {
-            request.heldCompletion = nil
+        guard !request.isPaused, let transfer = request.transfer else { return }
+        if let completion = request.deferredCompletion {
+            request.deferredCompletion = nil
             delegate.transferDidComplete(transfer, completion.value)
         } else {
             transfer.resume()
@@ -155,8 +155,8 @@ extension Session {
             return
         }
         transfer.cancel()
-        guard let completion = request.heldCompletion else { return }
-        request.heldCompletion = nil
+        guard let completion = request.deferredCompletion else { return }
+        request.deferredCompletion = nil
         delegate.transferDidComplete(
             transfer, TransferCompletion(error: .cancellation, metrics: completion.value.metrics))
     }

@@ -5,7 +5,7 @@ public protocol BodyOwner: AnyObject {
     /// The object that the holder of the request has attached to it.
     var context: AnyObject? { get }
     /// Whether the request writes no more: it is over or cancelled.
-    var hasLeftFiles: Bool { get }
+    var hasStoppedWriting: Bool { get }
     /// Continues a body that had to wait because its file was full.
     func continueBody()
     /// Fails the request, because its file cannot be written.

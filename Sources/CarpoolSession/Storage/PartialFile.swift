@@ -165,7 +165,7 @@ public final class PartialFile {
     }
 
     /// Whether its request is done with it.
-    var isLeft: Bool { owner?.hasLeftFiles ?? true }
+    var isLeft: Bool { owner?.hasStoppedWriting ?? true }
 
     /// Calls the body when the file is closed.
     func whenLeft(_ body: @escaping () -> Void) {

@@ -53,7 +53,7 @@ public final class ResponseStream {
     /// Whether unread bytes are dropped, because the client has cancelled the request.
     var isDropped: Bool {
         guard let request, !isDiscarded else { return isDiscarded }
-        return request.state == .cancelled || request.isLost
+        return request.state == .cancelled || request.isAborted
     }
 
     // MARK: Readers
@@ -128,7 +128,7 @@ public final class ResponseStream {
         if isPaused, mayGoOn() {
             isPaused = false
             request.session.proceed(request)
-        } else if attemptHasEnded, request.heldCompletion != nil {
+        } else if attemptHasEnded, request.deferredCompletion != nil {
             request.session.proceed(request)
         }
     }

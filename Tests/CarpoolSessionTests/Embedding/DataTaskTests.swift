@@ -152,6 +152,6 @@ extension Request {
     fileprivate func headersCome() async {
         parameters.holdsForHeaders = true
         resume()
-        await withCheckedContinuation { continuation in whenHeaded { _ in continuation.resume() } }
+        await withCheckedContinuation { continuation in whenHeadReceived { _ in continuation.resume() } }
     }
 }

@@ -159,10 +159,10 @@ struct RequestTests {
         var called: [Int] = []
         let tokens = (0..<3).map { i in request.whenFinished { _ in called.append(i) } }
         #expect(Set(tokens).count == 3)
-        request.forget(completion: tokens[1])
-        request.forget(completion: tokens[1])
+        request.remove(completion: tokens[1])
+        request.remove(completion: tokens[1])
         stage.transport.respond(200)
-        request.forget(completion: tokens[0])
+        request.remove(completion: tokens[0])
         #expect(called == [0, 2])
     }
 
