@@ -40,7 +40,7 @@ struct StreamHandlers {
         let pull = try pull(of: entry, call)
         // A notification has no answer that could carry the bytes.
         guard call.id != nil else { return .pending }
-        pull.reader.allow(call.params["credit_bytes"]?.int ?? StreamHandlers.usualCredit)
+        pull.reader.setCredit(call.params["credit_bytes"]?.int ?? StreamHandlers.usualCredit)
         if pull.answer(call) { return .pending }
         let limit = requests.limits.longPollMilliseconds
         pull.wait(call, milliseconds: min(call.params["timeout_ms"]?.int ?? limit, limit))
@@ -51,7 +51,7 @@ struct StreamHandlers {
         let stream = try stream(of: entry)
         let serializer = serializer(call)
         guard let pull = entry.pull else {
-            let reader = stream.attach(serializer, messageBytes: messageBytes(for: call.client), isWaitedFor: false)
+            let reader = stream.attach(serializer, messageBytes: messageBytes(for: call.client), delaysEnd: false)
             let pull = StreamPull(
                 request: entry.request.id, reader: reader, record: requests.record, loop: requests.loop)
             entry.pull = pull

@@ -235,7 +235,7 @@ struct RecordWriter {
         // The token's owner can resume the download and read the file.
         if let token = request.resumeData, disclosure?.mayShowSecret() ?? true { writer.member("resume_data", token) }
         writer.member("resumed_at_bytes", download.resumedAt)
-        if let reason = download.restarted { writer.member("restarted", reason.rawValue) }
+        if let reason = download.restartReason { writer.member("restarted", reason.rawValue) }
     }
 
     private func writeSummary(_ request: Request, to writer: inout JSONWriter) {

@@ -68,7 +68,7 @@ final class CallFileService {
 
     /// Calls the body when no finished request still has this partial file open: at once, if none has.
     private func whenPartialFileIsClosed(_ partial: String?, _ body: @escaping () -> Void) {
-        if let partial { files.whenPartialFileIsLeft(partial, body) } else { body() }
+        if let partial { files.whenPartialFileIsClosed(partial, body) } else { body() }
     }
 
     private func finish(

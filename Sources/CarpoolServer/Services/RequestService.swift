@@ -136,7 +136,7 @@ final class RequestService {
 
     /// The unread part of a stream that is over stays as long as a body would.
     private func leaseRest(of stream: ResponseStream?) {
-        guard let stream, stream.holdsBytes else { return }
+        guard let stream, stream.hasUnreadBytes else { return }
         loop.arm(Timer { [weak stream] in stream?.discard() }, afterMilliseconds: limits.spoolLeaseMilliseconds)
     }
 

@@ -50,7 +50,7 @@ final class StreamFeed {
 
     private func sendEnd() {
         guard let sink, sink.takesStreams else { return }
-        reader.give { send($0, to: sink) }
+        reader.deliver { send($0, to: sink) }
         if reader.isOver { sink.forget(feed: name) }
     }
 
@@ -66,7 +66,7 @@ final class StreamFeed {
         // Sending a message may end the request, or resume its transfer, which calls ``send()`` again.
         while hasMore, !reader.isOver, let sink, sink.takesStreams {
             hasMore = false
-            let step = reader.give { send($0, to: sink) }
+            let step = reader.deliver { send($0, to: sink) }
             if reader.isOver {
                 sink.forget(feed: name)
                 return false

@@ -30,7 +30,7 @@ final class StreamPull: SlicedWork {
     /// Answers a call with the next message. Returns false if there is none, or if the search continues.
     func answer(_ call: any Responder) -> Bool {
         let (record, request, serializer) = (record, request, reader.serializer)
-        let step = reader.give { message in
+        let step = reader.deliver { message in
             attempt = message.attempt
             stopWaiting()
             call.answer { writer in

@@ -4,14 +4,15 @@ internal import Glibc
 
 // The destination of a download: choosing the path, opening the file, moving it.
 extension Download {
+    /// Opens the partial file at the destination, which a decider chooses if the parameters do not name it.
     func decideDestination(_ head: ResponseHead, _ request: Request) {
         if let target { return open(target, options, request) }
         switch parameters.destination {
-        case .spool: decided(.spool, request)
-        case .file(let path): decided(.file(path, options), request)
+        case .spool: begin(.spool, request)
+        case .file(let path): begin(.file(path, options), request)
         case .directory(let path):
             let name = SuggestedName(head, url: request.url).text
-            decided(.file("\(path)/\(name)", options), request)
+            begin(.file("\(path)/\(name)", options), request)
         case .ask(let decider):
             isWaiting = true
             let generation = request.machine.nextGeneration()
@@ -20,7 +21,7 @@ extension Download {
                 guard request.machine.isCurrent(generation), isWaiting else { return }
                 isWaiting = false
                 switch answer {
-                case .success(let destination): decided(destination, request)
+                case .success(let destination): begin(destination, request)
                 case .failure(let error): request.recordError(error)
                 }
                 request.session.proceed(request)
@@ -28,14 +29,15 @@ extension Download {
         }
     }
 
-    private func decided(_ destination: DecidedDestination, _ request: Request) {
+    /// Begins to write to the chosen destination.
+    private func begin(_ destination: DecidedDestination, _ request: Request) {
         switch destination {
         case .spool:
             // The partial file is in another directory, and the rest alone is of no use.
             if let partial {
-                let error = SystemError(code: EXDEV, operation: "rename", subject: partial.place)
-                return refuse(
-                    .downloadedFileMoveFailed(source: partial.place, destination: "the spool", error), request)
+                let error = SystemError(code: EXDEV, operation: "rename", subject: partial.currentPath)
+                return fail(
+                    .downloadedFileMoveFailed(source: partial.currentPath, destination: "the spool", error), request)
             }
             sink = .spool
             notifyProgress(of: request, 0)
@@ -62,7 +64,7 @@ extension Download {
             if let error {
                 let failure = SessionError.downloadedFileMoveFailed(source: nil, destination: path, error)
                 sink = .none
-                refuse(failure, request)
+                fail(failure, request)
                 return request.failToStoreBody(failure)
             }
             notifyProgress(of: request, file.count)
@@ -70,7 +72,8 @@ extension Download {
         if isHashed, file.count > 0 { file.catchUpHash() }
     }
 
-    private func refuse(_ failure: SessionError, _ request: Request) {
+    /// Records the failure, and notifies the monitors that the download was not saved.
+    private func fail(_ failure: SessionError, _ request: Request) {
         request.recordError(failure)
         request.session.notify(.didFinishDownloading(.failure(failure)), of: request)
     }
@@ -87,7 +90,7 @@ extension Download {
         request.session.notify(.didCreateDestination(target), of: request)
         // A monitor may have cancelled the request.
         guard !request.isOver else { return completion(nil) }
-        let source = partial.place
+        let source = partial.currentPath
         partial.move(to: target, options) { [self] error in
             guard let error else {
                 isMoved = true

@@ -13,13 +13,13 @@ public final class Download {
         /// To the session's spool, kept with the request.
         case spool
         /// Error body of a refused range request; kept with the request, out of the partial file.
-        case page
+        case errorBody
     }
 
     /// The byte offset at which the last response resumed; `nil` if it was the whole body.
     public private(set) var resumedAt: Int64?
     /// Why the download restarted instead of resuming; `nil` if it did not.
-    public internal(set) var restarted: DownloadRestart?
+    public internal(set) var restartReason: DownloadRestartReason?
     /// The size of the whole body, if the origin reported it.
     public private(set) var total: Int64?
 
@@ -31,7 +31,7 @@ public final class Download {
     var target: String?
     var options: DownloadOptions
     /// The requested first byte, if it was not 0.
-    private var askedOffset: Int64?
+    private var requestedOffset: Int64?
     /// Whether the body has to wait for an operation, such as the choice of the destination.
     var isWaiting = false
     /// Whether all of the body has arrived, so that there is nothing to resume after a failed validation.
@@ -41,7 +41,7 @@ public final class Download {
     /// All of the body if it is small, until the validators have accepted it.
     private var smallBody: [UInt8]?
     /// Whether the partial file is kept for another request to resume, if this one fails.
-    var leavesPartialFile = true
+    var keepsPartialFile = true
     /// Whether the file of the current attempt has more bytes than the request accepts, so that it is not resumed.
     private var isTooLarge = false
 
@@ -54,7 +54,7 @@ public final class Download {
         if case .file(let path) = parameters.destination { target = path }
         guard let point = parameters.resumePoint else { return }
         guard let file = point.partial else {
-            restarted = .partialFileLost
+            restartReason = .partialFileLost
             return
         }
         partial = file
@@ -68,19 +68,19 @@ public final class Download {
     /// The resume token for another request; `nil` if the download cannot be resumed: without a strong validator the rest might be of another
     /// version (RFC 9110, section 13.1.5).
     func resumeData(for request: Request) -> String? {
-        guard let partial, partial.isKept, let validator, !isMoved else { return nil }
+        guard let partial, partial.isResumable, let validator, !isMoved else { return nil }
         return ResumeToken(
             url: Redaction.withoutUserInformation(request.parameters.url), validator: validator,
-            bytes: partial.count, total: total, partial: partial.place, destination: target
+            bytes: partial.count, total: total, partial: partial.currentPath, destination: target
         ).text
     }
 }
 
 // MARK: Requesting
 extension Download {
-    /// Requests the rest of a partial file, without a content coding: encoded bytes would have other offsets.
+    /// Requests the rest of a partial file, without a content coding: offsets in encoded bytes are not offsets in the file.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {
-        askedOffset = nil
+        requestedOffset = nil
         if request.parameters.decodesContent != true {
             urlRequest.decodesContent = false
             if !urlRequest.fields.contains(where: { $0.isNamed("accept-encoding") }) {
@@ -89,15 +89,16 @@ extension Download {
         }
         guard let partial, let validator, partial.count > 0, Download.mayResume(urlRequest) else { return }
         // For a complete file, the last byte: an origin can only answer with an error to a range behind the end.
-        ask(for: total.map { min(partial.count, max(0, $0 - 1)) } ?? partial.count, validator, &urlRequest)
+        addRange(from: total.map { min(partial.count, max(0, $0 - 1)) } ?? partial.count, validator, &urlRequest)
     }
 
-    private func ask(for offset: Int64, _ validator: EntityValidator, _ urlRequest: inout TransportRequest) {
+    /// Adds the fields of a range request from this byte on; none for the first byte.
+    private func addRange(from offset: Int64, _ validator: EntityValidator, _ urlRequest: inout TransportRequest) {
         urlRequest.fields.removeAll { $0.isNamed("range") || $0.isNamed("if-range") }
         guard offset > 0 else { return }
         Download.add("Range", "bytes=\(offset)-", to: &urlRequest)
         Download.add("If-Range", validator.text, to: &urlRequest)
-        askedOffset = offset
+        requestedOffset = offset
     }
 
     private static func add(_ name: String, _ value: String, to urlRequest: inout TransportRequest) {
@@ -115,33 +116,33 @@ extension Download {
 extension Download: ResponseReceiver {
     func request(_ request: Request, didReceive head: ResponseHead) throws(SessionError) {
         sink = .none
-        guard let offset = askedOffset, let partial, let validator else { return try begin(head, request) }
-        askedOffset = nil
+        guard let offset = requestedOffset, let partial, let validator else { return try begin(head, request) }
+        requestedOffset = nil
         switch ResumedResponse(head, offset: offset, validator: validator, total: total) {
-        case .goOn(let whole):
+        case .resume(let whole):
             total = whole
             resumedAt = offset
             attach(partial, request)
             partial.truncate(to: offset)
             request.session.notify(.taskDidResume(offset, total: total), of: request)
             decideDestination(head, request)
-        case .startAnew(let reason):
-            restarted = reason
+        case .restart(let reason):
+            restartReason = reason
             try begin(head, request, hasOwnRange: true)
-        case .askForWhole(let reason):
-            restarted = reason
-            askAgain(request, from: 0, validator)
-        case .askForLastByte(let whole):
+        case .requestWhole(let reason):
+            restartReason = reason
+            resend(request, from: 0, validator)
+        case .requestLastByte(let whole):
             total = whole
-            askAgain(request, from: whole - 1, validator)
-        case .refuse: sink = .page
+            resend(request, from: whole - 1, validator)
+        case .reject: sink = .errorBody
         }
     }
 
     /// Sends the same request again with another range, over the same connection, as after a redirect.
-    private func askAgain(_ request: Request, from offset: Int64, _ validator: EntityValidator) {
+    private func resend(_ request: Request, from offset: Int64, _ validator: EntityValidator) {
         guard var next = request.transfer?.request else { return }
-        ask(for: offset, validator, &next)
+        addRange(from: offset, validator, &next)
         request.redirection = .follow(next)
     }
 
@@ -155,9 +156,9 @@ extension Download: ResponseReceiver {
             partial.truncate(to: 0)
         }
         let sent = request.transfer?.request
-        let hasPlaces = head.status == 200 && sent.map { Download.mayResume($0, hasOwnRange: hasOwnRange) } ?? false
+        let isResumable = head.status == 200 && sent.map { Download.mayResume($0, hasOwnRange: hasOwnRange) } ?? false
         let servesRanges = head.fields.first("accept-ranges")?.lowercased() != "none"
-        validator = hasPlaces && servesRanges ? EntityValidator(head) : nil
+        validator = isResumable && servesRanges ? EntityValidator(head) : nil
         total = sent?.isDecoded == true ? nil : head.fields.first("content-length").flatMap { Int64($0) }
         decideDestination(head, request)
     }
@@ -173,9 +174,9 @@ extension Download: ResponseReceiver {
             return .accept
         case .spool:
             guard !request.body.isFull else { return .pause }
-            try keep(bytes, request, memoryLimit: 0)
+            try store(bytes, request, memoryLimit: 0)
             didWrite(bytes.count, to: request.body.count, request)
-        case .page: try keep(bytes, request, memoryLimit: request.parameters.memoryLimitBytes)
+        case .errorBody: try store(bytes, request, memoryLimit: request.parameters.memoryLimitBytes)
         }
         return .accept
     }
@@ -192,7 +193,7 @@ extension Download: ResponseReceiver {
         partial.writer.onFailure = { [weak partial, weak request] error in
             // If the file could not be opened, the completion of the opening reports that.
             guard let partial, partial.isOpen else { return }
-            request?.failToStoreBody(.cannotWriteToFile(partial.place, error))
+            request?.failToStoreBody(.cannotWriteToFile(partial.currentPath, error))
         }
     }
 
@@ -208,7 +209,7 @@ extension Download: ResponseReceiver {
         request.session.notify(.didProgress(completed, total: total), of: request)
     }
 
-    private func keep(
+    private func store(
         _ bytes: UnsafeRawBufferPointer, _ request: Request, memoryLimit: Int
     ) throws(SessionError) {
         try request.body.append(bytes, memoryLimit: memoryLimit, spool: request.session.spool, owner: request)
@@ -222,7 +223,7 @@ extension Download: ResponseReceiver {
     func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) {
         switch sink {
         case .none: completion()
-        case .page:
+        case .errorBody:
             if isWhole { request.recordError(.unacceptableStatusCode(request.response?.status ?? 0)) }
             completion()
         case .spool:
@@ -263,13 +264,13 @@ extension Download: ResponseReceiver {
         move(request, completion: completion)
     }
 
-    /// The response has more bytes than the request accepts. The page of a refused range request is not a part of the file, which stays.
+    /// The response has more bytes than the request accepts. The error body of a refused range request is not a part of the file, which stays.
     func responseIsTooLarge() {
-        if case .page = sink { return }
+        if case .errorBody = sink { return }
         isTooLarge = true
     }
 
-    func requestDidCancel(keepingPartialFile: Bool) { leavesPartialFile = keepingPartialFile }
+    func requestDidCancel(keepingPartialFile: Bool) { keepsPartialFile = keepingPartialFile }
 
     /// Keeps what the next attempt can resume.
     func reset() {
@@ -280,10 +281,10 @@ extension Download: ResponseReceiver {
         resumedAt = nil
         guard isWhole || validator == nil else { return }
         isWhole = false
-        forgetPartialFile()
+        removePartialFile()
     }
 
-    private func forgetPartialFile() {
+    private func removePartialFile() {
         if !isMoved { partial?.remove() }
         partial = nil
         isMoved = false
@@ -297,11 +298,11 @@ extension Download: ResponseReceiver {
         defer { smallBody = nil }
         guard let partial, !isMoved else { return completion() }
         defer { if isWhole, request.body.path != nil { request.body.discard() } }
-        let isRefused = isWhole && request.error?.name.hasPrefix("response_validation_failed") == true
-        let isKept = leavesPartialFile && !isTooLarge && !isRefused
+        let isRejected = isWhole && request.error?.name.hasPrefix("response_validation_failed") == true
+        let isKept = keepsPartialFile && !isTooLarge && !isRejected
         if request.error == nil || !isKept || resumeData(for: request) == nil {
-            if isRefused { keepRefusedBody(request, partial) }
-            forgetPartialFile()
+            if isRejected { keepRejectedBody(request, partial) }
+            removePartialFile()
         } else {
             partial.close()
         }
@@ -309,7 +310,7 @@ extension Download: ResponseReceiver {
     }
 
     /// Keeps a small body that a validator has rejected with the request, and not as a file: it is usually an error page.
-    private func keepRefusedBody(_ request: Request, _ partial: PartialFile) {
+    private func keepRejectedBody(_ request: Request, _ partial: PartialFile) {
         request.body = ResponseBody(smallBody ?? [], count: partial.count)
     }
 
@@ -317,11 +318,11 @@ extension Download: ResponseReceiver {
     func discard(of request: Request, completion: @escaping () -> Void) {
         guard let partial, !isMoved else { return completion() }
         self.partial = nil
-        let (place, index, files) = (partial.place, parameters.index, request.session.files)
+        let (path, index, files) = (partial.currentPath, parameters.index, request.session.files)
         let share = files.shareOfRequest(request)
         // An open file is locked, and counts as used.
-        partial.whenLeft {
-            files.runAlways(for: share, { _ = OpenedPartial.removeUnused(place, index: index) }, then: completion)
+        partial.whenClosed {
+            files.runAlways(for: share, { _ = OpenedPartial.removeUnused(path, index: index) }, then: completion)
         }
     }
 }

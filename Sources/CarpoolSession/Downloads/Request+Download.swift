@@ -9,7 +9,7 @@ extension Request {
     /// Removes the partial file of a download that has failed; it is gone when the completion is called.
     public func discardPartialFile(completion: @escaping () -> Void = {}) {
         guard isFinished, let download else {
-            download?.leavesPartialFile = false
+            download?.keepsPartialFile = false
             return completion()
         }
         download.discard(of: self, completion: completion)

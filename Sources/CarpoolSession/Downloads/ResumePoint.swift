@@ -42,7 +42,7 @@ public struct ResumePoint {
     }
 
     /// The path of the partial file in a token, and that of the destination; `nil` if it is not a valid token.
-    public static func places(token text: String) -> (partial: String, destination: String?)? {
+    public static func paths(token text: String) -> (partial: String, destination: String?)? {
         ResumeToken(text).map { ($0.partial, $0.destination) }
     }
 }

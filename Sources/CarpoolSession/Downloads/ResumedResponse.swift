@@ -2,52 +2,52 @@ internal import CarpoolHTTP
 
 /// The meaning of a response to a range request (RFC 9110, section 14.2). A value: the head in, the step out.
 enum ResumedResponse: Equatable {
-    /// The rest follows; the whole has so many bytes, if that is known.
-    case goOn(total: Int64?)
-    /// The whole body follows, of another version or because the origin does not support ranges.
-    case startAnew(DownloadRestart)
-    /// The response is of no use: request the whole body.
-    case askForWhole(DownloadRestart)
+    /// The body is the requested rest; the complete file has so many bytes, if that is known.
+    case resume(total: Int64?)
+    /// The body is a complete file, of another version or because the origin does not support ranges.
+    case restart(DownloadRestartReason)
+    /// The response cannot be used: request the complete file.
+    case requestWhole(DownloadRestartReason)
     /// The origin has no bytes behind these: request the last byte, to learn whether the version is still the same.
-    case askForLastByte(of: Int64)
-    /// The response is invalid; the existing bytes are kept.
-    case refuse
+    case requestLastByte(of: Int64)
+    /// The origin rejected the request; the existing bytes are kept.
+    case reject
 
     /// Reads a response head.
     /// - Parameters:
     ///   - offset: the first byte that was requested.
     ///   - validator: the validator of the existing bytes.
-    ///   - total: the size of the whole, if it was known before.
+    ///   - total: the size of the complete file, if it was known before.
     init(_ head: ResponseHead, offset: Int64, validator: EntityValidator, total: Int64?) {
         let range = head.fields.first("content-range").flatMap { ContentRange($0) }
         switch head.status {
         case 200:
-            self = .startAnew(validator.isContradicted(by: head) ? .resourceChanged : .rangeIgnored)
+            self = .restart(validator.isContradicted(by: head) ? .resourceChanged : .rangeIgnored)
         case 206:
             guard !validator.isContradicted(by: head) else {
-                self = .askForWhole(.resourceChanged)
+                self = .requestWhole(.resourceChanged)
                 return
             }
             guard let bytes = range?.bytes, bytes.lowerBound == offset,
                 range?.total == nil || bytes.upperBound &+ 1 == range?.total,
                 total == nil || range?.total == nil || range?.total == total
             else {
-                self = .askForWhole(.rangeMismatch)
+                self = .requestWhole(.rangeMismatch)
                 return
             }
-            self = .goOn(total: range?.total ?? total)
+            self = .resume(total: range?.total ?? total)
         case 416:
             self =
-                if let whole = range?.total, whole == offset, whole > 0 { .askForLastByte(of: whole) } else {
-                    .askForWhole(.resourceChanged)
+                if let whole = range?.total, whole == offset, whole > 0 { .requestLastByte(of: whole) } else {
+                    .requestWhole(.resourceChanged)
                 }
-        default: self = .refuse
+        default: self = .reject
         }
     }
 }
 
 /// Why a download restarted instead of resuming.
-public enum DownloadRestart: String, Sendable {
+public enum DownloadRestartReason: String, Sendable {
     /// The origin has another version of the resource.
     case resourceChanged = "resource_changed"
     /// The origin sent the whole body although a range was requested.

@@ -47,7 +47,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     }
 
     /// Whether the current credential may be sent although it should be refreshed.
-    private var isGood: Bool { credential.map { !authenticator.isExpired($0) } ?? false }
+    private var isUsable: Bool { credential.map { !authenticator.isExpired($0) } ?? false }
 
     private var now: MonotonicTime { scheduler?.now ?? .read() }
 
@@ -72,7 +72,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
 
     private func adapt(_ ticket: AuthenticationState.Ticket) {
         let requiresRefresh = credential.map(authenticator.requiresRefresh) ?? false
-        perform(state.adapt(ticket, at: now, requiresRefresh: requiresRefresh, isGood: isGood))
+        perform(state.adapt(ticket, at: now, requiresRefresh: requiresRefresh, isUsable: isUsable))
     }
 
     /// Retries a rejected request with a new credential (AI-07 to AI-09).
@@ -80,12 +80,12 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         guard let urlRequest = request.urlRequest, let response = request.response,
             authenticator.didRequest(urlRequest, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
-        let hasUsed = credential.map { authenticator.isRequest(urlRequest, authenticatedWith: $0) } ?? true
-        guard hasUsed || request.retryCount < AuthenticationInterceptor.maximumStaleRetries else {
+        let wasSentWithCurrent = credential.map { authenticator.isRequest(urlRequest, authenticatedWith: $0) } ?? true
+        guard wasSentWithCurrent || request.retryCount < AuthenticationInterceptor.maximumStaleRetries else {
             return completion(.doNotRetry)
         }
         let ticket = admit(request, .retry(completion))
-        perform(state.retry(ticket, at: now, hasUsed: hasUsed))
+        perform(state.retry(ticket, at: now, wasSentWithCurrent: wasSentWithCurrent))
     }
 
     private func admit(_ request: Request, _ answer: Answer) -> AuthenticationState.Ticket {
@@ -113,9 +113,9 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     private func perform(_ action: AuthenticationState.Action) {
         switch action {
         case .apply(let ticket, let credential): apply(credential, ticket)
-        case .refuse(let ticket, let error): answer(ticket, .failure(error))
+        case .failAdaptation(let ticket, let error): answer(ticket, .failure(error))
         case .retry(let ticket): answer(ticket, .retry)
-        case .giveUp(let ticket, let error): answer(ticket, .doNotRetryWithError(error))
+        case .failRetry(let ticket, let error): answer(ticket, .doNotRetryWithError(error))
         case .refresh(let number, let credential, let ticket): refresh(number, credential, for: ticket)
         }
     }
@@ -162,6 +162,6 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     }
 
     private func end(_ number: Int, _ result: Result<OAuth2Credential, SessionError>) {
-        perform(state.refreshEnded(number, result, at: now, isGood: isGood))
+        perform(state.refreshEnded(number, result, at: now, isUsable: isUsable))
     }
 }

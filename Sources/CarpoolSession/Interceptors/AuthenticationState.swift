@@ -11,16 +11,16 @@ struct AuthenticationState {
         /// The adaptation proceeds with this credential.
         case apply(Ticket, OAuth2Credential)
         /// The adaptation fails.
-        case refuse(Ticket, SessionError)
+        case failAdaptation(Ticket, SessionError)
         /// The request is retried.
         case retry(Ticket)
         /// The request fails with this error and its own.
-        case giveUp(Ticket, SessionError)
+        case failRetry(Ticket, SessionError)
         /// This credential is to be refreshed; the ticket is one of those that wait for it.
         case refresh(number: Int, OAuth2Credential, for: Ticket)
     }
 
-    private enum Trigger {
+    private enum Cause {
         case adaptation
         case retry
     }
@@ -28,7 +28,7 @@ struct AuthenticationState {
     private enum Phase {
         case idle
         /// Superseded: a new credential was set meanwhile, so that the answer is ignored; but no other refresh begins before it arrives.
-        case refreshing(number: Int, Trigger, isSuperseded: Bool)
+        case refreshing(number: Int, Cause, isSuperseded: Bool)
         /// The refresh failed. Since then neither has the credential changed nor has a request been adapted.
         case failed(SessionError)
     }
@@ -59,11 +59,11 @@ struct AuthenticationState {
     /// A request is adapted (AI-02 to AI-06).
     /// - Parameters:
     ///   - requiresRefresh: whether the current credential should be refreshed before it is used.
-    ///   - isGood: whether it can still be used if the refresh fails.
+    ///   - isUsable: whether it can still be used if the refresh fails.
     mutating func adapt(
-        _ ticket: Ticket, at now: MonotonicTime, requiresRefresh: Bool, isGood: Bool = false
+        _ ticket: Ticket, at now: MonotonicTime, requiresRefresh: Bool, isUsable: Bool = false
     ) -> [Action] {
-        guard let credential else { return [.refuse(ticket, .missingCredential)] }
+        guard let credential else { return [.failAdaptation(ticket, .missingCredential)] }
         switch phase {
         case .refreshing(_, .adaptation, isSuperseded: false): break
         case .refreshing(_, .retry, isSuperseded: false): return [.apply(ticket, credential)]
@@ -71,40 +71,40 @@ struct AuthenticationState {
             if case .failed = phase { phase = .idle }
             guard requiresRefresh else { return [.apply(ticket, credential)] }
         }
-        guard waiting < AuthenticationState.maximumWaiting else { return [.refuse(ticket, .tooManyWaiting)] }
+        guard waiting < AuthenticationState.maximumWaiting else { return [.failAdaptation(ticket, .tooManyWaiting)] }
         adaptations.append(ticket)
-        return beginRefreshIfIdle(at: now, isGood: isGood)
+        return beginRefreshIfIdle(at: now, isUsable: isUsable)
     }
 
     /// A request was rejected because of its credential (AI-07 to AI-09).
-    /// - Parameter hasUsed: whether it was sent with the current credential.
-    mutating func retry(_ ticket: Ticket, at now: MonotonicTime, hasUsed: Bool) -> [Action] {
-        guard credential != nil else { return [.giveUp(ticket, .missingCredential)] }
-        guard hasUsed else { return [.retry(ticket)] }
-        if case .failed(let error) = phase { return [.giveUp(ticket, error)] }
-        guard waiting < AuthenticationState.maximumWaiting else { return [.giveUp(ticket, .tooManyWaiting)] }
+    /// - Parameter wasSentWithCurrent: whether it was sent with the current credential.
+    mutating func retry(_ ticket: Ticket, at now: MonotonicTime, wasSentWithCurrent: Bool) -> [Action] {
+        guard credential != nil else { return [.failRetry(ticket, .missingCredential)] }
+        guard wasSentWithCurrent else { return [.retry(ticket)] }
+        if case .failed(let error) = phase { return [.failRetry(ticket, error)] }
+        guard waiting < AuthenticationState.maximumWaiting else { return [.failRetry(ticket, .tooManyWaiting)] }
         retries.append(ticket)
-        return beginRefreshIfIdle(at: now, isGood: false)
+        return beginRefreshIfIdle(at: now, isUsable: false)
     }
 
     /// A refresh has ended, with an answer or by its timeout (AI-10, AI-11).
-    /// - Parameter isGood: whether the old credential can still be used.
+    /// - Parameter isUsable: whether the old credential can still be used.
     mutating func refreshEnded(
-        _ number: Int, _ result: Result<OAuth2Credential, SessionError>, at now: MonotonicTime, isGood: Bool = false
+        _ number: Int, _ result: Result<OAuth2Credential, SessionError>, at now: MonotonicTime, isUsable: Bool = false
     ) -> [Action] {
-        guard case .refreshing(number, let trigger, let isSuperseded) = phase else {
-            keepLate(result, of: number)
+        guard case .refreshing(number, let cause, let isSuperseded) = phase else {
+            adoptLate(result, of: number)
             return []
         }
         phase = .idle
-        if isSuperseded { return beginRefreshIfIdle(at: now, isGood: isGood) }
+        if isSuperseded { return beginRefreshIfIdle(at: now, isUsable: isUsable) }
         switch result {
         case .success(let new):
             credential = new
             version &+= 1
             return release(adaptations: { .apply($0, new) }, retries: { .retry($0) })
         // A credential that the origin has rejected is not good, whatever its expiry.
-        case .failure(let error): return fail(error, isGood: isGood && trigger == .adaptation)
+        case .failure(let error): return fail(error, isUsable: isUsable && cause == .adaptation)
         }
     }
 
@@ -115,25 +115,25 @@ struct AuthenticationState {
     ) -> [Action] {
         self.credential = credential
         version &+= 1
-        if case .refreshing(let number, let trigger, _) = phase {
-            phase = .refreshing(number: number, trigger, isSuperseded: true)
+        if case .refreshing(let number, let cause, _) = phase {
+            phase = .refreshing(number: number, cause, isSuperseded: true)
         } else {
             phase = .idle
         }
         let adapting = adaptations
         adaptations = []
         let retried = release(
-            adaptations: { .refuse($0, .missingCredential) },
-            retries: { credential == nil ? .giveUp($0, .missingCredential) : .retry($0) })
+            adaptations: { .failAdaptation($0, .missingCredential) },
+            retries: { credential == nil ? .failRetry($0, .missingCredential) : .retry($0) })
         return retried + adapting.flatMap { adapt($0, at: now, requiresRefresh: requiresRefresh) }
     }
 
     // MARK: Steps
 
-    private mutating func beginRefreshIfIdle(at now: MonotonicTime, isGood: Bool) -> [Action] {
+    private mutating func beginRefreshIfIdle(at now: MonotonicTime, isUsable: Bool) -> [Action] {
         guard case .idle = phase, let credential, let ticket = adaptations.first ?? retries.first else { return [] }
         guard window?.admit(at: now) ?? true else {
-            return fail(.excessiveRefresh, isGood: isGood && retries.isEmpty)
+            return fail(.excessiveRefresh, isUsable: isUsable && retries.isEmpty)
         }
         last = (last.number &+ 1, version)
         phase = .refreshing(number: last.number, adaptations.isEmpty ? .retry : .adaptation, isSuperseded: false)
@@ -141,16 +141,16 @@ struct AuthenticationState {
     }
 
     /// Handles a failed refresh. Requests that can use the old credential proceed with it: a refresh that is not needed fails no request.
-    private mutating func fail(_ error: SessionError, isGood: Bool) -> [Action] {
-        if isGood, let credential {
-            return release(adaptations: { .apply($0, credential) }, retries: { .giveUp($0, error) })
+    private mutating func fail(_ error: SessionError, isUsable: Bool) -> [Action] {
+        if isUsable, let credential {
+            return release(adaptations: { .apply($0, credential) }, retries: { .failRetry($0, error) })
         }
         phase = .failed(error)
-        return release(adaptations: { .refuse($0, error) }, retries: { .giveUp($0, error) })
+        return release(adaptations: { .failAdaptation($0, error) }, retries: { .failRetry($0, error) })
     }
 
     /// Handles the late result of an abandoned refresh: its credential replaces the old one, whose refresh token is used up.
-    private mutating func keepLate(_ result: Result<OAuth2Credential, SessionError>, of number: Int) {
+    private mutating func adoptLate(_ result: Result<OAuth2Credential, SessionError>, of number: Int) {
         guard case .success(let new) = result, last == (number, version) else { return }
         credential = new
         version &+= 1

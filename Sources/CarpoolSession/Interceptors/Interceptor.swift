@@ -76,10 +76,10 @@ public final class Interceptor: RequestInterceptor {
             }
             // The answer of the last adapter is the result.
             guard !others.isEmpty else { return adapter.adapt(urlRequest, for: request, completion: completion) }
-            let answer = PendingAnswer<Result<TransportRequest, SessionError>>()
-            adapter.adapt(urlRequest, for: request) { answer.give($0) }
+            let answer = OneShotCompletion<Result<TransportRequest, SessionError>>()
+            adapter.adapt(urlRequest, for: request) { answer.complete($0) }
             let rest = others
-            let now = answer.take { [self] later in
+            let now = answer.result { [self] later in
                 guard case .success(let adapted) = later else { return completion(later) }
                 adapt(adapted, for: request, by: rest, completion)
             }
@@ -101,10 +101,10 @@ public final class Interceptor: RequestInterceptor {
     ) {
         var others = retriers
         while let retrier = others.popFirst() {
-            let answer = PendingAnswer<RetryResult>()
-            retrier.retry(request, dueTo: error) { answer.give($0) }
+            let answer = OneShotCompletion<RetryResult>()
+            retrier.retry(request, dueTo: error) { answer.complete($0) }
             let rest = others
-            let now = answer.take { [self] later in
+            let now = answer.result { [self] later in
                 guard case .doNotRetry = later else { return completion(later) }
                 retry(request, dueTo: error, askedOf: rest, completion)
             }

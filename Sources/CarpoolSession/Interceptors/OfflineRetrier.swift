@@ -60,7 +60,7 @@ public final class OfflineRetrier: RequestInterceptor {
             history.changesAtRetry = connectivity.changes
             return completion(.retry)
         }
-        guard OfflineRetrier.lostCodes.contains(code), !history.hasRetriedLoss, mayBeSentTwice(request),
+        guard OfflineRetrier.lostCodes.contains(code), !history.hasRetriedLoss, isRepeatable(request),
             connectivity.losses != request.lossesAtStart
         else { return completion(.doNotRetry) }
         history.hasRetriedLoss = true
@@ -76,7 +76,7 @@ public final class OfflineRetrier: RequestInterceptor {
         return .retryWithDelay(milliseconds: waitMilliseconds)
     }
 
-    private func mayBeSentTwice(_ request: Request) -> Bool {
+    private func isRepeatable(_ request: Request) -> Bool {
         guard let sent = request.urlRequest else { return false }
         return methods.contains(sent.method.rawValue) || sent.fields.contains { $0.hasName("idempotency-key") }
     }

@@ -15,7 +15,7 @@ public struct RetryPolicy: Equatable, Sendable {
     /// Whether the delay is at least that of the response's `Retry-After` (RFC 9110, section 10.2.3).
     public var respectsRetryAfter = false
     /// The random fraction of the back-off, from 0 to 1, so that clients that failed together do not retry together: the delay is
-    /// drawn from `delay * (1 - jitter)` to `delay`.
+    /// jittered from `delay * (1 - jitter)` to `delay`.
     public var jitter = 0.0
     /// The longest delay in milliseconds, which also limits `Retry-After`; `nil` for 30 days.
     public var maximumDelayMilliseconds: Int?
@@ -57,8 +57,8 @@ public struct RetryPolicy: Equatable, Sendable {
     /// Decides: checks the limit first, then the method, then the status or else the error (RT-08).
     public func decide(_ attempt: FailedAttempt) -> RetryResult {
         guard attempt.retryCount < limit, methods.contains(attempt.method) else { return .doNotRetry }
-        let isWorthIt = attempt.status.map(statuses.contains) == true || attempt.errorCode.map(codes.contains) == true
-        return isWorthIt ? .retryWithDelay(milliseconds: delay(attempt)) : .doNotRetry
+        let isRetried = attempt.status.map(statuses.contains) == true || attempt.errorCode.map(codes.contains) == true
+        return isRetried ? .retryWithDelay(milliseconds: delay(attempt)) : .doNotRetry
     }
 
     /// The delay, in milliseconds. The jitter applies to the back-off alone: a retry is never earlier than `Retry-After`.
@@ -66,11 +66,11 @@ public struct RetryPolicy: Equatable, Sendable {
         let longest = min(maximumDelayMilliseconds ?? .max, RetryPolicy.longestDelayMilliseconds)
         let backOff = min(backOff(attempt.retryCount), longest)
         let part = jitter * attempt.chance
-        let drawn = part > 0 ? Int(Double(backOff) * (1 - min(part, 1))) : backOff
+        let jittered = part > 0 ? Int(Double(backOff) * (1 - min(part, 1))) : backOff
         guard respectsRetryAfter, let text = attempt.retryAfter,
-            let asked = RetryAfter.milliseconds(text, now: attempt.now)
-        else { return drawn }
-        return min(max(drawn, asked), longest)
+            let requested = RetryAfter.milliseconds(text, now: attempt.now)
+        else { return jittered }
+        return min(max(jittered, requested), longest)
     }
 
     /// `base ^ retryCount * scale` (RT-04); saturates.

@@ -61,7 +61,7 @@ public final class TokenEndpointRefresher: CredentialRefresher {
         }
         let request = session.request(parameters(refreshToken), id: makeRequestID())
         request.whenFinished { [self] request in
-            let result = Result { () throws(SessionError) in try judge(request, after: credential) }
+            let result = Result { () throws(SessionError) in try self.credential(from: request, after: credential) }
             request.discardBody()
             completion(result)
         }
@@ -96,7 +96,7 @@ public final class TokenEndpointRefresher: CredentialRefresher {
         return Array(pairs.joined(separator: "&").utf8)
     }
 
-    private func judge(_ request: Request, after old: OAuth2Credential) throws(SessionError) -> OAuth2Credential {
+    private func credential(from request: Request, after old: OAuth2Credential) throws(SessionError) -> OAuth2Credential {
         // The session's validators do not matter: the error is read from the response itself.
         if let error = request.error, !error.name.hasPrefix("response_validation_failed") {
             throw .refreshFailed(error)

@@ -55,7 +55,7 @@ public final class BackgroundFile: @unchecked Sendable {
     }
 
     /// Starts hashing: bytes written from now on at once, existing ones when there is time.
-    func wantHash() {
+    func startHash() {
         if hash == nil { hash = SHA256Hash() }
     }
 

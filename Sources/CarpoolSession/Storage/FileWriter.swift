@@ -29,7 +29,7 @@ public final class FileWriter {
     }
 
     /// A job that waits.
-    private struct Follower {
+    private struct WaitingJob {
         /// Starts it with these bytes to write first; `false` if it was refused.
         let start: ([UInt8]) -> Bool
         /// Reports that it will never run.
@@ -46,23 +46,24 @@ public final class FileWriter {
     private let file: BackgroundFile
     private let queue: any BackgroundQueue
     private let store: FileStore
-    private var gathered: [UInt8] = []
+    private var buffered: [UInt8] = []
     private var spare: [UInt8] = []
     private var bytesInFlight = 0
     private var jobs = 0
     /// Jobs that wait until the bytes buffered before them can be written.
-    private var followers: [Follower] = []
-    private var idleFollowers: [() -> Void] = []
+    private var waitingJobs: [WaitingJob] = []
+    private var idleCompletions: [() -> Void] = []
     private var timer: Timer?
-    private var awaitsRoom = false
+    /// Whether ``onRoom`` is to be called, because ``isFull`` was true.
+    private var reportsRoom = false
     /// Whether the last job was requested.
     private(set) var isClosed = false
     private var hasFailed = false
 
     /// The size of one write; a larger write gains nothing.
     private static let pieceBytes = 262_144
-    /// How long fewer bytes wait for more.
-    private static let gatherMilliseconds = 10
+    /// How long fewer bytes are buffered before they are written.
+    private static let bufferMilliseconds = 10
     /// The delay after which a job is retried that the worker has refused.
     private static let retryMilliseconds = 100
 
@@ -79,30 +80,30 @@ public final class FileWriter {
 
     deinit {
         if let timer { store.scheduler.cancel(timer) }
-        store.memory.change(by: -(gathered.count + bytesInFlight))
-        dropFollowers()
+        store.memory.change(by: -(buffered.count + bytesInFlight))
+        dropWaitingJobs()
         guard !isClosed else { return }
         queue.runLast({ [file] in file.close() }, then: {})
     }
 
     /// Whether the transfer has to wait until bytes are written; ``onRoom`` follows if so.
     public var isFull: Bool {
-        guard gathered.count + bytesInFlight >= store.memory.limit else { return false }
-        awaitsRoom = true
+        guard buffered.count + bytesInFlight >= store.memory.limit else { return false }
+        reportsRoom = true
         return true
     }
 
     /// Whether nothing is buffered, and no job runs or waits.
-    public var isIdle: Bool { jobs == 0 && gathered.isEmpty && followers.isEmpty }
+    public var isIdle: Bool { jobs == 0 && buffered.isEmpty && waitingJobs.isEmpty }
 
     // MARK: Writing
 
     /// Appends bytes. After a failure they are dropped.
     public func append(_ bytes: UnsafeRawBufferPointer) {
         guard !isClosed, !hasFailed, !bytes.isEmpty else { return }
-        gathered.append(contentsOf: bytes)
+        buffered.append(contentsOf: bytes)
         store.memory.change(by: bytes.count)
-        if gathered.count >= FileWriter.pieceBytes { startNext() } else { arm(FileWriter.gatherMilliseconds) }
+        if buffered.count >= FileWriter.pieceBytes { startNext() } else { arm(FileWriter.bufferMilliseconds) }
     }
 
     private func arm(_ milliseconds: Int) {
@@ -114,16 +115,16 @@ public final class FileWriter {
     /// Starts the jobs that wait; the first of them writes what was buffered before.
     private func startNext() {
         guard !isClosed, bytesInFlight == 0 else { return }
-        if followers.isEmpty, !gathered.isEmpty {
-            followers.append(Follower(start: { [unowned self] in start(writing: $0, { _ in }) { _ in } }, drop: {}))
+        if waitingJobs.isEmpty, !buffered.isEmpty {
+            waitingJobs.append(WaitingJob(start: { [unowned self] in start(writing: $0, { _ in }) { _ in } }, drop: {}))
         }
-        while !followers.isEmpty {
-            let follower = followers.removeFirst()
-            let bytes = takeGathered()
-            guard !follower.start(bytes) else { continue }
-            followers.insert(follower, at: 0)
+        while !waitingJobs.isEmpty {
+            let waitingJob = waitingJobs.removeFirst()
+            let bytes = takeBuffered()
+            guard !waitingJob.start(bytes) else { continue }
+            waitingJobs.insert(waitingJob, at: 0)
             if !bytes.isEmpty {
-                gathered = bytes
+                buffered = bytes
                 bytesInFlight = 0
             }
             return arm(FileWriter.retryMilliseconds)
@@ -131,12 +132,12 @@ public final class FileWriter {
     }
 
     /// Takes the bytes to write now: none while others are being written.
-    private func takeGathered() -> [UInt8] {
-        guard bytesInFlight == 0, !gathered.isEmpty else { return [] }
-        let bytes = gathered
-        gathered = spare
+    private func takeBuffered() -> [UInt8] {
+        guard bytesInFlight == 0, !buffered.isEmpty else { return [] }
+        let bytes = buffered
+        buffered = spare
         spare = []
-        gathered.removeAll(keepingCapacity: true)
+        buffered.removeAll(keepingCapacity: true)
         bytesInFlight = bytes.count
         return bytes
     }
@@ -149,37 +150,37 @@ public final class FileWriter {
         }
         if written.count > 0 { onWritten(written.count, written.end) }
         if let error = written.error { fail(error) }
-        if gathered.count >= FileWriter.pieceBytes || !followers.isEmpty {
+        if buffered.count >= FileWriter.pieceBytes || !waitingJobs.isEmpty {
             startNext()
-        } else if !gathered.isEmpty {
-            arm(FileWriter.gatherMilliseconds)
+        } else if !buffered.isEmpty {
+            arm(FileWriter.bufferMilliseconds)
         }
-        guard awaitsRoom, gathered.count + bytesInFlight <= store.memory.limit / 2 else { return }
-        awaitsRoom = false
+        guard reportsRoom, buffered.count + bytesInFlight <= store.memory.limit / 2 else { return }
+        reportsRoom = false
         onRoom()
     }
 
     private func fail(_ error: SystemError) {
         guard !hasFailed else { return }
         hasFailed = true
-        dropGathered()
+        dropBuffered()
         onFailure(error)
     }
 
-    private func dropGathered() {
-        store.memory.change(by: -gathered.count)
-        gathered = []
+    private func dropBuffered() {
+        store.memory.change(by: -buffered.count)
+        buffered = []
     }
 
-    private func dropFollowers() {
-        let waiting = followers
-        followers = []
-        for follower in waiting { follower.drop() }
+    private func dropWaitingJobs() {
+        let waiting = waitingJobs
+        waitingJobs = []
+        for waitingJob in waiting { waitingJob.drop() }
     }
 
     // MARK: Jobs
 
-    /// Opens the file now.
+    /// Opens the file before anything is written. `then` is called if that succeeds.
     public func open(then: @escaping () -> Void) {
         perform({ $0.open() == nil }, then: { if $0 == true { then() } })
     }
@@ -190,13 +191,13 @@ public final class FileWriter {
         _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value?) -> Void
     ) {
         guard !isClosed else { return then(nil) }
-        let follower = Follower(
+        let waitingJob = WaitingJob(
             start: { [unowned self] in start(writing: $0, job) { then($0) } }, drop: { then(nil) })
-        followers.append(follower)
+        waitingJobs.append(waitingJob)
         startNext()
     }
 
-    /// The same for the last job of a file, which is closed after it.
+    /// Runs a job like ``perform(_:then:)``, and closes the file after it.
     public func performLast<Value: Sendable>(
         _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value?) -> Void
     ) {
@@ -214,8 +215,8 @@ public final class FileWriter {
     public func close(_ job: @escaping @Sendable (BackgroundFile) -> Void = { _ in }) {
         guard !isClosed else { return }
         isClosed = true
-        dropGathered()
-        dropFollowers()
+        dropBuffered()
+        dropWaitingJobs()
         jobs += 1
         let last: @Sendable () -> Void = { [file] in
             job(file)
@@ -226,7 +227,7 @@ public final class FileWriter {
 
     /// Calls the body when no job runs or waits: now, if that is so.
     func whenIdle(_ body: @escaping () -> Void) {
-        if isIdle { body() } else { idleFollowers.append(body) }
+        if isIdle { body() } else { idleCompletions.append(body) }
     }
 
     private func start<Value: Sendable>(
@@ -256,9 +257,9 @@ public final class FileWriter {
 
     private func didFinishJob() {
         jobs -= 1
-        guard isIdle, !idleFollowers.isEmpty else { return }
-        let waiting = idleFollowers
-        idleFollowers = []
-        for follower in waiting { follower() }
+        guard isIdle, !idleCompletions.isEmpty else { return }
+        let waiting = idleCompletions
+        idleCompletions = []
+        for completion in waiting { completion() }
     }
 }

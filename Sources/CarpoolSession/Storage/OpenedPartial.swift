@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A partial file of an earlier download, opened and locked, and not attached to a request yet.
 struct OpenedPartial: ~Copyable {
-    let place: String
+    let path: String
     let count: Int64
     let folder: Folder
     let identity: FileStatus.Identity
@@ -23,7 +23,7 @@ struct OpenedPartial: ~Copyable {
             throw SystemError(code: EPERM, operation: "open", subject: path)
         }
         guard flock(opened.raw, LOCK_EX | LOCK_NB) == 0 else { throw .last("flock", path) }
-        place = path
+        self.path = path
         count = status.size
         self.folder = folder
         identity = status.identity
@@ -41,7 +41,7 @@ struct OpenedPartial: ~Copyable {
     }
 
     consuming func remove(_ index: PartialFileIndex?) {
-        try? folder.unlink(PartialLocation.split(place).name)
-        index?.remove(place)
+        try? folder.unlink(PartialLocation.split(path).name)
+        index?.remove(path)
     }
 }

@@ -5,11 +5,11 @@ internal import Glibc
 /// 0600 and locked, so that no other request continues it meanwhile. Everything that may block runs as a job of its ``FileWriter``.
 public final class PartialFile {
     /// The current path; the final path once it was moved.
-    public private(set) var place: String
+    public private(set) var currentPath: String
     /// How many bytes are written.
     public private(set) var count: Int64 = 0
-    /// Whether it is open, and may be kept for a later request.
-    private(set) var isKept = false
+    /// Whether it is open, and a later request may resume from it.
+    private(set) var isResumable = false
     /// Whether it could be opened.
     private(set) var isOpen = false
     /// The identity of the complete file: another one of the same name is not read.
@@ -17,7 +17,7 @@ public final class PartialFile {
     /// The request that writes it; a request that is over releases it soon.
     weak var owner: (any BodyOwner)?
     let writer: FileWriter
-    private var leaveFollowers: [() -> Void] = []
+    private var closeCompletions: [() -> Void] = []
     private let location: PartialLocation
     private let store: FileStore
     private let share: WorkerShare
@@ -28,11 +28,11 @@ public final class PartialFile {
     ) {
         let (folder, name) = PartialLocation.split(destination)
         let partialName = PartialName.make(for: name, request: request)
-        let location = PartialLocation(place: "\(folder == "/" ? "" : folder)/\(partialName)", index: index)
+        let location = PartialLocation(path: "\(folder == "/" ? "" : folder)/\(partialName)", index: index)
         self.location = location
         self.store = store
         self.share = share
-        place = location.place
+        currentPath = location.path
         writer = FileWriter(store, share: share) { file in
             do throws(SystemError) {
                 file.descriptor = try location.create(for: request)
@@ -41,32 +41,32 @@ public final class PartialFile {
                 return error
             }
         }
-        store.partials.add(self, at: place)
+        store.partials.add(self, at: currentPath)
     }
 
-    /// A file that an earlier download has left.
+    /// A file of an earlier download.
     init(_ opened: consuming OpenedPartial, index: PartialFileIndex?, _ store: FileStore, _ share: WorkerShare) {
         self.store = store
         self.share = share
-        place = opened.place
+        currentPath = opened.path
         count = opened.count
-        let found = FoundFile(opened.descriptor, count: opened.count)
+        let existing = ExistingFile(opened.descriptor, count: opened.count)
         location = PartialLocation(
-            place: opened.place, folder: opened.folder, identity: opened.identity, index: index)
+            path: opened.path, folder: opened.folder, identity: opened.identity, index: index)
         writer = FileWriter(store, share: share) { file in
-            found.hand(over: file)
+            existing.attach(to: file)
             return nil
         }
         isOpen = true
-        isKept = true
-        store.partials.add(self, at: place)
+        isResumable = true
+        store.partials.add(self, at: currentPath)
     }
 
     deinit {
         // Descriptors are closed by a job, wherever the file was released.
         writer.close { [location] _ in location.close() }
-        store.partials.removeGone(at: location.place)
-        for follower in leaveFollowers { follower() }
+        store.partials.removeFreed(at: location.path)
+        for completion in closeCompletions { completion() }
     }
 
     /// Opens the directory of the destination, and creates the file if it is new.
@@ -76,15 +76,15 @@ public final class PartialFile {
         then: @escaping (SystemError?) -> Void
     ) {
         let location = location
-        writer.perform { file -> (error: SystemError?, isKept: Bool) in
+        writer.perform { file -> (error: SystemError?, isResumable: Bool) in
             let error = location.openTarget(path, options, isResolved: isResolved) ?? file.open()
-            if isHashed { file.wantHash() }
-            return (error, location.isKept)
+            if isHashed { file.startHash() }
+            return (error, location.isResumable)
         } then: { [weak self] result in
             guard let self, let result else { return }
             if result.error == nil {
                 isOpen = true
-                isKept = result.isKept
+                isResumable = result.isResumable
             }
             then(result.error)
         }
@@ -99,8 +99,8 @@ public final class PartialFile {
         writer.perform({ $0.truncate(to: count) }, then: { [weak self] _ in self?.count = count })
     }
 
-    /// The facts of a completely written file.
-    struct Whole: Sendable {
+    /// Hash, identity and, if it is small, content of a completely written file.
+    struct WrittenFile: Sendable {
         let hash: [UInt8]?
         let identity: FileStatus.Identity?
         /// Its bytes, if it is small.
@@ -110,13 +110,13 @@ public final class PartialFile {
 
     /// Writes and hashes everything.
     /// - Parameter limit: the most bytes of a small file.
-    func finish(bytesAtMost limit: Int, then: @escaping (Whole?) -> Void) {
+    func finish(bytesAtMost limit: Int, then: @escaping (WrittenFile?) -> Void) {
         let location = location
-        writer.perform { file -> Whole? in
+        writer.perform { file -> WrittenFile? in
             guard file.catchUpHash() else { return nil }
             let isSmall = file.failure == nil && file.end <= Int64(limit)
             let bytes = isSmall ? try? file.read(at: 0, count: Int(file.end)) : nil
-            return Whole(
+            return WrittenFile(
                 hash: file.finishHash(), identity: location.identity, bytes: bytes, error: file.failure)
         } then: { [weak self] whole in
             guard let self, let whole else { return then(nil) }
@@ -143,40 +143,41 @@ public final class PartialFile {
                 return error
             }
         } then: { [self] result in
-            guard let result else { return then(SystemError(code: ECANCELED, operation: "rename", subject: place)) }
-            if result == nil { place = destination }
+            guard let result else { return then(SystemError(code: ECANCELED, operation: "rename", subject: currentPath)) }
+            if result == nil { currentPath = destination }
             then(result)
         }
     }
 
     /// Closes it, which unlocks it; the file stays.
-    func close() { leave { $0.close() } }
+    func close() { close { $0.close() } }
 
     /// Removes it.
-    func remove() { leave { $0.remove() } }
+    func remove() { close { $0.remove() } }
 
-    private func leave(_ job: @escaping @Sendable (PartialLocation) -> Void) {
+    /// Closes the file with a last job, and calls the completions that wait for that.
+    private func close(_ job: @escaping @Sendable (PartialLocation) -> Void) {
         writer.close { [location] _ in job(location) }
         writer.whenIdle { [self] in
-            let waiting = leaveFollowers
-            leaveFollowers = []
-            for follower in waiting { follower() }
+            let waiting = closeCompletions
+            closeCompletions = []
+            for completion in waiting { completion() }
         }
     }
 
-    /// Whether its request is done with it.
-    var isLeft: Bool { owner?.hasStoppedWriting ?? true }
+    /// Whether its request no longer writes it.
+    var isReleased: Bool { owner?.hasStoppedWriting ?? true }
 
     /// Calls the body when the file is closed.
-    func whenLeft(_ body: @escaping () -> Void) {
-        if writer.isClosed, writer.isIdle { body() } else { leaveFollowers.append(body) }
+    func whenClosed(_ body: @escaping () -> Void) {
+        if writer.isClosed, writer.isIdle { body() } else { closeCompletions.append(body) }
     }
 }
 
 /// The descriptor of a file that was opened before its writer was made.
 ///
 /// `@unchecked Sendable` because one thread at a time uses it: the one that opened it, then the loop, then the first job.
-private final class FoundFile: @unchecked Sendable {
+private final class ExistingFile: @unchecked Sendable {
     private var descriptor: FileDescriptor?
     private let count: Int64
 
@@ -185,7 +186,7 @@ private final class FoundFile: @unchecked Sendable {
         self.count = count
     }
 
-    func hand(over file: BackgroundFile) {
+    func attach(to file: BackgroundFile) {
         file.descriptor = descriptor.take()
         file.end = count
     }
@@ -193,7 +194,7 @@ private final class FoundFile: @unchecked Sendable {
 
 extension PartialFile: SpoolFile {
     /// The path at which others can open it.
-    public var path: String? { place }
+    public var path: String? { currentPath }
 
     /// Whether the write buffer is full, so that the transfer has to wait.
     public var isFull: Bool { writer.isFull }
@@ -206,24 +207,24 @@ extension PartialFile: SpoolFile {
 
     /// All of its bytes, wherever it is now.
     public func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void) {
-        let (place, count, identity) = (place, count, identity)
-        store.run(for: share, { PartialFile.read(place, count, identity) }, then: { completion($0.flatMap(\.self)) })
+        let (path, count, identity) = (currentPath, count, identity)
+        store.run(for: share, { PartialFile.read(path, count, identity) }, then: { completion($0.flatMap(\.self)) })
     }
 
     /// The same, synchronously.
-    public func contents() throws(SessionError) -> [UInt8] { try PartialFile.read(place, count, identity).get() }
+    public func contents() throws(SessionError) -> [UInt8] { try PartialFile.read(currentPath, count, identity).get() }
 
     private static func read(
-        _ place: String, _ count: Int64, _ identity: FileStatus.Identity?
+        _ path: String, _ count: Int64, _ identity: FileStatus.Identity?
     ) -> Result<[UInt8], SessionError> {
         do throws(SystemError) {
-            let opened = try FileDescriptor.open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            let opened = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             guard try FileStatus(of: opened.raw).identity == identity else {
-                return .failure(.inputFileReadFailed(path: place, reason: "another file lies in its place"))
+                return .failure(.inputFileReadFailed(path: path, reason: "the file at this path was replaced by another one"))
             }
             return .success(try FilePiece.read(opened.raw, at: 0, count: Int(clamping: count)))
         } catch {
-            return .failure(.inputFileReadFailed(path: place, reason: error.description))
+            return .failure(.inputFileReadFailed(path: path, reason: error.description))
         }
     }
 

@@ -9,11 +9,11 @@ public final class PartialFileOpening: @unchecked Sendable {
     private let error: SystemError
 
     /// Opens and locks the file. May block. A file that is not taken must be released.
-    public init(_ place: String) {
+    public init(_ path: String) {
         do throws(SystemError) {
-            opened = try OpenedPartial(at: place)
+            opened = try OpenedPartial(at: path)
             // For a second request that takes it: the first one has it.
-            error = SystemError(code: EWOULDBLOCK, operation: "open", subject: place)
+            error = SystemError(code: EWOULDBLOCK, operation: "open", subject: path)
         } catch let failure {
             error = failure
         }
@@ -34,5 +34,5 @@ public final class PartialFileOpening: @unchecked Sendable {
 
 extension FileStore {
     /// Calls the body when the request that is over has closed the partial file at a path: now, if none is open there.
-    public func whenPartialFileIsLeft(_ place: String, _ body: @escaping () -> Void) { partials.whenLeft(place, body) }
+    public func whenPartialFileIsClosed(_ path: String, _ body: @escaping () -> Void) { partials.whenClosed(path, body) }
 }

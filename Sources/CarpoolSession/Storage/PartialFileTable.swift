@@ -7,16 +7,16 @@ final class PartialFileTable {
     private var files: [String: Weak] = [:]
 
     /// Adds a file.
-    func add(_ file: PartialFile, at place: String) { files[place] = Weak(file: file) }
+    func add(_ file: PartialFile, at path: String) { files[path] = Weak(file: file) }
 
     /// Removes the entry of a file that was freed.
-    func removeGone(at place: String) {
-        if files[place]?.file == nil { files[place] = nil }
+    func removeFreed(at path: String) {
+        if files[path]?.file == nil { files[path] = nil }
     }
 
-    /// Calls the body when the file at a path, which its request is done with, is closed: now, if there is none.
-    func whenLeft(_ place: String, _ body: @escaping () -> Void) {
-        guard let file = files[place]?.file, file.isLeft else { return body() }
-        file.whenLeft(body)
+    /// Calls the body when the file at a path is closed: now, if there is none, or its request still writes it.
+    func whenClosed(_ path: String, _ body: @escaping () -> Void) {
+        guard let file = files[path]?.file, file.isReleased else { return body() }
+        file.whenClosed(body)
     }
 }

@@ -7,29 +7,29 @@ internal import Glibc
 /// `@unchecked Sendable` because only the jobs of one queue touch it, one at a time and in order.
 final class PartialLocation: @unchecked Sendable {
     /// The path of the partial file.
-    let place: String
+    let path: String
     private let index: PartialFileIndex?
     private var folder: Folder?
     private(set) var identity: FileStatus.Identity?
     private var target: Folder?
     private var isMoved = false
-    /// Whether the file may be kept for a later request; not so if the index has no entry for it.
-    private(set) var isKept = true
+    /// Whether a later request may resume from the file; not so if the index has no entry for it.
+    private(set) var isResumable = true
 
-    init(place: String, index: PartialFileIndex?) {
-        self.place = place
+    init(path: String, index: PartialFileIndex?) {
+        self.path = path
         self.index = index
     }
 
     /// The location of a file that was opened before.
-    init(place: String, folder: Folder, identity: FileStatus.Identity, index: PartialFileIndex?) {
-        self.place = place
+    init(path: String, folder: Folder, identity: FileStatus.Identity, index: PartialFileIndex?) {
+        self.path = path
         self.folder = folder
         self.identity = identity
         self.index = index
     }
 
-    private var name: String { PartialLocation.split(place).name }
+    private var name: String { PartialLocation.split(path).name }
 
     /// Splits a path into directory and name.
     static func split(_ path: String) -> (folder: String, name: String) {
@@ -56,12 +56,12 @@ final class PartialLocation: @unchecked Sendable {
 
     /// Creates an empty file of mode 0600 in the directory of the destination, locked, so that no other request continues it meanwhile.
     func create(for request: String) throws(SystemError) -> FileDescriptor {
-        guard let target else { throw SystemError(code: ENOENT, operation: "open", subject: place) }
+        guard let target else { throw SystemError(code: ENOENT, operation: "open", subject: path) }
         folder = target
         let opened = try target.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
         flock(opened.raw, LOCK_EX | LOCK_NB)
         identity = try FileStatus(of: opened.raw).identity
-        isKept = index?.add(place, request: request) ?? true
+        isResumable = index?.add(path, request: request) ?? true
         return opened
     }
 
@@ -72,7 +72,7 @@ final class PartialLocation: @unchecked Sendable {
     func move(_ file: BackgroundFile, to destination: String, _ options: DownloadOptions) throws(SystemError) {
         if let error = file.failure { throw error }
         guard let folder, let target, let fd = file.descriptor?.raw else {
-            throw SystemError(code: EBADF, operation: "rename", subject: place)
+            throw SystemError(code: EBADF, operation: "rename", subject: path)
         }
         let newName = PartialLocation.split(destination).name
         if let there = try? target.status(of: newName), there.kind != .regular, there.kind != .link {
@@ -80,12 +80,12 @@ final class PartialLocation: @unchecked Sendable {
             throw SystemError(code: code, operation: "rename", subject: destination)
         }
         guard try folder.status(of: name).identity == identity else {
-            throw SystemError(code: ENOENT, operation: "rename", subject: place)
+            throw SystemError(code: ENOENT, operation: "rename", subject: path)
         }
-        guard fchmod(fd, 0o666 & ~options.umask) == 0 else { throw .last("fchmod", place) }
+        guard fchmod(fd, 0o666 & ~options.umask) == 0 else { throw .last("fchmod", path) }
         try folder.rename(name, to: newName, in: target, replaces: options.removesPreviousFile)
         isMoved = true
-        index?.remove(place)
+        index?.remove(path)
         file.close()
         self.folder = nil
         self.target = nil
@@ -95,7 +95,7 @@ final class PartialLocation: @unchecked Sendable {
     func remove() {
         guard !isMoved, let folder else { return }
         if let there = try? folder.status(of: name), there.identity == identity { try? folder.unlink(name) }
-        index?.remove(place)
+        index?.remove(path)
         close()
     }
 

@@ -8,7 +8,7 @@ public final class WriteMemory {
     public private(set) var heldBytes = 0
 
     /// The bytes that one file may always hold, even over the common limit: with less it would not advance.
-    private static let leastBytes = 16_384
+    private static let minimumBytes = 16_384
 
     /// Makes an account with these limits.
     public init(fileBytes: Int = 1_048_576, totalBytes: Int = 67_108_864) {
@@ -17,7 +17,7 @@ public final class WriteMemory {
     }
 
     /// The buffered bytes of a file at which its transfer waits.
-    var limit: Int { heldBytes < totalBytes ? fileBytes : min(fileBytes, WriteMemory.leastBytes) }
+    var limit: Int { heldBytes < totalBytes ? fileBytes : min(fileBytes, WriteMemory.minimumBytes) }
 
     /// Adds the change of a file's buffered bytes.
     func change(by bytes: Int) { heldBytes &+= bytes }

@@ -6,25 +6,25 @@ internal import CarpoolHTTP
 /// so that nothing is ever dropped. Without a reader it fills up and waits for the first one, which gets everything from the beginning; a
 /// later reader gets what arrives from then on.
 public final class ResponseStream {
-    private struct Place {
+    private struct Entry {
         weak var reader: StreamReader?
     }
 
     private weak var request: Request?
     private let memory: StreamMemory
     private var buffer = StreamBuffer()
-    /// The places of the readers, which are owned by those that made them.
-    private var places: [Place] = []
+    /// The readers, which are owned by those that made them.
+    private var entries: [Entry] = []
     /// How many of the readers were freed.
-    private var goneReaders = 0
+    private var freedReaders = 0
     // Three cached readers, each reason enough not to look at all others when one reader has advanced. Each is the last of those that
     // are equally slow, since readers mostly advance in order.
     /// A reader that needs the beginning of the buffer.
-    private weak var holder: StreamReader?
+    private weak var oldestReader: StreamReader?
     /// A reader that is too far behind, so that the origin is not read from.
-    private weak var brake: StreamReader?
+    private weak var laggingReader: StreamReader?
     /// A reader that the end waits for.
-    private weak var awaited: StreamReader?
+    private weak var awaitedReader: StreamReader?
     /// The attempt whose response arrives, from 1.
     private(set) var attempt = 1
     private var attemptHasEnded = false
@@ -45,30 +45,30 @@ public final class ResponseStream {
     /// The offset of the next byte.
     var end: Int64 { buffer.end }
     /// Whether there are bytes that some reader has not received, or that wait for the first one.
-    public var holdsBytes: Bool { buffer.count > 0 }
+    public var hasUnreadBytes: Bool { buffer.count > 0 }
     /// How many calls of ``wake()`` are active, and whether a reader has advanced in them.
-    private var wakes = 0
-    private var hasTaken = false
+    private var activeWakes = 0
+    private var hasAdvanced = false
 
     /// Whether unread bytes are dropped, because the client has cancelled the request.
-    var isDropped: Bool {
+    var dropsUnreadBytes: Bool {
         guard let request, !isDiscarded else { return isDiscarded }
         return request.state == .cancelled || request.isAborted
     }
 
     // MARK: Readers
 
-    private var readers: [StreamReader] { places.compactMap(\.reader) }
+    private var readers: [StreamReader] { entries.compactMap(\.reader) }
 
     /// Adds a reader, which gets what arrives from now on; the first one also gets what is buffered.
     /// - Parameters:
-    ///   - isWaitedFor: whether the end of the request waits until the reader has received everything.
+    ///   - delaysEnd: whether the end of the request waits until the reader has received everything.
     ///   - messageBytes: the most bytes of the records of one message, in their JSON form; also of one record.
-    public func attach(_ serializer: StreamSerializer, messageBytes: Int, isWaitedFor: Bool = true) -> StreamReader {
-        let start = places.isEmpty ? buffer.start : buffer.end
+    public func attach(_ serializer: StreamSerializer, messageBytes: Int, delaysEnd: Bool = true) -> StreamReader {
+        let start = entries.isEmpty ? buffer.start : buffer.end
         let reader = StreamReader(
-            self, serializer, messageBytes: messageBytes, isWaitedFor: isWaitedFor, from: start)
-        places.append(Place(reader: reader))
+            self, serializer, messageBytes: messageBytes, delaysEnd: delaysEnd, from: start)
+        entries.append(Entry(reader: reader))
         return reader
     }
 
@@ -79,21 +79,23 @@ public final class ResponseStream {
         wake()
     }
 
-    func readerIsGone() {
-        goneReaders += 1
-        if wakes == 0 { forgetGone() }
-        readerHasTaken()
+    func readerWasFreed() {
+        freedReaders += 1
+        if activeWakes == 0 { removeFreedReaders() }
+        readerDidAdvance()
     }
 
-    /// Removes the places of freed readers, once they are half of all, so that many leaving readers do not each cost a scan.
-    private func forgetGone() {
-        guard goneReaders * 2 > places.count else { return }
-        places.removeAll { $0.reader == nil }
-        goneReaders = 0
+    /// Removes the entries of freed readers, once they are half of all, so that not every freed reader costs a scan.
+    private func removeFreedReaders() {
+        guard freedReaders * 2 > entries.count else { return }
+        entries.removeAll { $0.reader == nil }
+        freedReaders = 0
     }
 
+    /// The attempt that the byte at an offset belongs to; `nil` if it has not arrived.
     func attempt(at position: Int64) -> Int? { buffer.withPiece(at: position) { $1 } }
 
+    /// Passes the bytes from an offset to the end of their piece, and their attempt, to the body; `nil` if there are none.
     func withPiece<Result>(
         at position: Int64, _ body: (_ bytes: UnsafeRawBufferPointer, _ attempt: Int) -> Result
     ) -> Result? {
@@ -111,21 +113,21 @@ public final class ResponseStream {
     }
 
     /// A reader has received a message: a failure may cancel the request (ST-02).
-    func readerHasGot(_ message: StreamMessage) {
+    func readerDidReceive(_ message: StreamMessage) {
         if case .failure = message.content, let request, request.parameters.cancelsOnStreamError { request.cancel() }
-        readerHasTaken()
+        readerDidAdvance()
     }
 
     /// A reader has advanced: drops what all of them have received, and resumes the origin or announces the end if possible.
-    func readerHasTaken() {
+    func readerDidAdvance() {
         // Once for all readers that are woken together: the cost grows with their number.
-        guard wakes == 0 else {
-            hasTaken = true
+        guard activeWakes == 0 else {
+            hasAdvanced = true
             return
         }
         trim()
         guard let request else { return }
-        if isPaused, mayGoOn() {
+        if isPaused, canResume() {
             isPaused = false
             request.session.proceed(request)
         } else if attemptHasEnded, request.deferredCompletion != nil {
@@ -139,39 +141,40 @@ public final class ResponseStream {
     private var backlog: Int { Int(clamping: buffer.end &- (readers.lazy.map(\.position).min() ?? buffer.start)) }
 
     /// Whether the readers have caught up far enough to resume the origin.
-    private func mayGoOn() -> Bool {
+    private func canResume() -> Bool {
         let most = memory.limit / 2
-        if let brake, buffer.end &- brake.position >= Int64(most) { return false }
-        brake = slowest(by: \.position)
-        return Int(clamping: buffer.end &- (brake?.position ?? buffer.start)) < most
+        if let laggingReader, buffer.end &- laggingReader.position >= Int64(most) { return false }
+        laggingReader = slowest(by: \.position)
+        return Int(clamping: buffer.end &- (laggingReader?.position ?? buffer.start)) < most
     }
 
     private func trim() {
-        if !isDropped, let holder, holder.given <= buffer.start { return }
-        holder = slowest(by: \.given)
+        if !dropsUnreadBytes, let oldestReader, oldestReader.deliveredEnd <= buffer.start { return }
+        oldestReader = slowest(by: \.deliveredEnd)
         let before = buffer.count
-        buffer.drop(before: isDropped ? buffer.end : holder?.given ?? buffer.start)
+        buffer.drop(before: dropsUnreadBytes ? buffer.end : oldestReader?.deliveredEnd ?? buffer.start)
         memory.change(by: buffer.count &- before)
     }
 
-    private func slowest(by place: (StreamReader) -> Int64) -> StreamReader? {
-        var slowest: (reader: StreamReader, place: Int64)?
-        for entry in places {
+    /// Returns the last of the readers with the lowest offset.
+    private func slowest(by offset: (StreamReader) -> Int64) -> StreamReader? {
+        var slowest: (reader: StreamReader, offset: Int64)?
+        for entry in entries {
             guard let reader = entry.reader else { continue }
-            let place = place(reader)
-            if slowest.map({ place <= $0.place }) ?? true { slowest = (reader, place) }
+            let offset = offset(reader)
+            if slowest.map({ offset <= $0.offset }) ?? true { slowest = (reader, offset) }
         }
         return slowest?.reader
     }
 
     private func wake() {
-        wakes += 1
+        activeWakes += 1
         for reader in readers { reader.onReady() }
-        wakes -= 1
-        guard wakes == 0, hasTaken else { return }
-        hasTaken = false
-        forgetGone()
-        readerHasTaken()
+        activeWakes -= 1
+        guard activeWakes == 0, hasAdvanced else { return }
+        hasAdvanced = false
+        removeFreedReaders()
+        readerDidAdvance()
     }
 
     private func finish(_ request: Request) {
@@ -207,9 +210,9 @@ extension ResponseStream: ResponseReceiver {
             attemptHasEnded = true
             wake()
         }
-        if let awaited, awaited.isBehind { return false }
-        awaited = readers.last { $0.isWaitedFor && $0.isBehind }
-        return awaited == nil
+        if let awaitedReader, awaitedReader.isBehind { return false }
+        awaitedReader = readers.last { $0.delaysEnd && $0.isBehind }
+        return awaitedReader == nil
     }
 
     func request(_ request: Request, didEndTaskWith error: TransportError?) { attemptHasEnded = true }

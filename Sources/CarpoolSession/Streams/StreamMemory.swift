@@ -8,7 +8,7 @@ public final class StreamMemory {
     public private(set) var heldBytes = 0
 
     /// The bytes that one stream may always buffer, even over the common limit: with less it would not advance.
-    private static let leastBytes = 16_384
+    private static let minimumBytes = 16_384
 
     /// Makes an account with these limits.
     public init(streamBytes: Int = 1_048_576, totalBytes: Int = 67_108_864) {
@@ -17,7 +17,7 @@ public final class StreamMemory {
     }
 
     /// The buffered bytes at which a stream stops reading.
-    var limit: Int { heldBytes < totalBytes ? streamBytes : min(streamBytes, StreamMemory.leastBytes) }
+    var limit: Int { heldBytes < totalBytes ? streamBytes : min(streamBytes, StreamMemory.minimumBytes) }
 
     /// Adds the change of a stream's buffered bytes.
     func change(by bytes: Int) { heldBytes &+= bytes }

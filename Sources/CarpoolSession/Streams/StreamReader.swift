@@ -1,8 +1,8 @@
 /// One reader of a stream: its position, its framer, and its credit.
 ///
-/// Lives as long as its owner keeps it. Call ``give(to:)`` until it returns ``Step/nothing``, and again whenever ``onReady`` is called.
+/// Lives as long as its owner keeps it. Call ``deliver(to:)`` until it returns ``Step/nothing``, and again whenever ``onReady`` is called.
 public final class StreamReader {
-    /// The result of one call of ``give(to:)``.
+    /// The result of one call of ``deliver(to:)``.
     public enum Step: Equatable, Sendable {
         /// A message was delivered.
         case message
@@ -20,7 +20,7 @@ public final class StreamReader {
     public var onReady: () -> Void = {}
 
     /// Whether the end of the request waits for this reader.
-    let isWaitedFor: Bool
+    let delaysEnd: Bool
     private let stream: ResponseStream
     private var framer: any StreamFramer
     private var attempt = 1
@@ -28,22 +28,22 @@ public final class StreamReader {
     private var sequence = 0
     private var hasCompleted = false
     /// A record that did not fit the previous message.
-    private var kept: StreamRecord?
+    private var pendingRecord: StreamRecord?
     /// The end offset of the piece that was read last.
     private var pieceEnd: Int64
     /// The offset of the bytes that the framer has not seen.
     public private(set) var position: Int64
     /// The offset of the next byte of the stream.
     public var streamEnd: Int64 { stream.end }
-    /// The offset of the bytes that are in no message yet, and can still be in one.
-    var given: Int64 { position &- Int64(framer.unfinishedBytes &+ (kept?.sizeBytes ?? 0)) }
+    /// The offset up to which all bytes were delivered in messages or skipped.
+    var deliveredEnd: Int64 { position &- Int64(framer.unfinishedBytes &+ (pendingRecord?.sizeBytes ?? 0)) }
 
     init(
-        _ stream: ResponseStream, _ serializer: StreamSerializer, messageBytes: Int, isWaitedFor: Bool,
+        _ stream: ResponseStream, _ serializer: StreamSerializer, messageBytes: Int, delaysEnd: Bool,
         from position: Int64
     ) {
         self.stream = stream
-        self.isWaitedFor = isWaitedFor
+        self.delaysEnd = delaysEnd
         self.serializer = serializer
         self.messageBytes = messageBytes
         self.position = position
@@ -51,20 +51,20 @@ public final class StreamReader {
         framer = serializer.makeFramer(recordBytes: messageBytes)
     }
 
-    deinit { stream.readerIsGone() }
+    deinit { stream.readerWasFreed() }
 
     /// Whether the last message was delivered.
     public var isOver: Bool { hasCompleted }
 
     /// Whether only the last message is left to deliver.
-    public var isAtEnd: Bool { !hasCompleted && stream.completion != nil && (stream.isDropped || !isBehind) }
+    public var isAtEnd: Bool { !hasCompleted && stream.completion != nil && (stream.dropsUnreadBytes || !isBehind) }
 
     /// The number of the last delivered message; 0 before the first.
     public var lastSequence: Int { sequence }
 
-    /// Whether there is something to deliver that waits for credit or a call.
+    /// Whether there is something to deliver that waits for credit or a call of ``deliver(to:)``.
     var isBehind: Bool {
-        !hasCompleted && (kept != nil || position < stream.end || stream.hasEnded(attempt) && given < position)
+        !hasCompleted && (pendingRecord != nil || position < stream.end || stream.hasEnded(attempt) && deliveredEnd < position)
     }
 
     /// Grants credit for so many bytes of the stream. The last record may exceed the remaining credit: then the
@@ -75,22 +75,22 @@ public final class StreamReader {
     }
 
     /// Replaces the remaining credit.
-    public func allow(_ bytes: Int) { credit = max(0, bytes) }
+    public func setCredit(_ bytes: Int) { credit = max(0, bytes) }
 
     /// Delivers the next message, if there is one and credit for it; the last one needs none. However short the records are, a call takes
     /// about a millisecond.
-    @discardableResult public func give(to receiver: (StreamMessage) -> Void) -> Step {
+    @discardableResult public func deliver(to receiver: (StreamMessage) -> Void) -> Step {
         guard !hasCompleted else { return .nothing }
         var budget = FramingBudget()
-        if !stream.isDropped, let message = nextRecords(&budget) {
+        if !stream.dropsUnreadBytes, let message = nextRecords(&budget) {
             if serializer.isParsed { stream.didParse(ParsedStream(serializer: serializer, message: message)) }
             receiver(message)
-            stream.readerHasGot(message)
+            stream.readerDidReceive(message)
             return .message
         }
-        stream.readerHasTaken()
-        if budget.isSpent, !stream.isDropped { return .unfinished }
-        guard !isBehind || stream.isDropped, let completion = stream.completion, !hasCompleted else { return .nothing }
+        stream.readerDidAdvance()
+        if budget.isSpent, !stream.dropsUnreadBytes { return .unfinished }
+        guard !isBehind || stream.dropsUnreadBytes, let completion = stream.completion, !hasCompleted else { return .nothing }
         hasCompleted = true
         attempt = stream.attempt
         receiver(make(.complete(completion), sizeBytes: 0))
@@ -103,17 +103,17 @@ public final class StreamReader {
         var records: [StreamRecord.Content] = []
         var (size, encoded) = (0, 0)
         // The end of an attempt that completes no record does not wait for credit.
-        if credit <= 0, kept == nil, stream.attempt(at: position) == nil, stream.hasEnded(attempt) {
-            kept = endAttempt()
+        if credit <= 0, pendingRecord == nil, stream.attempt(at: position) == nil, stream.hasEnded(attempt) {
+            pendingRecord = endAttempt()
         }
         while credit > size, let record = nextRecord(behind: records, room: credit - size, &budget) {
             let bytes = record.encodedBytes
             let fits = records.isEmpty || encoded &+ bytes <= messageBytes
             guard fits, case .success(let content) = record.result else {
                 if records.isEmpty, case .failure(let error) = record.result {
-                    return give(.failure(error), sizeBytes: record.sizeBytes)
+                    return deliver(.failure(error), sizeBytes: record.sizeBytes)
                 }
-                kept = record
+                pendingRecord = record
                 break
             }
             records.append(content)
@@ -123,10 +123,10 @@ public final class StreamReader {
             // Pieces are not grouped; and what follows may belong to another attempt.
             if serializer == .bytes || serializer == .text || isAtBoundary { break }
         }
-        return records.isEmpty ? nil : give(.records(records), sizeBytes: size)
+        return records.isEmpty ? nil : deliver(.records(records), sizeBytes: size)
     }
 
-    private func give(_ content: StreamMessage.Content, sizeBytes: Int) -> StreamMessage {
+    private func deliver(_ content: StreamMessage.Content, sizeBytes: Int) -> StreamMessage {
         credit &-= sizeBytes
         return make(content, sizeBytes: sizeBytes)
     }
@@ -138,19 +138,19 @@ public final class StreamReader {
 
     /// Whether all bytes of its attempt were framed, so that the next record is the attempt's last or another's first.
     private var isAtBoundary: Bool {
-        kept == nil && position == pieceEnd && (stream.attempt(at: position) ?? attempt) != attempt
+        pendingRecord == nil && position == pieceEnd && (stream.attempt(at: position) ?? attempt) != attempt
     }
 
     /// The next record for a message; `nil` too if it belongs to another attempt than those before it.
     private func nextRecord(
         behind others: [StreamRecord.Content], room: Int, _ budget: inout FramingBudget
     ) -> StreamRecord? {
-        if let record = kept {
-            kept = nil
+        if let record = pendingRecord {
+            pendingRecord = nil
             return record
         }
         while !budget.isSpent {
-            switch takePiece(room: room, &budget) {
+            switch readPiece(room: room, &budget) {
             case .record(let record): return record
             case .full: return nil
             case .used: continue
@@ -165,7 +165,7 @@ public final class StreamReader {
     }
 
     /// The result of reading a piece.
-    private enum Taken {
+    private enum PieceResult {
         case record(StreamRecord)
         /// There is no room for the next record.
         case full
@@ -178,7 +178,7 @@ public final class StreamReader {
     }
 
     /// Reads the current piece up to the end of the first record.
-    private func takePiece(room: Int, _ budget: inout FramingBudget) -> Taken {
+    private func readPiece(room: Int, _ budget: inout FramingBudget) -> PieceResult {
         stream.withPiece(at: position) { bytes, number in
             guard number == attempt else { return .attempt(number) }
             pieceEnd = position &+ Int64(bytes.count)

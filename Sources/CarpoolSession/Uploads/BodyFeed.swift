@@ -49,7 +49,7 @@ public final class BodyFeed: BodySource {
     private var nextOffset: Int64 = 0
     private var hasEnded = false
     private var isOver = false
-    private var isAwaited = false
+    private var isReaderWaiting = false
     private var waiting: [Waiting] = []
     private var lastToken = 0
 
@@ -138,15 +138,15 @@ public final class BodyFeed: BodySource {
         guard !taken.isEmpty else { return }
         var offset = nextOffset &- waiting.reduce(0) { $0 &+ Int64($1.piece.bytes.count) }
         offset &-= taken.reduce(0) { $0 &+ Int64($1.piece.bytes.count) }
-        let awaited = isAwaited
-        isAwaited = false
+        let mustWakeReader = isReaderWaiting
+        isReaderWaiting = false
         for piece in taken {
             offset &+= Int64(piece.piece.bytes.count)
             piece.completion(
                 .success(
                     Receipt(acceptedBytes: piece.piece.bytes.count, offsetBytes: offset, roomBytes: buffer.room)))
         }
-        if awaited { onReady() }
+        if mustWakeReader { onReady() }
     }
 
     // MARK: Reading
@@ -155,7 +155,7 @@ public final class BodyFeed: BodySource {
     public var mayWait: Bool { true }
 
     /// Whether no byte that was read has been freed.
-    public var canRestart: Bool { !isOver && buffer.isWhole }
+    public var canRestart: Bool { !isOver && buffer.canRestart }
 
     /// Restarts at the first byte.
     public func restart() { buffer.restart() }
@@ -171,7 +171,7 @@ public final class BodyFeed: BodySource {
         guard !isOver else {
             return .failed(TransportError(.requestBodyStreamExhausted, "nobody gives the rest of the body"))
         }
-        isAwaited = true
+        isReaderWaiting = true
         return .wait
     }
 }

@@ -12,7 +12,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         /// The loop polls for bytes.
         case polling
         /// Polling is suspended for a while, because the descriptor was ready without bytes to read.
-        case resting
+        case paused
     }
 
     /// The announced length of the body, if the client has given one.
@@ -29,14 +29,14 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     private var readBytes: Int64 = 0
     /// The result that follows the last byte, if nothing more is read.
     private var end: BodyReading?
-    private var isAwaited = false
-    private var hasHandedOut = false
+    private var isReaderWaiting = false
+    private var hasReturnedBytes = false
     /// Whether no bytes were read since the last readiness event.
-    private var isFruitless = false
+    private var hasReadNothing = false
     /// The timer that resumes polling; made when first needed.
-    private var rest: Timer?
+    private var pollTimer: Timer?
     /// The timer that frees the buffer of a silent source; made when first needed.
-    private var silence: Timer?
+    private var silenceTimer: Timer?
 
     /// The size of a buffer: as for files.
     private static let blockBytes: Int64 = 262_144
@@ -45,7 +45,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
 
     /// How long polling is suspended after a fruitless readiness, in milliseconds: a socket with an error report that no process reads
     /// (MSG_ERRQUEUE), or a datagram socket that was shut down, stays ready for good.
-    private static let restMilliseconds = 10
+    private static let pollPauseMilliseconds = 10
     /// The time after which a silent source frees its buffer, in milliseconds: the number of silent sources is not bounded by active transfers.
     private static let silenceMilliseconds = 100
 
@@ -65,10 +65,10 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     public var mayWait: Bool { true }
 
     /// Only before the first byte was returned: bytes that were read are gone.
-    public var canRestart: Bool { !hasHandedOut && stream != nil }
+    public var canRestart: Bool { !hasReturnedBytes && stream != nil }
 
-    /// Does nothing else: no byte was returned yet.
-    public func restart() { isAwaited = false }
+    /// Restarts before the first byte: there is nothing to rewind.
+    public func restart() { isReaderWaiting = false }
 
     /// Copies the bytes that jobs have read.
     public func read(into room: UnsafeMutableRawBufferPointer) -> BodyReading {
@@ -76,13 +76,13 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
             return .failed(TransportError(.requestBodyStreamExhausted, "the body's descriptor is closed"))
         }
         if let count = blocks.take(into: room) {
-            hasHandedOut = true
+            hasReturnedBytes = true
             if left > 0, end == nil { readAhead() } else { blocks.dropSpare() }
             return .bytes(count)
         }
         if let end { return end }
         guard left > 0 else { return .end }
-        isAwaited = true
+        isReaderWaiting = true
         readAhead()
         return .wait
     }
@@ -108,22 +108,22 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         step = .none
         if case .bytes(let count) = result {
             block.count = count
-            isFruitless = false
+            hasReadNothing = false
         }
         readBytes += Int64(block.count)
         blocks.append(block)
         switch result {
         case .bytes(let count) where count >= DescriptorSource.largeReadBytes: readAhead()
         case .bytes: poll()
-        case .wouldBlock: if isFruitless { takeRest() } else { poll() }
+        case .wouldBlock: if hasReadNothing { pausePolling() } else { poll() }
         case .endOfFile: end = .end
         case .failed(let code):
             end = .failed(
                 TransportError(
                     .requestBodyStreamExhausted, "the body's descriptor cannot be read", systemCode: code))
         }
-        guard isAwaited, !blocks.isEmpty || end != nil else { return }
-        isAwaited = false
+        guard isReaderWaiting, !blocks.isEmpty || end != nil else { return }
+        isReaderWaiting = false
         onReady()
     }
 
@@ -133,28 +133,28 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
         step = .polling
         loop.setInterest(.readable, for: stream.raw, handler: self)
         guard blocks.isEmpty else { return }
-        let timer = silence ?? Timer { [unowned self] in if case .polling = step { blocks.dropSpare() } }
-        silence = timer
+        let timer = silenceTimer ?? Timer { [unowned self] in if case .polling = step { blocks.dropSpare() } }
+        silenceTimer = timer
         loop.arm(timer, afterMilliseconds: DescriptorSource.silenceMilliseconds)
     }
 
-    private func takeRest() {
-        step = .resting
+    private func pausePolling() {
+        step = .paused
         let timer =
-            rest
+            pollTimer
             ?? Timer { [unowned self] in
                 step = .none
                 poll()
             }
-        rest = timer
-        loop.arm(timer, afterMilliseconds: DescriptorSource.restMilliseconds)
+        pollTimer = timer
+        loop.arm(timer, afterMilliseconds: DescriptorSource.pollPauseMilliseconds)
     }
 
     /// The descriptor is readable, or at its end.
     public func descriptorIsReady(_ fd: Int32, _ readiness: Readiness) {
         loop.forget(fd)
         step = .none
-        isFruitless = true
+        hasReadNothing = true
         readAhead()
     }
 
@@ -162,7 +162,7 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     public func close() {
         guard let stream else { return }
         loop.forget(stream.raw)
-        for timer in [rest, silence] { timer.map(loop.cancel) }
+        for timer in [pollTimer, silenceTimer] { timer.map(loop.cancel) }
         self.stream = nil
         blocks.removeAll()
         onReady = {}

@@ -5,8 +5,8 @@ struct FeedBuffer {
     private var bytes: [UInt8] = []
     /// How many of the bytes have been read.
     private var position = 0
-    /// Whether the first byte of the body is still in the buffer.
-    private(set) var isWhole = true
+    /// Whether the first byte of the body is still in the buffer, so that it can be read again.
+    private(set) var canRestart = true
 
     init(capacity: Int) { self.capacity = capacity }
 
@@ -22,7 +22,7 @@ struct FeedBuffer {
         if position > 0, bytes.count + piece.count > capacity {
             bytes.removeFirst(position)
             position = 0
-            isWhole = false
+            canRestart = false
         }
         bytes.append(contentsOf: piece)
     }

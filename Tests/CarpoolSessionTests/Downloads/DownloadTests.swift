@@ -32,7 +32,7 @@ struct DownloadTests {
     private func resume(
         _ stage: Stage, _ token: String, _ change: (inout RequestParameters) -> Void = { _ in }
     ) throws -> Request {
-        let place = try #require(ResumePoint.places(token: token)).partial
+        let place = try #require(ResumePoint.paths(token: token)).partial
         let point = try ResumePoint(
             token: token, PartialFileOpening(place), index: nil, stage.session.files, for: .process)
         return send(stage) {
@@ -86,7 +86,7 @@ struct DownloadTests {
         let stage = try Stage()
         let request = try resume(stage, try broken(stage))
         stage.transport.respond(200, [("ETag", "\"2\"")], body: "xy")
-        #expect(request.download?.restarted == .resourceChanged)
+        #expect(request.download?.restartReason == .resourceChanged)
         #expect(folder.text("a") == "xy")
         #expect(folder.names == ["a"])
     }
@@ -100,7 +100,7 @@ struct DownloadTests {
         stage.transport.complete()
         #expect(try #require(stage.transport.requests.last).fields.allSatisfy { !$0.isNamed("range") })
         stage.transport.respond(200, tagged, body: "ABCDEF")
-        #expect(request.download?.restarted == .rangeMismatch)
+        #expect(request.download?.restartReason == .rangeMismatch)
         #expect(folder.text("a") == "ABCDEF")
         #expect(request.attempts.count == 1)
     }

@@ -52,13 +52,13 @@ struct ResumeTokenTests {
         }
         for number in 1...4 {
             let file = begun(number)
-            #expect(file.isKept)
+            #expect(file.isResumable)
             file.close()
         }
         let used = begun(5)
         #expect(notes.names == ["r_1", "r_2", "r_3", "r_4", "r_5"])
         touch(folder(".f.r_1.carpool-part"), secondsAgo: PartialFileIndex.maximumAge + 60)
-        touch(used.place, secondsAgo: PartialFileIndex.maximumAge + 60)
+        touch(used.currentPath, secondsAgo: PartialFileIndex.maximumAge + 60)
         unlink(folder(".f.r_3.carpool-part"))
         index.removeOld()
         #expect(notes.names == ["r_2", "r_4", "r_5"])
@@ -75,7 +75,7 @@ struct ResumeTokenTests {
         let file = PartialFile(beside: folder("f"), request: "r_1", index: index, store, .process)
         file.begin(for: folder("f"), DownloadOptions(), isResolved: false, isHashed: false) { #expect($0 == nil) }
         #expect(file.isOpen)
-        #expect(!file.isKept)
+        #expect(!file.isResumable)
     }
 
     @Test("SHA-256 of nothing, and of pieces (FIPS 180-4)")

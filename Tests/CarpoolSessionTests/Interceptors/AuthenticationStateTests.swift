@@ -52,7 +52,7 @@ struct AuthenticationStateTests {
                 take(state.adapt(asked, at: now, requiresRefresh: requiresRefresh))
             case 4...7:
                 asked += 1
-                take(state.retry(asked, at: now, hasUsed: hasUsed))
+                take(state.retry(asked, at: now, wasSentWithCurrent: hasUsed))
             case 8: end(.success(fresh()))
             case 9: end(.failure(SessionError("test", "no")), isLate: Bool.random(using: &generator))
             case 10:
@@ -75,7 +75,7 @@ struct AuthenticationStateTests {
         mutating func take(_ actions: [AuthenticationState.Action]) {
             for action in actions {
                 switch action {
-                case .apply(let ticket, _), .refuse(let ticket, _), .retry(let ticket), .giveUp(let ticket, _):
+                case .apply(let ticket, _), .failAdaptation(let ticket, _), .retry(let ticket), .failRetry(let ticket, _):
                     if !answered.insert(ticket).inserted { faults.append("\(ticket) is answered twice") }
                 case .refresh(let number, _, let ticket):
                     if running != nil { faults.append("two refreshes run") }
@@ -107,11 +107,11 @@ struct AuthenticationStateTests {
         let now = MonotonicTime(nanoseconds: 0)
         let half = AuthenticationState.maximumWaiting / 2
         for ticket in 0..<half { _ = state.adapt(ticket, at: now, requiresRefresh: true) }
-        for ticket in half..<2 * half { _ = state.retry(ticket, at: now, hasUsed: true) }
+        for ticket in half..<2 * half { _ = state.retry(ticket, at: now, wasSentWithCurrent: true) }
         #expect(state.waiting == AuthenticationState.maximumWaiting)
         let refused = state.adapt(-1, at: now, requiresRefresh: true)
-        let givenUp = state.retry(-2, at: now, hasUsed: true)
-        guard case .refuse(-1, let error) = refused.first, case .giveUp(-2, let other) = givenUp.first
+        let givenUp = state.retry(-2, at: now, wasSentWithCurrent: true)
+        guard case .failAdaptation(-1, let error) = refused.first, case .failRetry(-2, let other) = givenUp.first
         else { return #expect(Bool(false), "no room is no answer") }
         #expect([error.name, other.name] == Array(repeating: "authentication_error.too_many_waiting", count: 2))
         let released = state.refreshEnded(1, .success(OAuth2Credential(accessToken: "b")), at: now)

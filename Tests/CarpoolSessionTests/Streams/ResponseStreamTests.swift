@@ -16,7 +16,7 @@ struct ResponseStreamTests {
     /// All messages that a reader can receive, as text.
     private func read(_ reader: StreamReader) -> String {
         var text = ""
-        while reader.give(to: { message in
+        while reader.deliver(to: { message in
             switch message.content {
             case .records(let records):
                 for record in records {
@@ -87,7 +87,7 @@ struct ResponseStreamTests {
             stage.transport.receive(200)
             stage.transport.receive(piece(1_000))
             stage.transport.complete()
-            #expect(stream.holdsBytes)
+            #expect(stream.hasUnreadBytes)
         }
         #expect(memory.heldBytes == 0)
     }
@@ -114,7 +114,7 @@ struct ResponseStreamTests {
     func pulling() throws {
         let stage = try stage()
         let (request, stream) = try send(stage)
-        let reader = stream.attach(.bytes, messageBytes: 45_000, isWaitedFor: false)
+        let reader = stream.attach(.bytes, messageBytes: 45_000, delaysEnd: false)
         stage.transport.receive(200)
         stage.transport.receive(piece(10))
         stage.transport.complete()
@@ -180,7 +180,7 @@ struct ResponseStreamTests {
         reader.grant(.max)
         var told: [String] = []
         reader.onReady = {
-            while reader.give(to: { message in
+            while reader.deliver(to: { message in
                 guard case .records(let records) = message.content else { return }
                 told += records.map { "\(message.attempt): \($0)" }
             }) != .nothing {}
@@ -207,7 +207,7 @@ struct ResponseStreamTests {
             $0.kind = .stream
             $0.interceptor = Interceptor(interceptors: [interceptor])
         }
-        let reader = try #require(request.stream).attach(.events, messageBytes: 45_000, isWaitedFor: false)
+        let reader = try #require(request.stream).attach(.events, messageBytes: 45_000, delaysEnd: false)
         stage.transport.receive(200)
         stage.transport.receive(Array(first.utf8))
         stage.transport.complete(.lost)
@@ -217,7 +217,7 @@ struct ResponseStreamTests {
         stage.transport.complete()
         reader.grant(.max)
         var attempts: [Int] = []
-        while reader.give(to: { message in
+        while reader.deliver(to: { message in
             guard case .records(let records) = message.content else { return }
             attempts += records.map { _ in message.attempt }
         }) != .nothing {}
@@ -230,7 +230,7 @@ struct ResponseStreamTests {
         let (_, stream) = try send(stage)
         let reader = stream.attach(serializer, messageBytes: 1_024)
         reader.grant(.max)
-        reader.onReady = { while reader.give(to: { _ in }) != .nothing {} }
+        reader.onReady = { while reader.deliver(to: { _ in }) != .nothing {} }
         stage.transport.receive(200)
         let text = serializer == .events ? ": ping\n\n" : serializer == .jsonLines ? "\n" : "x"
         let piece = Array(String(repeating: text, count: 10_000 / text.utf8.count).utf8)
@@ -247,7 +247,7 @@ struct ResponseStreamTests {
         stage.transport.receive(200)
         stage.transport.receive([UInt8](repeating: UInt8(ascii: "\n"), count: 2_500))
         var counts: [Int] = []
-        while reader.give(to: { message in
+        while reader.deliver(to: { message in
             if case .records(let records) = message.content { counts.append(records.count) }
         }) == .message {}
         #expect(counts == [1_024, 1_024, 452])
@@ -266,7 +266,7 @@ struct ResponseStreamTests {
         stage.transport.receive([UInt8](repeating: UInt8(ascii: "\n"), count: 2_500) + Array(last.utf8))
         stage.transport.complete()
         var steps: [StreamReader.Step] = []
-        repeat { steps.append(reader.give { _ in }) } while steps.last != .nothing
+        repeat { steps.append(reader.deliver { _ in }) } while steps.last != .nothing
         #expect(steps == [.unfinished, .unfinished, .message, .message, .nothing])
         #expect(reader.isOver && request.isFinished && memory.heldBytes == 0)
     }

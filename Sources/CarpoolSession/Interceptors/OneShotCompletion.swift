@@ -2,30 +2,30 @@
 ///
 /// An answer that arrives during the call is returned instead of passed to a closure, so that a chain of
 /// immediate answers is a loop and not a recursion, whatever its length.
-final class PendingAnswer<Value> {
+final class OneShotCompletion<Value> {
     private enum Stage {
-        case asking
-        case answered(Value)
+        case calling
+        case completed(Value)
         case waiting((Value) -> Void)
         case done
     }
 
-    private var stage = Stage.asking
+    private var stage = Stage.calling
 
-    /// Delivers the answer.
-    func give(_ value: Value) {
+    /// Accepts the answer, if it is the first.
+    func complete(_ value: Value) {
         switch stage {
-        case .asking: stage = .answered(value)
+        case .calling: stage = .completed(value)
         case .waiting(let body):
             stage = .done
             body(value)
-        case .answered, .done: break
+        case .completed, .done: break
         }
     }
 
     /// Returns the answer, if it has arrived; otherwise the body is called with it when it arrives.
-    func take(orLater body: @escaping (Value) -> Void) -> Value? {
-        guard case .answered(let value) = stage else {
+    func result(orLater body: @escaping (Value) -> Void) -> Value? {
+        guard case .completed(let value) = stage else {
             stage = .waiting(body)
             return nil
         }
