@@ -358,4 +358,4 @@ def test_f6_the_message_says_what_is_wrong_with_the_token(client: carpool.Client
     client.create_session("api", tokens.session())
     error = failure(client, tokens.url, session="api").details["retry_error"]
     assert error["name"] == "authentication_error.excessive_refresh"
-    assert "refused" in error["message"]
+    assert "rejected" in error["message"]

@@ -32,7 +32,7 @@ public struct HTTPField: Sendable, Hashable {
             throw Refusal(name: name, reason: "the connection sets hop-by-hop and framing headers itself; leave it out")
         }
         guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw Refusal(name: name, reason: "the value must not hold CR, LF, NUL or other control characters")
+            throw Refusal(name: name, reason: "the value must not contain CR, LF, NUL or other control characters")
         }
         self.name = name
         self.value = HTTPField.trimmed(value)

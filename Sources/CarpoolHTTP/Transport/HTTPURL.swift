@@ -108,7 +108,7 @@ public final class HTTPURL: CustomStringConvertible {
         guard scan.hasBlank || scan.hasBackslash else { return }
         // Not an error: a caller can correct a URL, but not an origin's reference.
         guard isReference || !refusesBlanks || !scan.hasBlank else {
-            throw TransportError(.badURL, "a URL that is sent as it is must have no blanks; write them as %20")
+            throw TransportError(.badURL, "a URL that is sent unchanged must have no blanks; write them as %20")
         }
         let authority = URLEncoder.authority(of: text, isReference: isReference)
         guard !authority.contains(UInt8(ascii: "\\")) else {

@@ -12,14 +12,14 @@ enum HostName {
         guard let host = part(handle, 0), !isASCII(host) else { return false }
         guard let utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else {
             throw TransportError(
-                .badURL, "host names with letters beyond ASCII need the locale C.UTF-8, which is not installed")
+                .badURL, "host names with non-ASCII letters need the locale C.UTF-8, which is not installed")
         }
         let former = uselocale(utf8)
         let converted = part(handle, UInt32(CURLU_PUNYCODE))
         uselocale(former)
         freelocale(utf8)
         guard let converted, isName(converted), curl_url_set(handle, CURLUPART_HOST, converted, 0) == CURLUE_OK else {
-            throw TransportError(.badURL, "the host name has characters that no name may have: \(host.prefix(255))")
+            throw TransportError(.badURL, "the host name has invalid characters: \(host.prefix(255))")
         }
         return true
     }

@@ -100,9 +100,9 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
 
         var reason: String {
             switch obstacle {
-            case "total": "it waited in the queue, as all connections were in use; nothing was sent"
-            case "client": "it waited in the queue, as all connections of its client were in use; nothing was sent"
-            default: "it waited in the queue, as all connections to its host were in use; nothing was sent"
+            case "total": "it waited in the queue because all connections were in use; nothing was sent"
+            case "client": "it waited in the queue because all connections of its client were in use; nothing was sent"
+            default: "it waited in the queue because all connections to its host were in use; nothing was sent"
             }
         }
     }

@@ -150,7 +150,7 @@ final class Spool: BodySpool {
     static func failure(_ error: SystemError) -> SessionError {
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
-            isFull ? "disk_full" : "cannot_write_to_file", "cannot keep the response: \(error)",
+            isFull ? "disk_full" : "cannot_write_to_file", "cannot store the response: \(error)",
             hint: "the spool lies under $XDG_CACHE_HOME/carpool")
     }
 

@@ -54,7 +54,7 @@ final class NetworkConnectivity: Connectivity {
 
     func whenChanged(_ body: @escaping () -> Void) -> Int { observers.add(body) }
 
-    func forget(change number: Int) { observers.remove(number) }
+    func removeObserver(_ number: Int) { observers.remove(number) }
 
     // MARK: Looking
 

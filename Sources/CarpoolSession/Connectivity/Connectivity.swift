@@ -17,9 +17,9 @@ public protocol Connectivity: AnyObject {
     /// The number of changes since the start.
     var changes: Int { get }
 
-    /// Calls the body after every change; bodies are called in the order in which they were added. Returns a number for ``forget(change:)``.
+    /// Calls the body after every change; bodies are called in the order in which they were added. Returns a number for ``removeObserver(_:)``.
     func whenChanged(_ body: @escaping () -> Void) -> Int
 
     /// Removes a body. Does nothing if the number is unknown.
-    func forget(change number: Int)
+    func removeObserver(_ number: Int)
 }

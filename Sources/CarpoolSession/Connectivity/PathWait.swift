@@ -10,10 +10,10 @@ final class PathWait {
         self.host = host
         self.connectivity = connectivity
         self.body = body
-        number = connectivity.whenChanged { self.look() }
+        number = connectivity.whenChanged { self.checkPath() }
     }
 
-    private func look() {
+    private func checkPath() {
         guard connectivity.path(to: host, isFresh: false).isWorthTrying else { return }
         end()
         body()
@@ -23,6 +23,6 @@ final class PathWait {
     func end() {
         guard let number else { return }
         self.number = nil
-        connectivity.forget(change: number)
+        connectivity.removeObserver(number)
     }
 }

@@ -22,7 +22,7 @@ extension SessionError {
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
             isFull ? "disk_full" : "cannot_write_to_file", "cannot write to \(path): \(error.reason)",
-            hint: isFull ? "make room, and go on with resume_data if the record has it" : nil,
+            hint: isFull ? "free disk space, and resume with resume_data if the record has it" : nil,
             details: [
                 Detail("path", .string(beginning(of: path, atMost: shownPathScalars))),
                 Detail("errno", .integer(Int(error.code))),
@@ -44,10 +44,10 @@ extension SessionError {
 
     private static func hint(for code: Int32) -> String? {
         switch code {
-        case EEXIST: "say remove_previous if the file that is there may be replaced"
-        case ENOENT: "say create_directories if missing directories are to be made"
-        case EXDEV: "the partial file lies on another file system: go on with it there"
-        case ENOSPC, EDQUOT: "make room, and go on with resume_data if the record has it"
+        case EEXIST: "set remove_previous to replace the existing file"
+        case ENOENT: "set create_directories to create missing directories"
+        case EXDEV: "the partial file is on another file system: resume with a destination on that one"
+        case ENOSPC, EDQUOT: "free disk space, and resume with resume_data if the record has it"
         default: nil
         }
     }

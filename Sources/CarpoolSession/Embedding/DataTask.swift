@@ -80,8 +80,8 @@ public final class DataTask<Value> {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Passed so that the closures capture it; otherwise they would run off the actor. Without the loop as the
-    /// preferred executor the end would be delivered by Swift's own threads, which may all be busy.
+    /// Waits until the request is over. The actor is passed so that the closures capture it; otherwise they would run off the actor. Without
+    /// the loop as the preferred executor the end would be delivered by Swift's own threads, which may all be busy.
     private func finished(on actor: isolated (any Actor)? = #isolation) async {
         guard !isFinished else { return }
         await withTaskExecutorPreference(request.session.scheduler as? EventLoop) {

@@ -34,8 +34,8 @@ final class TemporarySpool: BodySpool {
     fileprivate static func failure(_ error: SystemError) -> SessionError {
         let isFull = error.code == ENOSPC || error.code == EDQUOT
         return SessionError(
-            isFull ? "disk_full" : "cannot_write_to_file", "cannot keep the response: \(error)",
-            hint: "name a directory with room as temporaryDirectory")
+            isFull ? "disk_full" : "cannot_write_to_file", "cannot store the response: \(error)",
+            hint: "set temporaryDirectory to a directory with free space")
     }
 }
 
@@ -64,7 +64,7 @@ private final class TemporaryBody: SpoolFile {
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError) {
         guard descriptor == nil else { return }
         guard spool.bytes + Int64(bytes.count) <= TemporarySpool.limitBytes else {
-            throw SessionError("spool_full", "all bodies that are kept take \(TemporarySpool.limitBytes) bytes")
+            throw SessionError("spool_full", "the stored bodies take \(TemporarySpool.limitBytes) bytes, the limit")
         }
         spool.bytes += Int64(bytes.count)
         count += Int64(bytes.count)

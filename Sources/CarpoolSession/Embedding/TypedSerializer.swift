@@ -23,7 +23,8 @@ final class TypedSerializer<Value>: ResponseSerializer {
             value = type(made)
             guard value != nil else {
                 return completion(
-                    .failure(.customSerializationFailed(SessionError("thrown", "\(name) made another value"))))
+                    .failure(
+                        .customSerializationFailed(SessionError("thrown", "\(name) returned a value of another type"))))
             }
             completion(result)
         }

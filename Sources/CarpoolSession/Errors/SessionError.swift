@@ -126,7 +126,7 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
     private static func hint(for error: TransportError) -> String? {
         switch error.code {
         case .cannotFindHost: "check the host's spelling, and the name servers in /etc/resolv.conf"
-        case .notConnectedToInternet: "the network is not there: waits_for_connectivity true waits for it"
+        case .notConnectedToInternet: "set waits_for_connectivity to true to wait until the network is available"
         case .cannotConnectToHost: "check the port, and that the server is running"
         case .timedOut where error.wait != nil:
             switch error.wait?.obstacle {
@@ -135,18 +135,18 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
             default: "wait longer, or raise limits.host_connections"
             }
         case .timedOut where error.timeout == "connect":
-            "the host does not answer: check the address, or raise connect_timeout_ms"
+            "the host did not respond: check the address, or raise connect_timeout_ms"
         case .timedOut where error.timeout == "resource": "raise resource_timeout_ms"
-        case .timedOut where error.timeout == "body": "give the body sooner, or raise timeout_ms"
-        case .timedOut: "the origin sent nothing for that long: raise timeout_ms if that is expected"
+        case .timedOut where error.timeout == "body": "send the body sooner, or raise timeout_ms"
+        case .timedOut: "raise timeout_ms if the origin is expected to be silent for that long"
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate:
-            "name the authority's file with trust.ca_file (--cacert), or switch the check off with trust.verify false (--insecure)"
-        case .clientCertificateRejected: "the server wants a client certificate, which requests cannot give"
+            "set trust.ca_file (--cacert) to the file of the certificate authority, or disable the check with trust.verify false (--insecure)"
+        case .clientCertificateRejected: "the server requires a client certificate, which is not supported"
         case .requestBodyStreamExhausted:
-            "give the body as a file, or by a callback, where it may have to be sent more than once"
+            "send the body from a file or by a callback, so that it can be sent more than once"
         case .dataLengthExceedsMaximum where error.isDecodedTooLarge: "raise max_ratio if you trust the origin"
         case .dataLengthExceedsMaximum:
-            "have the origin send less: a head may have 300,000 bytes and 256 lines, one of them 100 KiB, and nothing raises that"
+            "the origin must send less: the limits for a head are 300,000 bytes, 256 lines and 100 KiB a line, and cannot be raised"
         default: nil
         }
     }

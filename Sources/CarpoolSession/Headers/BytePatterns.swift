@@ -20,22 +20,22 @@ struct BytePatterns: Sendable {
     }
 
     /// Whether the bytes contain one of the texts.
-    func haveOne(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        bytes.indices.contains { hasOne(in: bytes, at: $0) { length, rest in length <= rest } }
+    func matches(in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.indices.contains { hasMatch(in: bytes, at: $0) { length, rest in length <= rest } }
     }
 
     /// Whether the bytes end with one of the texts.
-    func haveOne(atEndOf bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        bytes.indices.contains { hasOne(in: bytes, at: $0) { length, rest in length == rest } }
+    func matches(atEndOf bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.indices.contains { hasMatch(in: bytes, at: $0) { length, rest in length == rest } }
     }
 
     /// Whether the bytes are one of the texts.
-    func haveOne(equalTo bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        !bytes.isEmpty && hasOne(in: bytes, at: 0) { length, rest in length == rest }
+    func matches(equalTo bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        !bytes.isEmpty && hasMatch(in: bytes, at: 0) { length, rest in length == rest }
     }
 
     /// Whether one of the texts is at a position; `fits` compares its length with the number of bytes from there on.
-    private func hasOne(
+    private func hasMatch(
         in bytes: UnsafeBufferPointer<UInt8>, at start: Int, where fits: (_ length: Int, _ rest: Int) -> Bool
     ) -> Bool {
         let first = Int(bytes[start])

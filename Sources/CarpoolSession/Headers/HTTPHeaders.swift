@@ -27,10 +27,10 @@ public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomSt
         update(try HTTPField(name: name, value: value))
     }
 
-    /// The same as ``update(_:)``: a name has one value.
+    /// Replaces or appends the field, like ``update(_:)``: a name has one value.
     public mutating func add(_ field: HTTPField) { update(field) }
 
-    /// The same as ``update(name:value:)``.
+    /// Replaces or appends the field, like ``update(name:value:)``.
     public mutating func add(name: String, value: String) throws(HTTPField.Refusal) {
         try update(name: name, value: value)
     }
@@ -43,7 +43,7 @@ public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomSt
     /// Sorts by the names in lower case.
     public mutating func sort() { fields.sort { $0.name.lowercased() < $1.name.lowercased() } }
 
-    /// The same fields, sorted.
+    /// Returns the same fields, sorted by their names.
     public func sorted() -> HTTPHeaders {
         var headers = self
         headers.sort()

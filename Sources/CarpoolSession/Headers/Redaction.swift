@@ -6,7 +6,7 @@ public enum Redaction {
     /// A URL, or a text with URLs in it, without user information, and without the values of secret parameters in queries and fragments.
     /// - Parameter count: the least number of bytes that are needed; what follows them may be missing.
     public static func withoutSecrets(_ text: String, atLeast count: Int = .max) -> String {
-        guard mayHoldSecret(text) else { return text }
+        guard canContainSecret(text) else { return text }
         return withoutParameters(withoutUserInformation(text, everywhere: true, atLeast: count), atLeast: count)
     }
 
@@ -22,7 +22,7 @@ public enum Redaction {
     }
 
     /// Whether a text has a character without which it cannot contain a secret.
-    public static func mayHoldSecret(_ text: String) -> Bool {
+    public static func canContainSecret(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in bytes.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") } }
     }

@@ -45,10 +45,10 @@ public enum SecretNames {
     /// Whether the value of the name with these bytes is a secret.
     static func contains(utf8 name: UnsafeBufferPointer<UInt8>) -> Bool {
         withFolded(name) { folded in
-            if folded.isEmpty || harmlessParts.haveOne(in: folded) { return false }
-            if harmlessEndings.haveOne(atEndOf: folded) { return false }
-            if names.haveOne(equalTo: folded) || parts.haveOne(in: folded) { return true }
-            return endsInKey(name) && !harmlessKeys.haveOne(atEndOf: folded)
+            if folded.isEmpty || harmlessParts.matches(in: folded) { return false }
+            if harmlessEndings.matches(atEndOf: folded) { return false }
+            if names.matches(equalTo: folded) || parts.matches(in: folded) { return true }
+            return endsInKey(name) && !harmlessKeys.matches(atEndOf: folded)
         }
     }
 

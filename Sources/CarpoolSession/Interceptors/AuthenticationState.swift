@@ -27,7 +27,8 @@ struct AuthenticationState {
 
     private enum Phase {
         case idle
-        /// Superseded: a new credential was set meanwhile, so that the answer is ignored; but no other refresh begins before it arrives.
+        /// A refresh is in progress. If it is superseded, a new credential was set meanwhile: its result is ignored, but no other refresh begins
+        /// before it arrives.
         case refreshing(number: Int, Cause, isSuperseded: Bool)
         /// The refresh failed. Since then neither has the credential changed nor has a request been adapted.
         case failed(SessionError)

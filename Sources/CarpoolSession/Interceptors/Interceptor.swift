@@ -13,7 +13,7 @@ public final class Interceptor: RequestInterceptor {
     public let retriedStatuses: Set<Int>
 
     /// Whether all adapters adapt at once.
-    public let adaptsAtOnce: Bool
+    public let adaptsSynchronously: Bool
 
     private let adapters: [any RequestAdapter]
     private let retriers: [any RequestRetrier]
@@ -31,7 +31,7 @@ public final class Interceptor: RequestInterceptor {
         }
         self.adapters = adapters
         self.retriers = retriers
-        adaptsAtOnce = adapters.allSatisfy(\.adaptsAtOnce)
+        adaptsSynchronously = adapters.allSatisfy(\.adaptsSynchronously)
         var authentication: AuthenticationInterceptor?
         var statuses: Set<Int> = []
         var retried: Set<Int> = []
@@ -51,8 +51,8 @@ public final class Interceptor: RequestInterceptor {
     }
 
     /// Applies every adapter to the request, in order.
-    public func adaptAtOnce(_ urlRequest: inout TransportRequest) {
-        for adapter in adapters { adapter.adaptAtOnce(&urlRequest) }
+    public func adaptSynchronously(_ urlRequest: inout TransportRequest) {
+        for adapter in adapters { adapter.adaptSynchronously(&urlRequest) }
     }
 
     /// Applies every adapter to the request, in order, and waits for those that answer later.
@@ -70,8 +70,8 @@ public final class Interceptor: RequestInterceptor {
         var urlRequest = urlRequest
         var others = adapters
         while let adapter = others.popFirst() {
-            if adapter.adaptsAtOnce {
-                adapter.adaptAtOnce(&urlRequest)
+            if adapter.adaptsSynchronously {
+                adapter.adaptSynchronously(&urlRequest)
                 continue
             }
             // The answer of the last adapter is the result.
@@ -79,12 +79,12 @@ public final class Interceptor: RequestInterceptor {
             let answer = OneShotCompletion<Result<TransportRequest, SessionError>>()
             adapter.adapt(urlRequest, for: request) { answer.complete($0) }
             let rest = others
-            let now = answer.result { [self] later in
+            let immediate = answer.result { [self] later in
                 guard case .success(let adapted) = later else { return completion(later) }
                 adapt(adapted, for: request, by: rest, completion)
             }
-            guard let now else { return }
-            guard case .success(let adapted) = now else { return completion(now) }
+            guard let immediate else { return }
+            guard case .success(let adapted) = immediate else { return completion(immediate) }
             urlRequest = adapted
         }
         completion(.success(urlRequest))
@@ -104,12 +104,12 @@ public final class Interceptor: RequestInterceptor {
             let answer = OneShotCompletion<RetryResult>()
             retrier.retry(request, dueTo: error) { answer.complete($0) }
             let rest = others
-            let now = answer.result { [self] later in
+            let immediate = answer.result { [self] later in
                 guard case .doNotRetry = later else { return completion(later) }
                 retry(request, dueTo: error, askedOf: rest, completion)
             }
-            guard let now else { return }
-            guard case .doNotRetry = now else { return completion(now) }
+            guard let immediate else { return }
+            guard case .doNotRetry = immediate else { return completion(immediate) }
         }
         completion(.doNotRetry)
     }

@@ -45,7 +45,7 @@ public final class OAuth2Authenticator: Authenticator {
     /// Sets `Authorization`, replacing an existing one.
     public func apply(_ credential: OAuth2Credential, to urlRequest: inout TransportRequest) throws(SessionError) {
         guard let field = SetHeaderAdapter.bearerField(credential.accessToken) else { throw .unusableCredential }
-        SetHeaderAdapter(field).adaptAtOnce(&urlRequest)
+        SetHeaderAdapter(field).adaptSynchronously(&urlRequest)
     }
 
     /// Whether `Authorization` holds this access token.

@@ -6,13 +6,13 @@ public final class PolicyRetrier: RequestInterceptor {
     /// Makes a retrier.
     public init(_ policy: RetryPolicy) { self.policy = policy }
 
-    /// Those of the policy.
+    /// The statuses that the policy treats as failures even without a validator.
     public var statusesWithoutValidation: Set<Int> { policy.statusesWithoutValidation }
-    /// Those of the policy.
+    /// The statuses that the policy retries.
     public var retriedStatuses: Set<Int> { policy.statuses }
 
     /// Always `true`: requests are not changed.
-    public var adaptsAtOnce: Bool { true }
+    public var adaptsSynchronously: Bool { true }
 
     /// Returns the policy's decision at once.
     public func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void) {

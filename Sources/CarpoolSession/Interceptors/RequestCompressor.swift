@@ -128,7 +128,7 @@ public final class RequestCompressor: RequestInterceptor {
             }
             count = Int(bound &- stream.avail_out)
         }
-        guard code == Z_STREAM_END else { throw .compressionFailed("zlib answered \(code)") }
+        guard code == Z_STREAM_END else { throw .compressionFailed("zlib returned the code \(code)") }
         return output
     }
 }

@@ -8,18 +8,18 @@ public protocol RequestAdapter: AnyObject {
         _ urlRequest: TransportRequest, for request: Request,
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void)
 
-    /// Whether the adapter always answers synchronously and without a failure: then ``adaptAtOnce(_:)`` is called in place of
+    /// Whether the adapter always answers synchronously and without a failure: then ``adaptSynchronously(_:)`` is called in place of
     /// ``adapt(_:for:completion:)``, which saves a closure and copies of the request. The default is `false`.
-    var adaptsAtOnce: Bool { get }
+    var adaptsSynchronously: Bool { get }
     /// Changes the request in place before it is sent. Called for every attempt with a new request (RI-08).
-    func adaptAtOnce(_ urlRequest: inout TransportRequest)
+    func adaptSynchronously(_ urlRequest: inout TransportRequest)
 }
 
 extension RequestAdapter {
     /// The default: the adapter answers by ``adapt(_:for:completion:)``.
-    public var adaptsAtOnce: Bool { false }
+    public var adaptsSynchronously: Bool { false }
     /// Does not change the request.
-    public func adaptAtOnce(_ urlRequest: inout TransportRequest) {}
+    public func adaptSynchronously(_ urlRequest: inout TransportRequest) {}
 }
 
 /// Decides whether a failed request is retried (RI-02).
@@ -35,9 +35,9 @@ public protocol RequestRetrier: AnyObject {
 }
 
 extension RequestRetrier {
-    /// None.
+    /// The default: none.
     public var statusesWithoutValidation: Set<Int> { [] }
-    /// None.
+    /// The default: none.
     public var retriedStatuses: Set<Int> { [] }
 }
 

@@ -8,25 +8,25 @@ extension SessionError {
     /// More refreshes than the window allows (AI-12).
     static let excessiveRefresh = SessionError(
         "authentication_error.excessive_refresh",
-        "the credential was refreshed too often, and the present one has ended or was refused",
-        hint: "the origin refuses credentials that are new: check scope and audience, or widen oauth2.window")
+        "the credential was refreshed too often, and the current one has expired or was rejected",
+        hint: "the origin rejects new credentials: check scope and audience, or raise oauth2.window")
 
     /// A refresh exceeded its timeout.
     static func refreshTimedOut(milliseconds: Int) -> SessionError {
         SessionError(
-            "authentication_error.refresh_timed_out", "no new credential came within \(milliseconds) ms",
+            "authentication_error.refresh_timed_out", "the credential was not refreshed within \(milliseconds) ms",
             hint: "raise oauth2.refresh_timeout_ms if the token endpoint is slow", isRetryable: true)
     }
 
     /// Too many requests wait for a refresh.
     static let tooManyWaiting = SessionError(
         "authentication_error.too_many_waiting",
-        "\(AuthenticationState.maximumWaiting) requests wait for a new credential already", isRetryable: true)
+        "\(AuthenticationState.maximumWaiting) requests already wait for a new credential", isRetryable: true)
 
     /// A credential that cannot be sent.
     static let unusableCredential = SessionError(
-        "authentication_error.unusable_credential", "the access token cannot stand in a header field",
-        hint: "a token has no blanks and no control characters")
+        "authentication_error.unusable_credential", "the access token is not valid in a header field",
+        hint: "use a token without blanks and control characters")
 
     /// The token endpoint returned no credential.
     static func refreshFailed(_ message: String, details: [Detail] = []) -> SessionError {
@@ -36,7 +36,7 @@ extension SessionError {
     /// The request to the token endpoint failed. The transport's error is kept for the retry policies.
     static func refreshFailed(_ cause: SessionError) -> SessionError {
         SessionError(
-            "authentication_error.refresh_failed", "the token endpoint could not be asked: \(cause.message)",
+            "authentication_error.refresh_failed", "the request to the token endpoint failed: \(cause.message)",
             hint: cause.hint, isRetryable: cause.isRetryable, transport: cause.transport,
             details: [Detail("underlying", .error(cause))])
     }

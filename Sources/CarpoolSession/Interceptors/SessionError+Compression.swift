@@ -3,8 +3,8 @@ extension SessionError {
     /// The request already has a field that the compressor would set (CO-04).
     static func duplicateHeader(_ name: String) -> SessionError {
         SessionError(
-            "duplicate_header", "the request has a \(name) already",
-            hint: "leave it out, or set compress.duplicate to replace or skip",
+            "duplicate_header", "the request already has a \(name) field",
+            hint: "remove the field, or set compress.duplicate to replace or skip",
             details: [Detail("header", .string(name))])
     }
 

@@ -45,15 +45,15 @@ public final class SetHeaderAdapter: RequestInterceptor {
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void
     ) {
         var urlRequest = urlRequest
-        adaptAtOnce(&urlRequest)
+        adaptSynchronously(&urlRequest)
         completion(.success(urlRequest))
     }
 
     /// Always `true`: the field is known.
-    public var adaptsAtOnce: Bool { true }
+    public var adaptsSynchronously: Bool { true }
 
     /// Sets the field.
-    public func adaptAtOnce(_ urlRequest: inout TransportRequest) {
+    public func adaptSynchronously(_ urlRequest: inout TransportRequest) {
         guard let first = urlRequest.fields.firstIndex(where: { $0.hasName(field.name) }) else {
             return urlRequest.fields.append(field)
         }

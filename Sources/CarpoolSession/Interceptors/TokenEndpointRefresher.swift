@@ -96,14 +96,15 @@ public final class TokenEndpointRefresher: CredentialRefresher {
         return Array(pairs.joined(separator: "&").utf8)
     }
 
-    private func credential(from request: Request, after old: OAuth2Credential) throws(SessionError) -> OAuth2Credential {
+    private func credential(from request: Request, after old: OAuth2Credential) throws(SessionError) -> OAuth2Credential
+    {
         // The session's validators do not matter: the error is read from the response itself.
         if let error = request.error, !error.name.hasPrefix("response_validation_failed") {
             throw .refreshFailed(error)
         }
         guard let response = request.response, case .memory(let body) = request.body.storage else {
             throw .refreshFailed(
-                "the token endpoint's answer has more than \(TokenEndpointRefresher.maximumAnswerBytes) bytes")
+                "the token endpoint's response has more than \(TokenEndpointRefresher.maximumAnswerBytes) bytes")
         }
         let secrets = [old.accessToken, old.refreshToken, client.secret].compactMap { $0 }
         return try TokenResponse(status: response.status, body: body)

@@ -18,10 +18,10 @@ struct TokenResponse {
         let json = try? JSON.parse(body)
         guard (200...299).contains(status) else { throw refusal(json, secrets: secrets) }
         guard let json, let token = json["access_token"]?.string, !token.isEmpty else {
-            throw failure("the token endpoint's answer holds no access_token")
+            throw failure("the token endpoint's response has no access_token")
         }
         if let type = json["token_type"]?.string, type.lowercased() != "bearer" {
-            throw failure("the token endpoint gives tokens of another type than Bearer")
+            throw failure("the token endpoint returned a token of another type than Bearer")
         }
         guard SetHeaderAdapter.bearerField(token) != nil else { throw .unusableCredential }
         return OAuth2Credential(
@@ -31,10 +31,10 @@ struct TokenResponse {
 
     private func refusal(_ json: JSON?, secrets: [String]) -> SessionError {
         guard let name = shown(json?["error"]?.string, secrets) else {
-            return failure("the token endpoint answers with status \(status)")
+            return failure("the token endpoint returned status \(status)")
         }
         let description = shown(json?["error_description"]?.string, secrets)
-        let message = "the token endpoint refuses: \(name)\(description.map { ": \($0)" } ?? "")"
+        let message = "the token endpoint returned an error: \(name)\(description.map { ": \($0)" } ?? "")"
         var details = [SessionError.Detail("code", .integer(status)), SessionError.Detail("error", .string(name))]
         if let description { details.append(SessionError.Detail("error_description", .string(description))) }
         return .refreshFailed(message, details: details)
@@ -48,7 +48,7 @@ struct TokenResponse {
     private func shown(_ text: String?, _ secrets: [String]) -> String? {
         guard let text, !text.isEmpty else { return nil }
         guard !secrets.contains(where: { !$0.isEmpty && text.contains($0) }) else {
-            return "(withheld: holds a secret)"
+            return "(withheld: contains a secret)"
         }
         let plain = text.unicodeScalars.prefix(TokenResponse.textLength)
             .map { (0x20...0x7E).contains($0.value) ? $0 : "?" }

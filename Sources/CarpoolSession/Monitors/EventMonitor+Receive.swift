@@ -48,6 +48,7 @@ extension EventMonitor {
         }
     }
 
+    /// The events of a task.
     private func receiveTaskEvent(_ event: SessionEvent, of request: Request) {
         switch event {
         case .taskIsWaitingForConnectivity(let path): self.request(request, taskIsWaitingForConnectivity: path)

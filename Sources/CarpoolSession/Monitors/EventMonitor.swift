@@ -89,86 +89,86 @@ public protocol EventMonitor: AnyObject {
 }
 
 extension EventMonitor {
-    /// The default of every method: does nothing.
+    /// The session takes no more requests, and the last one is over (EM-01). The default does nothing.
     public func sessionDidBecomeInvalid(_ session: Session) {}
-    /// Does nothing.
+    /// There is no path to the host, and the task waits for one (EM-08). The default does nothing.
     public func request(_ request: Request, taskIsWaitingForConnectivity path: NetworkPath) {}
-    /// Does nothing.
+    /// A server requests credentials, or has presented its certificate (EM-02). The default does nothing.
     public func request(_ request: Request, taskDidReceive challenge: AuthenticationChallenge) {}
-    /// Does nothing.
+    /// The server failed the trust evaluation of the request or the session (EM-22). The default does nothing.
     public func request(_ request: Request, didFailTaskEarlyWith error: SessionError) {}
-    /// Does nothing.
+    /// The head of the final response has arrived (EM-09). The default does nothing.
     public func request(_ request: Request, taskDidReceive response: ResponseHead) {}
-    /// Does nothing.
+    /// So many bytes of the final response's body have arrived (EM-10). The default does nothing.
     public func request(_ request: Request, taskDidReceiveBytes count: Int) {}
-    /// Does nothing.
+    /// The origin redirects, whether or not the request follows (EM-05). The default does nothing.
     public func request(_ request: Request, taskWillRedirectTo url: HTTPURL) {}
-    /// Does nothing.
+    /// So many bytes of the request's body were sent (EM-03). The default does nothing.
     public func request(_ request: Request, taskDidSendBodyBytes count: Int, progress: UploadProgress) {}
-    /// Does nothing.
+    /// The body of an upload was created (EM-37). The default does nothing.
     public func request(_ request: Request, didCreateUploadable upload: CreatedUpload) {}
-    /// Does nothing.
+    /// The body of an upload could not be created (EM-38). The default does nothing.
     public func request(_ request: Request, didFailToCreateUploadableWith error: SessionError) {}
-    /// Does nothing.
+    /// A hop begins to read a streamed body (EM-04). The default does nothing.
     public func requestTaskNeedsNewBodyStream(_ request: Request) {}
-    /// Does nothing.
+    /// A streamed body is ready to be read (EM-39). The default does nothing.
     public func requestDidProvideInputStream(_ request: Request) {}
-    /// Does nothing.
+    /// Progress of an upload: the first and the last step, throttled between. The default does nothing.
     public func request(_ request: Request, didUpload progress: UploadProgress) {}
-    /// Does nothing.
+    /// The metrics of all hops of a task are known (EM-06). The default does nothing.
     public func request(_ request: Request, taskDidCollectMetricsOf hops: [Hop]) {}
-    /// Does nothing.
+    /// A piece of a download was written to its file. The default does nothing.
     public func request(_ request: Request, taskDidWrite count: Int, completed: Int64, total: Int64?) {}
-    /// Does nothing.
+    /// A download resumes at this byte (EM-12). The default does nothing.
     public func request(_ request: Request, taskDidResumeAt offset: Int64, total: Int64?) {}
-    /// Does nothing.
+    /// All of a download is in its partial file (EM-14). The default does nothing.
     public func request(_ request: Request, taskDidFinishDownloadingTo path: String) {}
-    /// Does nothing.
+    /// A download is about to get its final name (EM-41). The default does nothing.
     public func request(_ request: Request, didCreateDestination path: String) {}
-    /// Does nothing.
+    /// A download was moved to its final name, or the move failed (EM-40). The default does nothing.
     public func request(_ request: Request, didFinishDownloading result: Result<String, SessionError>) {}
-    /// Does nothing.
+    /// Progress of a body: throttled, and at the end. The default does nothing.
     public func request(_ request: Request, didProgressTo completed: Int64, total: Int64?) {}
-    /// Does nothing.
+    /// The last hop is over (EM-07). The default does nothing.
     public func request(_ request: Request, taskDidCompleteWith error: TransportError?) {}
-    /// Does nothing.
+    /// The first request to send is made from the parameters (EM-15). The default does nothing.
     public func requestDidCreateInitialURLRequest(_ request: Request) {}
-    /// Does nothing.
+    /// The parameters make no valid request (EM-16). The default does nothing.
     public func request(_ request: Request, didFailToCreateURLRequestWith error: SessionError) {}
-    /// Does nothing.
+    /// The request to send is final (EM-19). The default does nothing.
     public func requestDidCreateURLRequest(_ request: Request) {}
-    /// Does nothing.
+    /// The request was given to the transport (EM-20). The default does nothing.
     public func requestDidCreateTask(_ request: Request) {}
-    /// Does nothing.
+    /// Metrics of the task are part of the record (EM-21). The default does nothing.
     public func request(_ request: Request, didGatherMetricsOf hops: [Hop]) {}
-    /// Does nothing.
+    /// A validator has judged the response (EM-32). The default does nothing.
     public func request(_ request: Request, didValidateBy validator: String, index: Int, error: SessionError?) {}
-    /// Does nothing.
+    /// All adapters have changed the request (EM-17). The default does nothing.
     public func request(
         _ request: Request, didAdaptInitialURLRequest initial: TransportRequest, to adapted: TransportRequest
     ) {}
-    /// Does nothing.
+    /// An adapter failed, or returned a request that must not be sent (EM-18). The default does nothing.
     public func request(_ request: Request, didFailToAdaptURLRequestWith error: SessionError) {}
-    /// Does nothing.
+    /// The request is about to be retried. The default does nothing.
     public func requestIsRetrying(_ request: Request) {}
-    /// Does nothing.
+    /// A serializer returned a value or failed (EM-33, EM-34). The default does nothing.
     public func request(_ request: Request, didParse response: SerializedResponse) {}
-    /// Does nothing.
+    /// A reader of a stream parsed a record or failed (EM-36). The default does nothing.
     public func request(_ request: Request, didParseStream parsed: ParsedStream) {}
-    /// Does nothing.
+    /// A call suspended the request (EM-28). The default does nothing.
     public func requestDidSuspend(_ request: Request) {}
-    /// Does nothing.
+    /// The task was suspended (EM-29). The default does nothing.
     public func requestDidSuspendTask(_ request: Request) {}
-    /// Does nothing.
+    /// The task is over. The default does nothing.
     public func request(_ request: Request, didCompleteTaskWith error: TransportError?) {}
-    /// Does nothing.
+    /// The request is over except for its serializers (EM-25). The default does nothing.
     public func requestDidFinish(_ request: Request) {}
-    /// Does nothing.
+    /// A call resumed the request (EM-26). The default does nothing.
     public func requestDidResume(_ request: Request) {}
-    /// Does nothing.
+    /// The task was resumed (EM-27). The default does nothing.
     public func requestDidResumeTask(_ request: Request) {}
-    /// Does nothing.
+    /// A call cancelled the request (EM-30). The default does nothing.
     public func requestDidCancel(_ request: Request) {}
-    /// Does nothing.
+    /// The task was cancelled (EM-31). The default does nothing.
     public func requestDidCancelTask(_ request: Request) {}
 }

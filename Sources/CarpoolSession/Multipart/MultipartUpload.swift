@@ -82,12 +82,12 @@ public final class MultipartUpload: Uploadable {
 
     /// Opens the files of all parts, in order; the result is keyed by the index of the part.
     private func openFiles(then: @escaping (Result<[Int: MultipartFile.Opened], SessionError>) -> Void) {
-        var files: [(place: Int, file: MultipartFile)] = []
-        for (place, part) in parts.enumerated() {
+        var files: [(index: Int, file: MultipartFile)] = []
+        for (index, part) in parts.enumerated() {
             guard case .file(let path, let offset, let length) = part.content else { continue }
             let file = MultipartFile(
                 path: path, offset: offset, length: length, fileName: part.fileName, givenType: part.contentType)
-            files.append((place, file))
+            files.append((index, file))
         }
         guard !files.isEmpty else { return then(.success([:])) }
         let (wanted, closer) = (files, worker?.closer)
@@ -95,7 +95,7 @@ public final class MultipartUpload: Uploadable {
             {
                 var opened: [Int: MultipartFile.Opened] = [:]
                 do throws(SessionError) {
-                    for (place, file) in wanted { opened[place] = try file.open(closer: closer) }
+                    for (index, file) in wanted { opened[index] = try file.open(closer: closer) }
                 } catch {
                     return .failure(error)
                 }
@@ -140,8 +140,8 @@ public final class MultipartUpload: Uploadable {
     /// Boundaries, heads and contents in turn (MP-03). No parts are no bytes (MP-12).
     private func segments(_ files: [Int: MultipartFile.Opened]) -> [SegmentedBody.Segment] {
         var segments: [SegmentedBody.Segment] = []
-        for (place, part) in parts.enumerated() {
-            guard let (head, content) = content(of: part, files[place]) else { continue }
+        for (index, part) in parts.enumerated() {
+            guard let (head, content) = content(of: part, files[index]) else { continue }
             let text = segments.isEmpty ? "--\(boundary)\r\n" : "\r\n--\(boundary)\r\n"
             segments.append(.bytes(Array((text + head).utf8)))
             segments.append(content)

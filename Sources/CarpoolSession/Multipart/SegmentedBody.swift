@@ -95,15 +95,15 @@ final class SegmentedBody: BodySource {
     }
 
     /// The reader of a segment that is a file. The next file is read ahead too, so that small files do not wait for each other.
-    private func reader(at place: Int) -> FileReadAhead? {
+    private func reader(at index: Int) -> FileReadAhead? {
         // Between two files is the head of the second.
-        for place in [place, place + 2] where segments.indices.contains(place) && readers[place] == nil {
-            guard case .file(let file, let offset, let length) = segments[place] else { continue }
+        for index in [index, index + 2] where segments.indices.contains(index) && readers[index] == nil {
+            guard case .file(let file, let offset, let length) = segments[index] else { continue }
             let reader = FileReadAhead(file, offset: offset, length: length)
             reader.onReady = onReady
-            readers[place] = reader
+            readers[index] = reader
         }
-        return readers[place]
+        return readers[index]
     }
 
     /// The pieces from which a job can assemble all of the bytes; `nil` if other sources produce some of them.

@@ -19,7 +19,7 @@ extension SessionError {
     static func multipartTooBusy(_ error: WorkerError) -> SessionError {
         SessionError(
             "multipart_encoding_failed.body_part_file_not_reachable_with_error", "the parts cannot be opened: \(error)",
-            hint: "try again later, or with fewer requests at a time", isRetryable: true)
+            hint: "try again later, or send fewer requests at a time", isRetryable: true)
     }
 
     /// The length of a part differs from the announced one (MP-10, MP-11).

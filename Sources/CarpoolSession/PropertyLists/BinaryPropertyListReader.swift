@@ -65,7 +65,7 @@ struct BinaryPropertyListReader {
         case 0x8: return .object([.init("CF$UID", try integer(try take(Int(marker & 0xF) &+ 1, &position)))])
         case 0xA: return .array(try elements(marker, position, depth: depth))
         case 0xD: return .object(try members(marker, position, depth: depth))
-        default: throw .invalidPropertyList("it has a value of a kind that is not known")
+        default: throw .invalidPropertyList("it has a value of an unknown type")
         }
     }
 
@@ -90,7 +90,7 @@ struct BinaryPropertyListReader {
         case 0x00: return .null
         case 0x08: return .bool(false)
         case 0x09: return .bool(true)
-        default: throw .invalidPropertyList("it has a value of a kind that is not known")
+        default: throw .invalidPropertyList("it has a value of an unknown type")
         }
     }
 
@@ -184,9 +184,9 @@ struct BinaryPropertyListReader {
         var names: Set<String> = []
         for index in 0..<half {
             guard case .string(let name) = try value(of: objects[index], depth: depth + 1) else {
-                throw .invalidPropertyList("a key is no text")
+                throw .invalidPropertyList("a key is not a string")
             }
-            guard names.insert(name).inserted else { throw .invalidPropertyList("a dictionary has a key twice") }
+            guard names.insert(name).inserted else { throw .invalidPropertyList("a dictionary has a duplicate key") }
             members.append(.init(name, try value(of: objects[half &+ index], depth: depth + 1)))
         }
         return members

@@ -14,7 +14,7 @@ public enum PropertyList {
     /// Writes a value. The members of an object keep their order.
     /// - Throws: `parameter_encoding_failed.property_list_encoding_failed` for values that a property list lacks: null, decimals, infinities and
     ///   NaN, texts with U+0000 and, in XML, with other control characters (XML 1.0, section 2.2), dates outside the years 0 to 9999 in XML,
-    ///   a key twice; and for values deeper than ``StructuredValue/maximumDepth``.
+    ///   duplicate keys; and for values deeper than ``StructuredValue/maximumDepth``.
     public static func encode(_ value: StructuredValue, as format: PropertyListFormat) throws(SessionError) -> [UInt8] {
         do throws(EncodingFailure) {
             try PropertyListRules(format: format).check(value)

@@ -12,7 +12,7 @@ struct PropertyListRules {
             for member in members {
                 try check(member.name)
                 guard names.insert(Array(member.name.utf8)).inserted else {
-                    throw .invalidPropertyList("a dictionary has a key twice")
+                    throw .invalidPropertyList("a dictionary has a duplicate key")
                 }
                 try check(member.value, depth: depth + 1)
             }

@@ -26,7 +26,7 @@ struct XMLPropertyListReader {
         let value = try value(of: tag, depth: 0)
         if hasRoot { try close("plist") }
         try skipBetweenTags()
-        guard position == bytes.count else { throw .invalidPropertyList("it goes on behind its end") }
+        guard position == bytes.count else { throw .invalidPropertyList("it has content after its end") }
         return value
     }
 
@@ -45,7 +45,7 @@ struct XMLPropertyListReader {
             if !tag.isEmpty { try close(tag.name) }
             return .bool(tag.name == "true")
         case "integer", "real", "date", "data": return try scalar(tag.name, try text(of: tag))
-        default: throw .invalidPropertyList("it has an element of a kind that is not known")
+        default: throw .invalidPropertyList("it has an unknown element")
         }
     }
 
@@ -62,7 +62,7 @@ struct XMLPropertyListReader {
         default:
             if let data = try? Array(content.utf8).withUnsafeBytes({ try Base64.decode($0) }) { return .data(data) }
         }
-        throw .invalidPropertyList("its \(kind) is none")
+        throw .invalidPropertyList("its \(kind) is not valid")
     }
 
     private mutating func elements(of tag: Tag, depth: Int) throws(EncodingFailure) -> [StructuredValue] {
@@ -84,7 +84,7 @@ struct XMLPropertyListReader {
             if next.isClosing, next.name == tag.name { return members }
             guard next.name == "key", !next.isClosing else { throw .invalidPropertyList("a key is missing") }
             let name = try text(of: next)
-            guard names.insert(name).inserted else { throw .invalidPropertyList("a dictionary has a key twice") }
+            guard names.insert(name).inserted else { throw .invalidPropertyList("a dictionary has a duplicate key") }
             members.append(.init(name, try value(of: try nextTag(), depth: depth + 1)))
         }
     }
@@ -138,7 +138,7 @@ struct XMLPropertyListReader {
     private mutating func skipDocumentType() throws(EncodingFailure) {
         let content = try skip(past: ">", quoted: true)
         guard !content.contains(UInt8(ascii: "[")) else {
-            throw .invalidPropertyList("its document type has a subset of its own")
+            throw .invalidPropertyList("its document type declaration has an internal subset")
         }
     }
 
@@ -201,7 +201,7 @@ struct XMLPropertyListReader {
             let name = rest[(start &+ 1)...].prefix(12).prefix { $0 != UInt8(ascii: ";") }
             guard name.endIndex < rest.endIndex, rest[name.endIndex] == UInt8(ascii: ";"),
                 let scalar = XMLPropertyListReader.scalar(String(decoding: name, as: UTF8.self))
-            else { throw .invalidPropertyList("it has an entity that is not known") }
+            else { throw .invalidPropertyList("it has an unknown entity") }
             output.append(contentsOf: String(scalar).utf8)
             rest = rest[(name.endIndex &+ 1)...]
         }

@@ -100,7 +100,7 @@ public struct RedirectHandler {
             !proposed.fields.contains { $0.hasName(field.name) && $0.value == field.value }
         }
         next.fields.removeAll { field in
-            field.isNamed("host") || !isOwn(field) && withholds(field, from: request.url, at: next.url)
+            field.isNamed("host") || !isOwn(field) && strips(field, from: request.url, to: next.url)
         }
         // User information from the origin's own Location is not used.
         if next.url !== target { next.authorize(unless: isOwn) }
@@ -138,20 +138,21 @@ public struct RedirectHandler {
             next.method = .get
             next.dropBody()
         }
-        next.fields.removeAll { $0.isNamed("host") || withholds($0, from: request.url, at: target) }
+        next.fields.removeAll { $0.isNamed("host") || strips($0, from: request.url, to: target) }
         return next
     }
 
-    /// Whether a field is a credential for one origin and must not be sent to this one. `Proxy-Authorization` is never a field of a request.
-    private func withholds(_ field: HTTPField, from origin: HTTPURL, at target: HTTPURL) -> Bool {
-        let leaves = target.origin != origin.origin
-        if leaves, strippedFields.contains(where: field.hasName) { return true }
+    /// Whether a field is removed from the next request, because it is a credential for the origin of the last one.
+    /// `Proxy-Authorization` is never a field of a request.
+    private func strips(_ field: HTTPField, from origin: HTTPURL, to target: HTTPURL) -> Bool {
+        let isCrossOrigin = target.origin != origin.origin
+        if isCrossOrigin, strippedFields.contains(where: field.hasName) { return true }
         guard field.isNamed("authorization") else {
-            return leaves && field.carriesSecret && !keptFields.contains(where: field.hasName)
+            return isCrossOrigin && field.carriesSecret && !keptFields.contains(where: field.hasName)
         }
         switch authorization {
         case .never: return true
-        case .sameOrigin: return leaves
+        case .sameOrigin: return isCrossOrigin
         case .always: return false
         }
     }

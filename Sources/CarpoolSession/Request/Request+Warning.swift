@@ -10,7 +10,8 @@ extension Request {
         guard error == nil, let response, body.count > 0,
             let coding = ContentCoding.unknown(in: response), urlRequest?.isDecoded == true
         else { return nil }
-        return "the body is as it came: its Content-Encoding is not known: \(SessionError.beginning(of: coding))"
+        return
+            "the body was not decoded, because its Content-Encoding is unknown: \(SessionError.beginning(of: coding))"
     }
 
     /// The warning that the retry policy is never asked, because no validator turns its statuses into
@@ -20,6 +21,6 @@ extension Request {
             parameters.options.validators.value.isEmpty,
             session.interceptors(of: self).contains(where: { $0.retriedStatuses.contains(status) })
         else { return nil }
-        return "the retry policy was not asked: without validation a response with status \(status) is no failure"
+        return "the retry policy was not applied: without validation a response with status \(status) is not a failure"
     }
 }

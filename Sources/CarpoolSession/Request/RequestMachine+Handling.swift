@@ -98,7 +98,7 @@ extension RequestMachine {
         return true
     }
 
-    /// A value that could not be made is a failure like any other: the retriers decide once more (RL-16).
+    /// Ends the serialization. A serializer's failure is a failure like any other: the retriers decide once more (RL-16).
     private mutating func endSerialization(_ error: SessionError?) {
         guard failure == nil, let error else { return complete() }
         failure = error

@@ -14,7 +14,7 @@ protocol ResponseReceiver: AnyObject {
         _ request: Request, didReceive bytes: UnsafeRawBufferPointer
     ) throws(SessionError) -> BodyDisposition
     /// The response has ended. Returns whether the end may be announced now; otherwise it is asked again after ``Session/proceed(_:)``.
-    func mayEnd(_ request: Request) -> Bool
+    func canEnd(_ request: Request) -> Bool
     /// The task is over, and nothing more arrives; the error is the transport's. Called before the validators.
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError)
     /// Whether ``settle(_:isWhole:completion:)`` has something to do.
@@ -39,14 +39,14 @@ extension ResponseReceiver {
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {}
     /// The default: writes nothing.
     var mustSettle: Bool { false }
-    /// Does nothing.
+    /// The transfer has ended: writes what has arrived. The default does nothing.
     func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void) { completion() }
-    /// Does nothing.
+    /// All validators have accepted the response. The default does nothing.
     func requestDidPassValidation(_ request: Request, completion: @escaping (SessionError?) -> Void) { completion(nil) }
-    /// Does nothing.
+    /// The request is over except for its serializers. The default does nothing.
     func requestWillFinish(_ request: Request, completion: @escaping () -> Void) { completion() }
     /// The default: does not wait.
-    func mayEnd(_ request: Request) -> Bool { true }
-    /// Does nothing.
+    func canEnd(_ request: Request) -> Bool { true }
+    /// A call cancelled the request. The default does nothing.
     func requestDidCancel(keepingPartialFile: Bool) {}
 }

@@ -53,7 +53,7 @@ public struct SerializerInput {
         }
     }
 
-    /// Makes a value of the bytes of a body; may run on any thread.
+    /// Converts the bytes of a body to a value; may run on any thread.
     typealias Decoder = @Sendable ([UInt8]?) throws(SessionError) -> SerializedValue
 
     private static func value(of bytes: [UInt8]?, _ decode: Decoder) -> Result<SerializedValue, SessionError> {

@@ -21,7 +21,7 @@ extension SessionError {
         SessionError(
             "response_validation_failed.missing_content_type",
             "the response has a body but no valid Content-Type, and not every type is acceptable",
-            hint: "accept */* if the origin's word does not matter",
+            hint: "accept */* if any Content-Type is acceptable",
             details: [acceptableContentTypes(acceptable)])
     }
 
@@ -50,13 +50,13 @@ extension SessionError {
     /// The body is missing where one is required (RS-02).
     static let inputDataNilOrZeroLength = SessionError(
         "response_serialization_failed.input_data_nil_or_zero_length",
-        "the response has no body, and neither its status nor the method allows that",
+        "the response has no body, and neither its status nor the request's method allows that",
         hint:
-            "if that is expected, name the status in serialize.empty_statuses or the method in serialize.empty_methods")
+            "if that is expected, add the status to serialize.empty_statuses or the method to serialize.empty_methods")
 
     /// The body is not kept any more.
     public static let inputFileNil = SessionError(
-        "response_serialization_failed.input_file_nil", "the body is gone: it was released before it was read")
+        "response_serialization_failed.input_file_nil", "the body was released before it was read")
 
     /// The file that holds the body cannot be read.
     /// - Parameters:
@@ -72,8 +72,8 @@ extension SessionError {
     static func inputTooLarge(_ count: Int64, limit: Int) -> SessionError {
         SessionError(
             "response_serialization_failed.input_too_large",
-            "the body has \(count) bytes, and at most \(limit) become a value",
-            hint: "leave serialize out and read the body's file",
+            "the body has \(count) bytes; at most \(limit) bytes can be serialized",
+            hint: "omit serialize, and read the body's file",
             details: [
                 Detail("size_bytes", .integer(Int(clamping: count))), Detail("limit_bytes", .integer(limit)),
             ])
@@ -83,7 +83,7 @@ extension SessionError {
     static func stringSerializationFailed(_ encoding: TextEncoding) -> SessionError {
         SessionError(
             "response_serialization_failed.string_serialization_failed", "the body is not valid \(encoding.rawValue)",
-            hint: "name the encoding in serialize.encoding, or ask for data",
+            hint: "set serialize.encoding, or use the serializer data",
             details: [Detail("encoding", .string(encoding.rawValue))])
     }
 
@@ -118,7 +118,7 @@ extension SessionError {
     public static func customSerializationFailed(_ underlying: SessionError) -> SessionError {
         SessionError(
             "response_serialization_failed.custom_serialization_failed",
-            "the body could not be made a value: \(underlying.message)",
+            "the body could not be serialized: \(underlying.message)",
             details: [Detail("underlying", .error(underlying))])
     }
 

@@ -12,7 +12,7 @@ public struct XSSIPreprocessor: ResponsePreprocessor {
         completion(.success(Self.withoutPrefix(body)))
     }
 
-    /// The same as a pure function, for a thread.
+    /// Removes the line, as a pure function that may run on any thread.
     public var transform: (@Sendable ([UInt8]) -> [UInt8])? { Self.withoutPrefix }
 
     @Sendable private static func withoutPrefix(_ body: [UInt8]) -> [UInt8] {

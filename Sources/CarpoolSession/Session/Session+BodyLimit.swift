@@ -29,7 +29,7 @@ extension Session {
         request.download?.responseIsTooLarge()
         return SessionError(
             "response_too_large", "the response's body has more than \(limit) bytes",
-            hint: "raise max_body_bytes (--max-filesize), or do without the body",
+            hint: "raise max_body_bytes (--max-filesize)",
             details: [.init("limit_bytes", .integer(limit))]
                 + [size.map { .init("size_bytes", .integer($0)) }].compactMap(\.self))
     }

@@ -56,7 +56,9 @@ extension Session {
     }
 
     /// Sends a failed hop again, now or when there is a path, if nothing of it was sent and there was no path. Returns whether it does.
-    func resendIfUnreachable(_ request: Request, after completion: TransferCompletion, of transfer: any TransportTask) -> Bool {
+    func resendIfUnreachable(_ request: Request, after completion: TransferCompletion, of transfer: any TransportTask)
+        -> Bool
+    {
         guard let failure = completion.error, waitsForConnectivity(request), let connectivity,
             completion.metrics.requestMicroseconds == nil, request.error == nil, !request.isOver,
             request.state != .cancelled, !request.isAborted, transfer.request.body.canBeSent

@@ -43,7 +43,9 @@ extension Session {
         // For a download the model has events for what is written, and none for the head (session model 2.7).
         if request.download == nil { notify(.taskDidReceiveResponse(head), of: request) }
         // Pauses only at the first head: a caller that has resumed the request has seen it, and waits for the end.
-        if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled { request.pauseAtHead() }
+        if request.parameters.holdsForHeaders, request.retryCount == 0, request.state != .cancelled {
+            request.pauseAtHead()
+        }
     }
 
     /// A piece of the body has arrived.
@@ -87,7 +89,7 @@ extension Session {
 
     /// A hop has ended: another one follows, or the task is over. A paused request handles the end when it is resumed.
     func didComplete(_ transfer: any TransportTask, _ completion: TransferCompletion, for request: Request) {
-        guard mayEnd(request, completion) else {
+        guard canEnd(request, completion) else {
             request.deferredCompletion = Request.DeferredCompletion(completion)
             return
         }
@@ -112,10 +114,10 @@ extension Session {
 
     /// Whether the end of a hop may be announced: not while the request is paused, nor before the receiver has passed on all of the body, nor
     /// before all of it is written.
-    private func mayEnd(_ request: Request, _ completion: TransferCompletion) -> Bool {
+    private func canEnd(_ request: Request, _ completion: TransferCompletion) -> Bool {
         guard !request.isPaused else { return completion.error != nil && isSettled(request, completion) }
         if let receiver = request.receiver, request.state != .cancelled, !request.isAborted, !request.isRedirected,
-            !receiver.mayEnd(request)
+            !receiver.canEnd(request)
         {
             return false
         }

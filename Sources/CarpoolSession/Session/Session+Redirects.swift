@@ -33,7 +33,9 @@ extension Session {
         request.machine.pauseReasons.insert(.redirect)
         let generation = request.machine.nextGeneration()
         decider.redirect(request, after: head, to: proposed) { [self] answer in
-            guard request.machine.isCurrent(generation), request.machine.pauseReasons.contains(.redirect) else { return }
+            guard request.machine.isCurrent(generation), request.machine.pauseReasons.contains(.redirect) else {
+                return
+            }
             request.machine.pauseReasons.remove(.redirect)
             switch answer {
             case .failure(let error): request.redirection = .fail(error)

@@ -54,8 +54,8 @@ extension Session {
     ) {
         var urlRequest = urlRequest
         var others = interceptors
-        while let next = others.first, next.adaptsAtOnce {
-            next.adaptAtOnce(&urlRequest)
+        while let next = others.first, next.adaptsSynchronously {
+            next.adaptSynchronously(&urlRequest)
             others = others.dropFirst()
         }
         guard let first = others.popFirst() else { return adopt(urlRequest, for: request) }

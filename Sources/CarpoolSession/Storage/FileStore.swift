@@ -63,6 +63,6 @@ public final class FileStore {
 extension SessionError {
     /// The worker has too many jobs already.
     static func tooMuchInTheBackground(_ error: WorkerError) -> SessionError {
-        SessionError("cannot_write_to_file", "\(error)", hint: "try again later, or with fewer requests at a time")
+        SessionError("cannot_write_to_file", "\(error)", hint: "try again later, or send fewer requests at a time")
     }
 }

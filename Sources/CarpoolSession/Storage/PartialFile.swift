@@ -143,7 +143,9 @@ public final class PartialFile {
                 return error
             }
         } then: { [self] result in
-            guard let result else { return then(SystemError(code: ECANCELED, operation: "rename", subject: currentPath)) }
+            guard let result else {
+                return then(SystemError(code: ECANCELED, operation: "rename", subject: currentPath))
+            }
             if result == nil { currentPath = destination }
             then(result)
         }
@@ -211,7 +213,7 @@ extension PartialFile: SpoolFile {
         store.run(for: share, { PartialFile.read(path, count, identity) }, then: { completion($0.flatMap(\.self)) })
     }
 
-    /// The same, synchronously.
+    /// Returns all of its bytes, synchronously.
     public func contents() throws(SessionError) -> [UInt8] { try PartialFile.read(currentPath, count, identity).get() }
 
     private static func read(
@@ -220,7 +222,8 @@ extension PartialFile: SpoolFile {
         do throws(SystemError) {
             let opened = try FileDescriptor.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             guard try FileStatus(of: opened.raw).identity == identity else {
-                return .failure(.inputFileReadFailed(path: path, reason: "the file at this path was replaced by another one"))
+                return .failure(
+                    .inputFileReadFailed(path: path, reason: "the file at this path was replaced by another one"))
             }
             return .success(try FilePiece.read(opened.raw, at: 0, count: Int(clamping: count)))
         } catch {

@@ -34,5 +34,7 @@ public final class PartialFileOpening: @unchecked Sendable {
 
 extension FileStore {
     /// Calls the body when the request that is over has closed the partial file at a path: now, if none is open there.
-    public func whenPartialFileIsClosed(_ path: String, _ body: @escaping () -> Void) { partials.whenClosed(path, body) }
+    public func whenPartialFileIsClosed(_ path: String, _ body: @escaping () -> Void) {
+        partials.whenClosed(path, body)
+    }
 }

@@ -5,7 +5,7 @@ public final class WriteMemory {
     /// The most bytes of all files; beyond that each moves in small steps.
     public var totalBytes: Int
     /// How many bytes wait or are being written.
-    public private(set) var heldBytes = 0
+    public private(set) var bufferedBytes = 0
 
     /// The bytes that one file may always hold, even over the common limit: with less it would not advance.
     private static let minimumBytes = 16_384
@@ -17,8 +17,8 @@ public final class WriteMemory {
     }
 
     /// The buffered bytes of a file at which its transfer waits.
-    var limit: Int { heldBytes < totalBytes ? fileBytes : min(fileBytes, WriteMemory.minimumBytes) }
+    var limit: Int { bufferedBytes < totalBytes ? fileBytes : min(fileBytes, WriteMemory.minimumBytes) }
 
     /// Adds the change of a file's buffered bytes.
-    func change(by bytes: Int) { heldBytes &+= bytes }
+    func change(by bytes: Int) { bufferedBytes &+= bytes }
 }

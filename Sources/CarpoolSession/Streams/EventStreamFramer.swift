@@ -51,7 +51,7 @@ struct EventStreamFramer: StreamFramer {
             hasReturned = bytes[end] == UInt8(ascii: "\r")
             if let record = endLine(taken: start) { return (record, true) }
         }
-        if let record = passOverIfTooLong(taken: start) { return (record, true) }
+        if let record = skipIfTooLong(taken: start) { return (record, true) }
         if isSkipping || !hasFields && line.isEmpty { unfinishedBytes = 0 }
         return (nil, false)
     }
@@ -129,7 +129,7 @@ struct EventStreamFramer: StreamFramer {
         return StreamRecord(.event(event), sizeBytes: size)
     }
 
-    private mutating func passOverIfTooLong(taken: Int) -> StreamRecord? {
+    private mutating func skipIfTooLong(taken: Int) -> StreamRecord? {
         let isTooLong = line.count &+ data.count > limit || unfinishedBytes / EventStreamFramer.overhead > limit
         guard !isSkipping, isTooLong else { return nil }
         isSkipping = true

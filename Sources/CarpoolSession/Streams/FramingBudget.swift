@@ -2,7 +2,7 @@
 struct FramingBudget {
     private var left = FramingBudget.steps
 
-    /// Lines or records of any length; about half a millisecond.
+    /// The steps of one call: calls of a framer, of about half a millisecond together.
     static let steps = 1_024
     /// How many bytes count as one more step, since searching a long line takes time too.
     private static let bytesPerStep = 256

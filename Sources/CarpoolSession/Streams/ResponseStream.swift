@@ -205,7 +205,7 @@ extension ResponseStream: ResponseReceiver {
         return .accept
     }
 
-    func mayEnd(_ request: Request) -> Bool {
+    func canEnd(_ request: Request) -> Bool {
         if !attemptHasEnded {
             attemptHasEnded = true
             wake()

@@ -10,7 +10,7 @@ struct StreamBuffer {
 
     private var pieces: [Piece] = []
     /// How many of the first pieces were dropped.
-    private var gone = 0
+    private var droppedPieces = 0
     /// The offset of the first byte that is kept.
     private(set) var start: Int64 = 0
     /// The offset of the next byte, counted over all attempts.
@@ -26,7 +26,7 @@ struct StreamBuffer {
     mutating func append(_ bytes: UnsafeRawBufferPointer, attempt: Int) {
         defer { end &+= Int64(bytes.count) }
         let last = pieces.count &- 1
-        if last >= gone, pieces[last].attempt == attempt,
+        if last >= droppedPieces, pieces[last].attempt == attempt,
             pieces[last].bytes.count &+ bytes.count <= StreamBuffer.joinedBytes
         {
             return pieces[last].bytes.append(contentsOf: bytes)
@@ -37,23 +37,23 @@ struct StreamBuffer {
     /// Drops the bytes before an offset.
     mutating func drop(before offset: Int64) {
         start = max(start, offset)
-        while gone < pieces.count, pieces[gone].end <= offset {
-            pieces[gone].bytes = []
-            gone &+= 1
+        while droppedPieces < pieces.count, pieces[droppedPieces].end <= offset {
+            pieces[droppedPieces].bytes = []
+            droppedPieces &+= 1
         }
         // Compacted rarely: each time costs as much as there are pieces.
-        guard gone == pieces.count || gone > 64 else { return }
-        pieces.removeFirst(gone)
-        gone = 0
+        guard droppedPieces == pieces.count || droppedPieces > 64 else { return }
+        pieces.removeFirst(droppedPieces)
+        droppedPieces = 0
     }
 
     /// Passes the bytes from an offset to the end of their piece, and the attempt they belong to, to the body; `nil` if there are none.
     func withPiece<Result>(
         at offset: Int64, _ body: (_ bytes: UnsafeRawBufferPointer, _ attempt: Int) -> Result
     ) -> Result? {
-        guard offset < end, gone < pieces.count else { return nil }
+        guard offset < end, droppedPieces < pieces.count else { return nil }
         // Usually it is the first; a reader ahead of others finds its own in a few steps.
-        var (low, high) = (gone, pieces.count &- 1)
+        var (low, high) = (droppedPieces, pieces.count &- 1)
         while low < high, pieces[low].end <= offset {
             let middle = (low &+ high) / 2
             if pieces[middle].end <= offset { low = middle &+ 1 } else { high = middle }

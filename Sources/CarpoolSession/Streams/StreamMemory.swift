@@ -5,7 +5,7 @@ public final class StreamMemory {
     /// The most bytes that all streams buffer; beyond that each new piece of a stream waits until those before it are taken.
     public var totalBytes: Int
     /// How many bytes are buffered.
-    public private(set) var heldBytes = 0
+    public private(set) var bufferedBytes = 0
 
     /// The bytes that one stream may always buffer, even over the common limit: with less it would not advance.
     private static let minimumBytes = 16_384
@@ -17,8 +17,8 @@ public final class StreamMemory {
     }
 
     /// The buffered bytes at which a stream stops reading.
-    var limit: Int { heldBytes < totalBytes ? streamBytes : min(streamBytes, StreamMemory.minimumBytes) }
+    var limit: Int { bufferedBytes < totalBytes ? streamBytes : min(streamBytes, StreamMemory.minimumBytes) }
 
     /// Adds the change of a stream's buffered bytes.
-    func change(by bytes: Int) { heldBytes &+= bytes }
+    func change(by bytes: Int) { bufferedBytes &+= bytes }
 }

@@ -64,7 +64,8 @@ public final class StreamReader {
 
     /// Whether there is something to deliver that waits for credit or a call of ``deliver(to:)``.
     var isBehind: Bool {
-        !hasCompleted && (pendingRecord != nil || position < stream.end || stream.hasEnded(attempt) && deliveredEnd < position)
+        !hasCompleted
+            && (pendingRecord != nil || position < stream.end || stream.hasEnded(attempt) && deliveredEnd < position)
     }
 
     /// Grants credit for so many bytes of the stream. The last record may exceed the remaining credit: then the
@@ -90,7 +91,9 @@ public final class StreamReader {
         }
         stream.readerDidAdvance()
         if budget.isSpent, !stream.dropsUnreadBytes { return .unfinished }
-        guard !isBehind || stream.dropsUnreadBytes, let completion = stream.completion, !hasCompleted else { return .nothing }
+        guard !isBehind || stream.dropsUnreadBytes, let completion = stream.completion, !hasCompleted else {
+            return .nothing
+        }
         hasCompleted = true
         attempt = stream.attempt
         receiver(make(.complete(completion), sizeBytes: 0))

@@ -169,7 +169,8 @@ public final class BodyFeed: BodySource {
         }
         if hasEnded, waiting.isEmpty { return .end }
         guard !isOver else {
-            return .failed(TransportError(.requestBodyStreamExhausted, "nobody gives the rest of the body"))
+            return .failed(
+                TransportError(.requestBodyStreamExhausted, "the client can no longer send the rest of the body"))
         }
         isReaderWaiting = true
         return .wait

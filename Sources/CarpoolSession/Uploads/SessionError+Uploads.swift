@@ -6,12 +6,12 @@ extension SessionError {
     static func createUploadableFailed(_ cause: SessionError) -> SessionError {
         guard !cause.name.hasPrefix("multipart_encoding_failed.") else { return cause }
         return SessionError(
-            "create_uploadable_failed", "the body could not be made: \(cause.message)", hint: cause.hint,
+            "create_uploadable_failed", "the body could not be created: \(cause.message)", hint: cause.hint,
             isRetryable: cause.isRetryable, transport: cause.transport, details: [Detail("underlying", .error(cause))])
     }
 
     /// The body was read and cannot be produced again (UP-05).
     static let bodyCannotBeSentAgain = sessionTaskFailed(
         TransportError(
-            .requestBodyStreamExhausted, "the body has been read and cannot be sent again from its beginning"))
+            .requestBodyStreamExhausted, "the body was read and cannot be sent again from its beginning"))
 }

@@ -17,8 +17,8 @@ struct EncodingFailure: Error {
     }
 
     static let invalidRootObject = EncodingFailure(
-        name: "invalid_root_object", message: "a form is made of an object, not of an array or a single value",
-        hint: "give parameters as an object, or encode them as json")
+        name: "invalid_root_object", message: "a form is encoded from an object, not from an array or a single value",
+        hint: "pass parameters as an object, or encode them as json")
 
     static func invalidDate(_ seconds: Double) -> EncodingFailure {
         EncodingFailure(
@@ -33,7 +33,7 @@ struct EncodingFailure: Error {
     static func tooLarge(_ maximumBytes: Int) -> EncodingFailure {
         EncodingFailure(
             name: "too_large", message: "the parameters have more than \(maximumBytes) bytes of names and values",
-            hint: "shorten the names: that of an array is repeated with each of its elements")
+            hint: "shorten the names: the name of an array is repeated for each of its elements")
     }
 
     static func invalidJSONObject(_ message: String) -> EncodingFailure {

@@ -79,7 +79,7 @@ extension StructuredValue {
             let expected = "a string of base64 with padding (RFC 4648, section 4)"
             do throws(JSONError) {
                 guard let bytes = try data.withUTF8({ (text) throws(JSONError) in try Base64.decode(text) }) else {
-                    throw JSONError(.base64, "is no string")
+                    throw JSONError(.base64, "is not a string")
                 }
                 return .data(bytes)
             } catch {
@@ -88,7 +88,7 @@ extension StructuredValue {
         }
         guard let date = json["$date"] else { return nil }
         guard let seconds = date.double else {
-            throw .refused("is no number", path: ".$date", expected: "seconds since 1970-01-01T00:00:00Z")
+            throw .refused("is not a number", path: ".$date", expected: "seconds since 1970-01-01T00:00:00Z")
         }
         return .date(seconds)
     }

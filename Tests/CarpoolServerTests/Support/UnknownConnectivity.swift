@@ -8,5 +8,5 @@ final class UnknownConnectivity: Connectivity {
 
     func path(to host: String, isFresh: Bool) -> NetworkPath { NetworkPath(.unknown) }
     func whenChanged(_ body: @escaping () -> Void) -> Int { 0 }
-    func forget(change number: Int) {}
+    func removeObserver(_ number: Int) {}
 }

@@ -10,19 +10,19 @@ struct BytePatternsTests {
     }
 
     @Test(arguments: ["key", "akey", "keya", "xtoken", "tokentoken", "monkey"]) func onesThatAreThere(_ text: String) {
-        #expect(bytes(text, patterns.haveOne(in:)))
+        #expect(bytes(text, patterns.matches(in:)))
     }
 
     @Test(arguments: ["", "k", "ke", "toke", "kEy", "tok en"]) func onesThatAreNot(_ text: String) {
-        #expect(!bytes(text, patterns.haveOne(in:)))
-        #expect(!bytes(text, patterns.haveOne(atEndOf:)))
-        #expect(!bytes(text, patterns.haveOne(equalTo:)))
+        #expect(!bytes(text, patterns.matches(in:)))
+        #expect(!bytes(text, patterns.matches(atEndOf:)))
+        #expect(!bytes(text, patterns.matches(equalTo:)))
     }
 
     @Test func theEndAndTheWhole() {
-        #expect(bytes("monkey", patterns.haveOne(atEndOf:)))
-        #expect(!bytes("keys", patterns.haveOne(atEndOf:)))
-        #expect(bytes("keyword", patterns.haveOne(equalTo:)))
-        #expect(!bytes("keywords", patterns.haveOne(equalTo:)))
+        #expect(bytes("monkey", patterns.matches(atEndOf:)))
+        #expect(!bytes("keys", patterns.matches(atEndOf:)))
+        #expect(bytes("keyword", patterns.matches(equalTo:)))
+        #expect(!bytes("keywords", patterns.matches(equalTo:)))
     }
 }

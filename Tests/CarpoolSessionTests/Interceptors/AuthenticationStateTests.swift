@@ -75,7 +75,8 @@ struct AuthenticationStateTests {
         mutating func take(_ actions: [AuthenticationState.Action]) {
             for action in actions {
                 switch action {
-                case .apply(let ticket, _), .failAdaptation(let ticket, _), .retry(let ticket), .failRetry(let ticket, _):
+                case .apply(let ticket, _), .failAdaptation(let ticket, _), .retry(let ticket),
+                    .failRetry(let ticket, _):
                     if !answered.insert(ticket).inserted { faults.append("\(ticket) is answered twice") }
                 case .refresh(let number, _, let ticket):
                     if running != nil { faults.append("two refreshes run") }

@@ -50,7 +50,7 @@ struct InterceptorTests {
         var answers: [() -> Void] = []
         let late = Adapter { request, _, completion in answers.append { completion(.success(request)) } }
         let chain = Interceptor(adapters: [try appending("1"), late, try appending("2")])
-        #expect(!chain.adaptsAtOnce)
+        #expect(!chain.adaptsSynchronously)
         var adapted: Adaptation?
         chain.adapt(urlRequest, for: request) { adapted = $0 }
         #expect(answers.count == 1)

@@ -94,11 +94,11 @@ struct TokenEndpointRefresherTests {
     func refusals() throws {
         let error = try failure(400, #"{"error":"invalid_grant","error_description":"too old\n"}"#)
         #expect(error.name == "authentication_error.refresh_failed")
-        #expect(error.message == "the token endpoint refuses: invalid_grant: too old?")
+        #expect(error.message == "the token endpoint returned an error: invalid_grant: too old?")
         #expect(error.details.map(\.name) == ["code", "error", "error_description"])
         let echo = try failure(401, #"{"error":"invalid_grant","error_description":"unknown: a b&c"}"#)
         #expect(!"\(echo) \(echo.details)".contains("a b&c"))
-        #expect(try failure(503, "<html>").message == "the token endpoint answers with status 503")
+        #expect(try failure(503, "<html>").message == "the token endpoint returned status 503")
         #expect(try failure(302, "").name == "authentication_error.refresh_failed")
         #expect(stage.transport.requests.count == 4)
     }

@@ -64,7 +64,7 @@ struct FileWriterTests {
         #expect(setting.written == [10_000, 5])
         #expect(setting.ends == [10_000, 10_005])
         #expect(setting.contents().count == 10_005)
-        #expect(setting.store.memory.heldBytes == 0)
+        #expect(setting.store.memory.bufferedBytes == 0)
     }
 
     @Test("A quarter of a MiB is written at once, and the transfer waits when a file holds too much")
@@ -76,7 +76,7 @@ struct FileWriterTests {
         #expect(!setting.writer.isFull)
         setting.append(262_144, 3)
         #expect(setting.writer.isFull)
-        #expect(setting.store.memory.heldBytes == 786_432)
+        #expect(setting.store.memory.bufferedBytes == 786_432)
         setting.work.runNext()
         #expect(setting.rooms == 0, "the next job has all that was gathered")
         setting.work.runNext()
@@ -120,7 +120,7 @@ struct FileWriterTests {
         #expect(setting.failures == [EACCES])
         setting.append(262_144)
         #expect(setting.work.jobs.isEmpty)
-        #expect(setting.store.memory.heldBytes == 0)
+        #expect(setting.store.memory.bufferedBytes == 0)
         var failure: SystemError?
         setting.writer.perform({ $0.open() }, then: { failure = $0 ?? nil })
         setting.work.runNext()
@@ -160,7 +160,7 @@ struct FileWriterTests {
         while !setting.work.jobs.isEmpty { setting.work.runNext() }
         #expect(isIdle)
         #expect(setting.written == [262_144])
-        #expect(setting.store.memory.heldBytes == 0)
+        #expect(setting.store.memory.bufferedBytes == 0)
     }
 
     @Test("Jobs that the worker refuses are tried again, in their order, and nothing is lost")

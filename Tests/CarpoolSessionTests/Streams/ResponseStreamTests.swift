@@ -60,11 +60,11 @@ struct ResponseStreamTests {
         stage.transport.receive(200)
         for _ in 0..<4 { #expect(stage.transport.receive(piece(10_000)) == .accept) }
         #expect(stage.transport.receive(piece(1)) == .pause)
-        #expect(memory.heldBytes == 40_000)
+        #expect(memory.bufferedBytes == 40_000)
         let reader = stream.attach(.bytes, messageBytes: 45_000)
         reader.grant(.max)
         #expect(read(reader).count == 40_000)
-        #expect(memory.heldBytes == 0)
+        #expect(memory.bufferedBytes == 0)
         #expect(stage.transport.resumed == [1])
     }
 
@@ -89,7 +89,7 @@ struct ResponseStreamTests {
             stage.transport.complete()
             #expect(stream.hasUnreadBytes)
         }
-        #expect(memory.heldBytes == 0)
+        #expect(memory.bufferedBytes == 0)
     }
 
     @Test("ST-04: the end waits until the reader has received everything", arguments: [nil, TransportError.lost])
@@ -235,7 +235,7 @@ struct ResponseStreamTests {
         let text = serializer == .events ? ": ping\n\n" : serializer == .jsonLines ? "\n" : "x"
         let piece = Array(String(repeating: text, count: 10_000 / text.utf8.count).utf8)
         for _ in 0..<20 { #expect(stage.transport.receive(piece) == .accept) }
-        #expect(memory.heldBytes <= 1_025)
+        #expect(memory.bufferedBytes <= 1_025)
     }
 
     @Test("B2: however short the records are, one call makes a bounded number of them")
@@ -268,7 +268,7 @@ struct ResponseStreamTests {
         var steps: [StreamReader.Step] = []
         repeat { steps.append(reader.deliver { _ in }) } while steps.last != .nothing
         #expect(steps == [.unfinished, .unfinished, .message, .message, .nothing])
-        #expect(reader.isOver && request.isFinished && memory.heldBytes == 0)
+        #expect(reader.isOver && request.isFinished && memory.bufferedBytes == 0)
     }
 
     @Test("B2: a crowd of readers advances in any order, and the slowest decides")
@@ -281,11 +281,11 @@ struct ResponseStreamTests {
         #expect(stage.transport.receive(piece(1)) == .pause)
         for reader in readers { reader.grant(30_000) }
         for (index, reader) in (readers[50...] + readers[..<50].reversed()).enumerated() {
-            #expect(stage.transport.resumed.isEmpty && memory.heldBytes == 40_000, "reader \(index)")
+            #expect(stage.transport.resumed.isEmpty && memory.bufferedBytes == 40_000, "reader \(index)")
             #expect(read(reader).count == 30_000)
         }
         #expect(stage.transport.resumed == [1])
-        #expect(memory.heldBytes == 10_000)
+        #expect(memory.bufferedBytes == 10_000)
         stage.transport.complete()
         for reader in readers.dropLast(30) {
             reader.grant(10_000)
@@ -293,7 +293,7 @@ struct ResponseStreamTests {
         }
         #expect(!request.isFinished)
         readers.removeLast(30)
-        #expect(request.isFinished && memory.heldBytes == 0)
+        #expect(request.isFinished && memory.bufferedBytes == 0)
         for reader in readers { #expect(read(reader) == "(complete)") }
     }
 

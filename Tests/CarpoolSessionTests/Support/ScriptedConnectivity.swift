@@ -20,7 +20,7 @@ final class ScriptedConnectivity: Connectivity {
     }
 
     func whenChanged(_ body: @escaping () -> Void) -> Int { observers.add(body) }
-    func forget(change number: Int) { observers.remove(number) }
+    func removeObserver(_ number: Int) { observers.remove(number) }
 
     // MARK: What the test sets
 
