@@ -1,5 +1,3 @@
-internal import CarpoolSystem
-
 /// A pending value of a request (AS-01). The request is sent as soon as the task is made, so that several can be active before the first is
 /// awaited.
 public final class DataTask<Value> {
@@ -84,7 +82,7 @@ public final class DataTask<Value> {
     /// the loop as the preferred executor the end would be delivered by Swift's own threads, which may all be busy.
     private func finished(on actor: isolated (any Actor)? = #isolation) async {
         guard !isFinished else { return }
-        await withTaskExecutorPreference(request.session.scheduler as? EventLoop) {
+        await withTaskExecutorPreference(request.session.scheduler.taskExecutor) {
             _ = actor
             await waitForEnd(on: actor)
         }

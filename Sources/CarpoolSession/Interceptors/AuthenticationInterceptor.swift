@@ -51,6 +51,9 @@ public final class AuthenticationInterceptor: RequestInterceptor {
 
     private var now: MonotonicTime { scheduler?.now ?? .read() }
 
+    /// The interceptor itself.
+    public var authentication: AuthenticationInterceptor? { self }
+
     /// The current credential.
     public var credential: OAuth2Credential? { state.credential }
 

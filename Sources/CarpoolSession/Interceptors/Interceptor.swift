@@ -42,8 +42,7 @@ public final class Interceptor: RequestInterceptor {
         for retrier in self.retriers {
             join(&statuses, retrier.statusesWithoutValidation)
             join(&retried, retrier.retriedStatuses)
-            guard authentication == nil else { continue }
-            authentication = (retrier as? Interceptor)?.authentication ?? retrier as? AuthenticationInterceptor
+            authentication = authentication ?? retrier.authentication
         }
         self.authentication = authentication
         statusesWithoutValidation = statuses
@@ -117,5 +116,5 @@ public final class Interceptor: RequestInterceptor {
 
 extension SessionConfiguration {
     /// The element of the session's interceptor that holds a credential, so that a new one can be set.
-    public var authentication: AuthenticationInterceptor? { (interceptor as? Interceptor)?.authentication }
+    public var authentication: AuthenticationInterceptor? { interceptor?.authentication }
 }

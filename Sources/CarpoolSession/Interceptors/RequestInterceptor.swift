@@ -32,6 +32,8 @@ public protocol RequestRetrier: AnyObject {
     var statusesWithoutValidation: Set<Int> { get }
     /// The statuses that are retried once something treats them as failures. The default is none.
     var retriedStatuses: Set<Int> { get }
+    /// The element that holds a credential: the retrier itself, or one that it contains. The default is none.
+    var authentication: AuthenticationInterceptor? { get }
 }
 
 extension RequestRetrier {
@@ -39,6 +41,8 @@ extension RequestRetrier {
     public var statusesWithoutValidation: Set<Int> { [] }
     /// The default: none.
     public var retriedStatuses: Set<Int> { [] }
+    /// None.
+    public var authentication: AuthenticationInterceptor? { nil }
 }
 
 /// An adapter and a retrier in one (RI-03: by default it neither adapts nor retries).

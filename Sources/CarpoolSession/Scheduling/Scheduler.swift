@@ -12,9 +12,15 @@ public protocol Scheduler: AnyObject {
     func post(_ block: @escaping @Sendable () -> Void)
     /// Runs long work in slices, interleaved with other work, until it reports that nothing is left.
     func runInSlices(_ work: any SlicedWork)
+    /// The executor whose tasks run on the loop; `nil`, the default, if there is none: the end of a request that a task waits for is then
+    /// delivered by Swift's own threads.
+    var taskExecutor: (any TaskExecutor)? { get }
 }
 
 extension Scheduler {
+    /// None.
+    public var taskExecutor: (any TaskExecutor)? { nil }
+
     /// The largest number of steps that are carried out in one turn.
     private static var stepsAtOnce: Int { 4 }
 
@@ -29,4 +35,7 @@ extension Scheduler {
     }
 }
 
-extension EventLoop: Scheduler {}
+extension EventLoop: Scheduler {
+    /// The loop itself.
+    public var taskExecutor: (any TaskExecutor)? { self }
+}
