@@ -95,13 +95,13 @@ extension EventPublisher {
         let sink = subscription.sink
         if let loss = subscription.queue.takeLoss(upTo: journal.last) {
             // The dropped events may include the end of a request whose progress the throttle still holds.
-            subscription.pace?.forgetAll()
+            subscription.throttle?.forgetAll()
             send(.lagged, to: subscription) { writer in
                 writer.member("dropped", loss.dropped)
                 writer.member("resume", cursor(at: loss.resume))
             }
         }
-        if subscription.pace != nil { sendDueProgress(to: subscription) }
+        if subscription.throttle != nil { sendDueProgress(to: subscription) }
         guard subscription.queue.hasMore else { return }
         var looked = 0
         let limit =
@@ -114,7 +114,7 @@ extension EventPublisher {
                 subscription.queue.skip(to: event.sequence)
                 return true
             }
-            if subscription.pace == nil {
+            if subscription.throttle == nil {
                 sink.queue(event: subscription.head, event.rest(for: subscription.reader))
             } else {
                 sendThrottled(event, to: subscription)
@@ -123,7 +123,7 @@ extension EventPublisher {
             return true
         }
         if isWhole { subscription.queue.catchUp(with: journal.last) }
-        if subscription.pace != nil { armPace(of: subscription) }
+        if subscription.throttle != nil { armThrottle(of: subscription) }
     }
 
     // MARK: The protocol's own events

@@ -10,9 +10,10 @@ extension EventPublisher {
         let type = event.entry.type
         if let subject = event.entry.subject {
             if ProgressTypes.steps.contains(type) {
-                guard subscription.pace?.admits(event.sequence, type, of: subject, at: loop.now) == true else { return }
+                let isAdmitted = subscription.throttle?.admits(event.sequence, type, of: subject, at: loop.now)
+                guard isAdmitted == true else { return }
             } else if ProgressTypes.endings.contains(type) {
-                let held = subscription.pace?.finish(subject, types: ProgressTypes.stepTypes) ?? []
+                let held = subscription.throttle?.finish(subject, types: ProgressTypes.stepTypes) ?? []
                 for sequence in held { sendLate(sequence, to: subscription) }
             }
         }
@@ -22,7 +23,7 @@ extension EventPublisher {
 
     /// Sends the progress events that are due.
     func sendDueProgress(to subscription: Subscription) {
-        guard subscription.sink.takesEvents, let due = subscription.pace?.due(at: loop.now) else { return }
+        guard subscription.sink.takesEvents, let due = subscription.throttle?.due(at: loop.now) else { return }
         for sequence in due { sendLate(sequence, to: subscription) }
     }
 
@@ -42,8 +43,8 @@ extension EventPublisher {
     }
 
     /// Arms the timer for the next progress event.
-    func armPace(of subscription: Subscription) {
-        guard let next = subscription.pace?.next else { return }
-        loop.arm(subscription.paceTimer, at: next)
+    func armThrottle(of subscription: Subscription) {
+        guard let next = subscription.throttle?.next else { return }
+        loop.arm(subscription.throttleTimer, at: next)
     }
 }

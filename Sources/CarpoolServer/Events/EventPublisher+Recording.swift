@@ -75,7 +75,7 @@ extension EventPublisher {
 
     /// Removes a subscription, in constant time.
     func remove(_ subscription: Subscription) {
-        if subscription.pace != nil { loop.cancel(subscription.paceTimer) }
+        if subscription.throttle != nil { loop.cancel(subscription.throttleTimer) }
         guard let listener = subscription.listener, listener.remove(subscription) else { return }
         subscriptionCount -= 1
         subscription.ticket = nil

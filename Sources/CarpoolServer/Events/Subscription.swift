@@ -36,7 +36,7 @@ final class Subscription {
     /// Its share of the quota of subscriptions, until it is removed.
     var ticket: QuotaLedger.Ticket?
     /// Throttles progress events, if the client has asked for that.
-    var pace: ProgressThrottle?
+    var throttle: ProgressThrottle?
     /// The listener of its connection and its place there, until it is removed.
     var listener: EventListener?
     var place: Int?
@@ -60,7 +60,7 @@ final class Subscription {
         self.lagPolicy = lagPolicy
         var eventTypes = filter.types
         if progressMilliseconds > 0, eventTypes.intersects(ProgressTypes.steps) {
-            pace = ProgressThrottle(intervalMilliseconds: progressMilliseconds)
+            throttle = ProgressThrottle(intervalMilliseconds: progressMilliseconds)
             eventTypes.formUnion(ProgressTypes.endings)
         }
         self.eventTypes = eventTypes
@@ -70,10 +70,10 @@ final class Subscription {
     }
 
     /// Fires when a waiting progress event is due.
-    private(set) lazy var paceTimer = Timer { [unowned self] in sink.eventsAreWaiting() }
+    private(set) lazy var throttleTimer = Timer { [unowned self] in sink.eventsAreWaiting() }
 
     /// Whether there is something to send when its client has room.
-    var wantsTurn: Bool { queue.hasMore || isEnding || pace != nil }
+    var wantsTurn: Bool { queue.hasMore || isEnding || throttle != nil }
 
     /// Whether it is about one request only.
     var isOfOneRequest: Bool {

@@ -40,7 +40,7 @@ public final class Request: BodyOwner {
     /// Receives the body in place of ``body``; set before the request is resumed, and kept afterwards.
     var receiver: (any ResponseReceiver)?
     /// When progress of the body is reported, unless the request is a download.
-    var receivePace = ReceivePace()
+    var receiveThrottle = ReceiveThrottle()
     /// The state of the body that is sent, if the request is an upload.
     var upload: UploadState?
     /// The end of the transfer, deferred while the request is paused.
@@ -183,7 +183,7 @@ extension Request {
         body = ResponseBody(isHashed: parameters.hashesBody)
         settlement = nil
         receiver?.reset()
-        receivePace = ReceivePace()
+        receiveThrottle = ReceiveThrottle()
         results = []
         redirection = .deliver
     }

@@ -84,7 +84,7 @@ extension Session {
     /// Announces a piece of a body, of a request that is not a download.
     func didReceiveData(_ count: Int, for request: Request) {
         notify(.taskDidReceiveData(count), of: request)
-        if request.receivePace.step(count, at: scheduler.now) { notifyProgress(of: request) }
+        if request.receiveThrottle.step(count, at: scheduler.now) { notifyProgress(of: request) }
     }
 
     /// A hop has ended: another one follows, or the task is over. A paused request handles the end when it is resumed.
@@ -128,7 +128,7 @@ extension Session {
     private func willEndTask(_ request: Request, _ error: TransportError?, _ transfer: any TransportTask) {
         guard let error else {
             // The length is final now, whatever the head announced.
-            let count = request.receivePace.count
+            let count = request.receiveThrottle.count
             if count > 0 { notify(.didProgress(count, total: count), of: request) }
             return
         }
@@ -144,7 +144,7 @@ extension Session {
         let fields = request.response?.fields
         let isEncoded = fields?.first("content-encoding") != nil
         let total = isEncoded ? nil : fields?.first("content-length").flatMap { Int64($0) }
-        notify(.didProgress(request.receivePace.count, total: total), of: request)
+        notify(.didProgress(request.receiveThrottle.count, total: total), of: request)
     }
 }
 

@@ -12,7 +12,7 @@ extension Session {
             return
         }
         if request.upload == nil { request.upload = UploadState() }
-        request.upload?.pace = ProgressPace()
+        request.upload?.throttle = SendThrottle()
         guard let uploadable = request.parameters.uploadable else {
             return didCreate(CreatedUpload(request.urlRequest?.body ?? .none), for: request)
         }
@@ -57,13 +57,13 @@ extension Session {
 
     /// Sends an event of the progress, unless the last one was sent a moment ago.
     private func report(_ progress: UploadProgress, of request: Request) {
-        guard let due = request.upload?.pace.step(progress, at: scheduler.now) else { return }
+        guard let due = request.upload?.throttle.step(progress, at: scheduler.now) else { return }
         notify(.didUpload(due), of: request)
     }
 
     /// A hop is over: reports its last upload progress.
     func didEndSending(of request: Request) {
-        guard let last = request.upload?.pace.finish() else { return }
+        guard let last = request.upload?.throttle.finish() else { return }
         notify(.didUpload(last), of: request)
     }
 

@@ -1,7 +1,8 @@
 internal import CarpoolSystem
 
-/// Decides when to report the progress of a body: ten times a second, and once more at its end (RL-23).
-struct ReceivePace {
+/// Throttles the progress of a body that is received: at most one report in a tenth of a second, the first one a tenth
+/// after the first piece. The end of the body is reported by the session (RL-23).
+struct ReceiveThrottle {
     /// How many bytes have arrived.
     private(set) var count: Int64 = 0
     private var last: MonotonicTime?
@@ -15,7 +16,7 @@ struct ReceivePace {
             last = now
             return false
         }
-        guard now.microseconds(since: last) >= ReceivePace.intervalMicroseconds else { return false }
+        guard now.microseconds(since: last) >= ReceiveThrottle.intervalMicroseconds else { return false }
         self.last = now
         return true
     }
