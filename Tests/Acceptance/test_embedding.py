@@ -1,4 +1,7 @@
-"""A program of its own that embeds the session: the one that docs/swift.md shows, built as its own package."""
+"""A program of its own that embeds the session: the one that docs/swift.md shows, built as its own package.
+
+It depends on the library by version, as other programs do: on a tag of a repository with the files as they are here.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from origins.scripted import ScriptedOrigin
 
 FILE = re.compile(r"^```swift titles/(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PACKAGE = ROOT / ".build/embedding"
+REPOSITORY = PACKAGE / "carpool.git"
 BUILD_SECONDS = 900
 
 # The first test waits for the build of the library.
@@ -63,6 +67,28 @@ func encoderThatThrows() -> URLEncodedFormEncoder {
 """
 
 
+def tag() -> str:
+    """Commit the files as they are to the repository, and return the version that their tag names.
+
+    It is made of their hash, and the commit depends on nothing else: SwiftPM refuses a version that changes its commit.
+    """
+    person = {f"GIT_{who}_{what}": "titles" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    dates = {f"GIT_{who}_DATE": "1700000000 +0000" for who in ("AUTHOR", "COMMITTER")}
+    env = os.environ | person | dates
+
+    def git(*arguments: str) -> str:
+        command = ["git", f"--git-dir={REPOSITORY}", f"--work-tree={ROOT}", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True, env=env, cwd=ROOT).stdout.strip()
+
+    if not REPOSITORY.exists():
+        git("init", "--quiet")
+    git("add", "--all")
+    tree = git("write-tree")
+    version = f"1.0.0-t{tree[:16]}"
+    git("tag", "--force", version, git("commit-tree", tree, "-m", version))
+    return version
+
+
 @pytest.fixture(scope="module")
 def program() -> Iterator[Path]:
     """The page's program, built once for all runs, since it does not depend on the version of libcurl."""
@@ -72,18 +98,18 @@ def program() -> Iterator[Path]:
     PACKAGE.mkdir(parents=True, exist_ok=True)
     with (PACKAGE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        version = tag()
         for name, text in [*files.items(), ("Sources/titles/Parts.swift", PARTS)]:
             path = PACKAGE / name
             path.parent.mkdir(parents=True, exist_ok=True)
             # The origin is an argument here, so that the text is not built again for every port.
-            wanted = text.replace('"../carpool"', f'"{ROOT}"')
+            wanted = text.replace('"https://example.com/carpool.git"', f'"file://{REPOSITORY}"')
+            wanted = wanted.replace('from: "1.0.0"', f'exact: "{version}"')
             wanted = wanted.replace('"https://example.com', '"\\(CommandLine.arguments[1])')
             if not path.exists() or path.read_text() != wanted:
                 path.write_text(wanted)
-        # Otherwise SwiftPM does not look for files that were added to, or removed from, the package it depends on.
-        (PACKAGE / "Package.swift").touch()
         done = subprocess.run(
-            ["swift", "build", "--package-path", str(PACKAGE)],
+            ["swift", "build", "--package-path", str(PACKAGE), "--disable-dependency-cache"],
             check=False,
             capture_output=True,
             text=True,
