@@ -82,7 +82,7 @@ public final class Client {
     }
 
     private func line(_ method: String, _ params: (inout JSONWriter) -> Void) -> [UInt8] {
-        lastID &+= 1
+        lastID += 1
         var writer = JSONWriter()
         writer.reserve(1_024)
         writer.beginObject()

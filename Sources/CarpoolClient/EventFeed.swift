@@ -78,7 +78,7 @@ package final class EventFeed {
     }
 
     private func connectFirst() throws(ClientError) -> Client {
-        attempts &+= 1
+        attempts += 1
         return try Client(finder)
     }
 

@@ -177,7 +177,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
                 next = 0
             }
             now = MonotonicTime.read()
-            turns &+= 1
+            turns += 1
             processorWait.begin(at: now, afterWaiting: now.microseconds(since: turnEnded))
             deliver(events, &next, count)
             runTimers()

@@ -94,7 +94,7 @@ struct ProcessorWait {
         var (number, blanks) = (0, 0)
         for byte in text {
             if byte == UInt8(ascii: " ") {
-                blanks &+= 1
+                blanks += 1
                 if blanks == 2 { break }
             } else if blanks == 1 {
                 number = number &* 10 &+ Int(byte &- UInt8(ascii: "0"))

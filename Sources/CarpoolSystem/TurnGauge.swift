@@ -25,10 +25,10 @@ public struct TurnGauge: Sendable {
     ///   - waited: that time.
     public mutating func add(_ microseconds: Int, waited: Int = 0) {
         let length = min(max(0, microseconds), TurnGauge.largest)
-        count &+= 1
+        count += 1
         self.waited &+= waited
         if length > longest { longest = length }
-        buckets[TurnGauge.index(of: length)] &+= 1
+        buckets[TurnGauge.index(of: length)] += 1
     }
 
     /// The length in microseconds that this many of a thousand turns do not exceed; 0 if there was none.

@@ -160,7 +160,7 @@ private final class EventWatch {
         // A bookmark only advances the cursor.
         if event["type"]?.isString("bookmark") != true {
             try output.write(event)
-            printed &+= 1
+            printed += 1
             if event["type"]?.isString("lagged") == true {
                 Terminal.printError(
                     "carpool: \(event["data"]?["dropped"]?.integer ?? 0) events were dropped: they were not read fast enough"

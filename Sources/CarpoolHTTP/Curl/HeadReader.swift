@@ -33,7 +33,7 @@ struct HeadReader {
     /// Reads one line, its end included.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Event {
         byteCount &+= line.count
-        lineCount &+= 1
+        lineCount += 1
         guard byteCount <= HeadReader.maximumBytes else { return .tooLong }
         guard lineCount <= HeadReader.maximumLines else { return .tooMany }
         guard !isComplete else { return .none }

@@ -90,7 +90,7 @@ public final class CurlTransport: Transport {
     /// Starts a transfer when the turn ends.
     public func start(_ request: TransportRequest, delegate: any TransferDelegate) -> any TransportTask {
         let transfer = CurlTransfer(id: nextID, request: request, delegate: delegate, transport: self)
-        nextID &+= 1
+        nextID += 1
         starting.append(transfer)
         observeTurn()
         return transfer
@@ -230,7 +230,7 @@ public final class CurlTransport: Transport {
         while let admission = queue.next() {
             if admission.isFirst { startProbe(of: admission.element.pool) }
             admit(admission.element)
-            admitted &+= 1
+            admitted += 1
             guard admitted % CurlTransport.admissionsPerReading == 0 else { continue }
             if isTurnOld {
                 fullTurn = loop.turns
@@ -351,8 +351,8 @@ public final class CurlTransport: Transport {
         transfer.timer = nil
         // An unreachable host never has a connection whose end would drop its pool.
         if let pool = transfer.pool, pool.connections.isEmpty { connections.emptyPools.append(pool) }
-        finishedTransfers &+= 1
-        if transfer.isReused { reusedTransfers &+= 1 }
+        finishedTransfers += 1
+        if transfer.isReused { reusedTransfers += 1 }
         let delegate = transfer.delegate
         transfer.delegate = nil
         delegate?.transferDidComplete(transfer, TransferCompletion(error: error, metrics: metrics))

@@ -72,7 +72,7 @@ struct TurnBudget {
 
     /// Reads the clock seldom: most actions are over after a few callbacks.
     private mutating func isActionTooLong() -> Bool {
-        callbacks &+= 1
+        callbacks += 1
         guard callbacks % TurnBudget.callbacksPerReading == 0 else { return isActionOver }
         let now = MonotonicTime.read()
         guard let actionStart else {

@@ -86,7 +86,7 @@ final class ConnectionTable {
 
     /// The socket is connected, and TLS negotiated if there is any.
     func establish(_ connection: OriginConnection, _ negotiated: OriginConnection.Negotiated) {
-        established &+= 1
+        established += 1
         connection.establish(id: established, negotiated)
         observer?.connectionDidOpen(connection.id, origin: connection.pool.key.origin, user: connection.pool.user)
     }

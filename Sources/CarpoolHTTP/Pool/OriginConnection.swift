@@ -90,7 +90,7 @@ final class OriginConnection {
     }
 
     func acquire() {
-        transfers &+= 1
+        transfers += 1
         active += 1
         idleSince = nil
     }

@@ -86,7 +86,7 @@ struct PriorityRing<Key: Equatable, Element> {
     /// Removes the next element, and returns it with its rank.
     mutating func popFirst() -> (rank: Int, element: Element)? {
         guard count > 0 else { return nil }
-        turns &+= 1
+        turns += 1
         let rank = nextRank
         count -= 1
         return rings[rank].popFirst().map { (rank, $0) }

@@ -43,7 +43,7 @@ final class SlicedObservers: SlicedWork {
     /// Records an evaluation and the change that it has found.
     func didEvaluate(_ reading: ReachabilityReading, _ change: ReachabilityChange?) {
         current = reading
-        evaluations &+= 1
+        evaluations += 1
         if let change { note(change) }
         guard !observations.isEmpty, !isRunning else { return }
         isRunning = true
@@ -52,7 +52,7 @@ final class SlicedObservers: SlicedWork {
     }
 
     private func note(_ change: ReachabilityChange) {
-        changes &+= 1
+        changes += 1
         if observations.isEmpty { return causes.removeAll() }
         causes.append(Cause(number: changes, causes: change.causes, firstEvent: change.firstEvent))
         guard causes.count > SlicedObservers.maximumCauses else { return }

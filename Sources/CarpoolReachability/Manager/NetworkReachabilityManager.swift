@@ -255,10 +255,10 @@ public final class NetworkReachabilityManager: ReadinessHandler {
                 switch reading {
                 case .empty: return
                 case .overflow:
-                    statistics.resyncs &+= 1
+                    statistics.resyncs += 1
                     addCause(.overflow)
                 case .datagram(let count):
-                    statistics.datagrams &+= 1
+                    statistics.datagrams += 1
                     RouteMessageParser.forEachType(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])) {
                         if let cause = ReachabilityCauses(messageType: $0) { addCause(cause) }
                     }
@@ -288,10 +288,10 @@ public final class NetworkReachabilityManager: ReadinessHandler {
 
     private func evaluate() {
         guard let network else { return clearCauses() }
-        statistics.evaluations &+= 1
+        statistics.evaluations += 1
         evaluationTurn = loop.turns
         if let snapshot = try? readSnapshot(from: network) { return adopt(snapshot) }
-        statistics.failures &+= 1
+        statistics.failures += 1
         // The socket may hold half an answer, so it is replaced.
         guard !hasUnknownInterfaces, let another = try? KernelNetwork() else { return clearCauses() }
         self.network = another
@@ -325,7 +325,7 @@ public final class NetworkReachabilityManager: ReadinessHandler {
             time: now, wallTime: WallClock.microseconds(), snapshot: snapshot)
         let change = ReachabilityChange(from: old, to: current, causes: causes, firstEvent: firstEvent ?? now)
         clearCauses()
-        if isChange { statistics.changes &+= 1 }
+        if isChange { statistics.changes += 1 }
         if snapshot != old.snapshot {
             for observer in observations { observer.observation?.onChange(change) }
         }

@@ -92,7 +92,7 @@ final class CallbackBroker {
         read: @escaping (JSON) throws(JSONError) -> Value,
         completion: @escaping (Result<Value, SessionError>) -> Void
     ) {
-        statistics.asked &+= 1
+        statistics.asked += 1
         let audience = CallbackTable.Audience(origin: origin, client: client, name: question.specification.name)
         let (number, action) = table.ask(
             audience, perConnection: limits.callbacksPerConnection, limits.callbackBounds,
@@ -126,7 +126,7 @@ final class CallbackBroker {
         guard let number = CallbackQuestion.number(ofID: response.id.bytes), table.answer(number, from: connection),
             let answered = take(number)
         else {
-            statistics.ignored &+= 1
+            statistics.ignored += 1
             return
         }
         switch response.outcome {
@@ -136,7 +136,7 @@ final class CallbackBroker {
                 try Catalogue.carpool.check(answer: result, to: answered.question.method.description)
                 answererAccess = access(result, connection)
                 try answered.accept(result)
-                statistics.answered &+= 1
+                statistics.answered += 1
             } catch {
                 fail(answered, .invalidAnswer, error.description)
             }
@@ -180,7 +180,7 @@ final class CallbackBroker {
     private func fail(
         _ failed: Pending, _ reason: CallbackFailure, _ message: String?, _ limit: CallbackTable.ReachedLimit? = nil
     ) {
-        statistics.failed &+= 1
+        statistics.failed += 1
         let error = SessionError.callbackFailed(
             failed.question.specification.name, reason, message: message, limit: limit)
         log.write(

@@ -91,7 +91,7 @@ struct CallbackTable {
     mutating func ask(
         _ audience: Audience, perConnection: Int, _ bounds: Quota.Bounds, isReachable: (Int) -> Bool
     ) -> (question: Int, action: Action) {
-        lastQuestion &+= 1
+        lastQuestion += 1
         let number = lastQuestion
         if let refusal = quota.refusal(of: 1, for: audience.client, bounds) {
             let limit = ReachedLimit(name: refusal.limit, value: refusal.value, holder: refusal.holder)

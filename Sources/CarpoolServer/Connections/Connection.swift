@@ -211,7 +211,7 @@ final class Connection: ReadinessHandler, TurnObserver, SlicedWork {
     }
 
     private func handle(_ event: FramerEvent) {
-        callCount &+= 1
+        callCount += 1
         switch event {
         case .failure(let error): send(id: nil, error: error)
         case .message(let text): read(text, of: nil)

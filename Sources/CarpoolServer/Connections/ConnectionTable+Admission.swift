@@ -8,7 +8,7 @@ extension ConnectionTable {
     func admit(_ fd: consuming FileDescriptor) {
         let credentials: PeerCredentials
         do throws(SystemError) { credentials = try PeerCredentials(of: fd.raw) } catch { return }
-        accepted &+= 1
+        accepted += 1
         guard let role = configuration.access.role(of: credentials.uid) else {
             return refuse(
                 fd, credentials,
@@ -40,7 +40,7 @@ extension ConnectionTable {
 
     /// Sends one line with the reason.
     private func refuse(_ fd: consuming FileDescriptor, _ credentials: PeerCredentials, _ error: RPCError) {
-        refused &+= 1
+        refused += 1
         log.write(
             .warning, "refused",
             [("uid", String(credentials.uid)), ("pid", String(credentials.pid)), ("error", error.message)])

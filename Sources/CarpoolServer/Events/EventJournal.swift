@@ -149,9 +149,9 @@ struct EventJournal {
     mutating func append(
         _ open: UnsafeRawBufferPointer, full: UnsafeRawBufferPointer?, type: EventType, subject: EventSubject?
     ) {
-        last &+= 1
+        last += 1
         lastSize = open.count
-        count &+= 1
+        count += 1
         segment(for: open.count &+ (full?.count ?? 0), of: subject?.uid)
             .append(last, open, full: full, type: type, subject: subject)
     }
@@ -202,10 +202,10 @@ struct EventJournal {
 
         /// Advances to the next event. Returns whether there is one.
         mutating func advance() -> Bool {
-            entry &+= 1
+            entry += 1
             guard entry == segments[segment].entries.count else { return true }
             entry = 0
-            segment &+= 1
+            segment += 1
             return segment < segments.count
         }
     }

@@ -61,7 +61,7 @@ extension EventPublisher {
                 dropped &+= subscription.queue.loss?.dropped ?? 0
                 hasLagged = true
                 subscription.sink.eventsAreWaiting()
-            case .isLost: dropped &+= 1
+            case .isLost: dropped += 1
             }
         }
         for poll in listener.polls where poll.filter.wants(entry.type, about: entry.subject) { poll.wake(sequence) }
@@ -107,7 +107,7 @@ extension EventPublisher {
         let limit =
             subscription.queue.isReplaying ? EventPublisher.eventsPerReplayStep : EventPublisher.eventsPerStep
         let isWhole = journal.read(after: subscription.queue.position, for: subscription.filter.readers) { event in
-            looked &+= 1
+            looked += 1
             guard sink.takesEvents, looked <= limit else { return false }
             guard subscription.eventTypes.contains(event.entry.type), subscription.filter.follows(event.entry.subject)
             else {

@@ -90,9 +90,9 @@ extension EventPublisher {
         var position = subscription.queue.position
         let isWhole = journal.read(after: position, for: subscription.filter.readers) { event in
             guard checks > 0 else { return false }
-            checks &-= 1
+            checks -= 1
             position = event.sequence
-            if subscription.filter.wants(event.entry.type, about: event.entry.subject) { count &+= 1 }
+            if subscription.filter.wants(event.entry.type, about: event.entry.subject) { count += 1 }
             return true
         }
         return isWhole ? count : count &+ max(0, journal.last &- position)

@@ -65,7 +65,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
 
     /// The number of the next subscription.
     func nextSubscription() -> Int {
-        lastSubscription &+= 1
+        lastSubscription += 1
         return lastSubscription
     }
 
@@ -119,7 +119,7 @@ final class EventPublisher: EventMonitor, ConnectionObserver {
     ) {
         let attempt = request.map { max(1, $0.attempts.count) }
         let time = WallClock.microseconds()
-        built &+= 1
+        built += 1
         disclosure.foundSecret = false
         encode(type, time, subject, attempt, data, to: &openWriter)
         if disclosure.foundSecret {

@@ -45,11 +45,11 @@ struct EventQueue {
     /// Adds a matching event.
     mutating func add(_ sequence: Int, bytes: Int, limitBytes: Int) -> AddResult {
         guard loss == nil else {
-            loss?.dropped &+= 1
+            loss?.dropped += 1
             return .isLost
         }
         if waiting == 0, !isReplaying { position = sequence &- 1 }
-        waiting &+= 1
+        waiting += 1
         waitingBytes &+= bytes
         guard waitingBytes > limitBytes, !isReplaying else { return .waits }
         drop(waiting)
@@ -68,7 +68,7 @@ struct EventQueue {
     mutating func didSend(_ sequence: Int, bytes: Int) {
         position = sequence
         guard sequence >= countedFrom else { return }
-        waiting &-= 1
+        waiting -= 1
         waitingBytes &-= bytes
     }
 

@@ -52,7 +52,7 @@ final class JournalSegment {
             to: EventJournal.Entry(
                 sequence: sequence, type: type, subject: subject, offset: offset, openCount: open.count,
                 fullCount: full?.count ?? 0))
-        filled &+= 1
+        filled += 1
     }
 
     /// Copies a text in; returns where it lies.

@@ -56,7 +56,7 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
         }
         var (isThere, looked) = (false, 0)
         let isWhole = publisher.journal.read(after: position, for: filter.readers) { event in
-            looked &+= 1
+            looked += 1
             isThere = filter.wants(event.entry.type, about: event.entry.subject)
             if !isThere { position = event.sequence }
             return !isThere && looked < EventPoll.eventsPerSlice
@@ -122,7 +122,7 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
         var last = publisher.journal.last
         var (count, looked) = (0, 0)
         publisher.journal.read(after: position, for: filter.readers) { event in
-            looked &+= 1
+            looked += 1
             guard looked <= EventPoll.eventsPerSlice else {
                 last = event.sequence &- 1
                 return false
@@ -135,7 +135,7 @@ final class EventPoll: EventWaiter, TurnObserver, SlicedWork {
             }
             // Without the brace that closes a notification.
             writer.raw(UnsafeRawBufferPointer(rebasing: text.dropLast()))
-            count &+= 1
+            count += 1
             return true
         }
         return last

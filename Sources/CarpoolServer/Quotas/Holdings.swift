@@ -20,7 +20,7 @@ struct Holdings<Holder: Hashable> {
     mutating func add(_ amount: Int, to holder: Holder) {
         let now = Holdings.change(&amounts[holder, default: 0], by: amount)
         sum &+= amount
-        if now == amount { count &+= 1 }
+        if now == amount { count += 1 }
     }
 
     /// Removes an amount, as far as the holder has it. Returns how much was removed.
@@ -34,7 +34,7 @@ struct Holdings<Holder: Hashable> {
         } else {
             amounts[holder] = nil
         }
-        if held == given { count &-= 1 }
+        if held == given { count -= 1 }
         return given
     }
 

@@ -15,7 +15,7 @@ struct NumberedQueue<Element> {
 
     /// Adds an element at the end. Returns its number.
     @discardableResult mutating func append(_ element: Element) -> Int {
-        last &+= 1
+        last += 1
         items.append((last, element))
         count += 1
         return last

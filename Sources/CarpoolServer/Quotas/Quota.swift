@@ -85,7 +85,7 @@ struct Quota {
 
     /// Why a client may not take so much more; `nil` if it may.
     mutating func refusal(of amount: Int, for client: ClientIdentity, _ bounds: Bounds) -> Refusal? {
-        attempts &+= 1
+        attempts += 1
         guard let refusal = check(amount, client, bounds) else { return nil }
         recordWaiting(refusal, client, bounds)
         return refusal
@@ -156,7 +156,7 @@ struct Quota {
     mutating func take(_ amount: Int, for client: ClientIdentity) {
         guard amount > 0 else { return }
         used &+= amount
-        if Quota.take(amount, client, &users[client.uid, default: Share()]) { holders &+= 1 }
+        if Quota.take(amount, client, &users[client.uid, default: Share()]) { holders += 1 }
         if waiting?.holder == client.uid { waiting = nil }
     }
 
@@ -166,7 +166,7 @@ struct Quota {
         let (given, isLast) = Quota.giveBack(amount, client, &users[client.uid, default: Share()])
         used &-= given
         guard isLast else { return }
-        if given > 0 { holders &-= 1 }
+        if given > 0 { holders -= 1 }
         if users.count > Quota.keptUsers { users[client.uid] = nil }
     }
 

@@ -81,9 +81,9 @@ final class NetworkConnectivity: Connectivity {
     private func networkDidChange(_ change: ReachabilityChange) {
         let old = change.previous.snapshot
         let new = change.current.snapshot
-        changes &+= 1
+        changes += 1
         hasChanges = true
-        if change.isLoss || change.removedAddresses.contains(where: { !$0.isLinkLocal }) { losses &+= 1 }
+        if change.isLoss || change.removedAddresses.contains(where: { !$0.isLinkLocal }) { losses += 1 }
         notifyTransport(new)
         if old.networkID != new.networkID || old.nameServers.map(\.address) != new.nameServers.map(\.address) {
             transport.expireDNSCache()

@@ -70,8 +70,8 @@ final class ReachabilityService {
         stream = ReachabilityListener(manager, loop: loop, settings: settings) { [unowned self] in onChange($0) }
     }
 
-    func watchDidBegin() { watchCount &+= 1 }
-    func watchDidEnd() { watchCount &-= 1 }
+    func watchDidBegin() { watchCount += 1 }
+    func watchDidEnd() { watchCount -= 1 }
 
     /// The counters, for `daemon.stats`.
     func writeStatistics(to writer: inout JSONWriter) {

@@ -82,7 +82,7 @@ final class ReachabilityWatch {
     // MARK: Changes
 
     private func take(_ change: ReachabilityChange) {
-        if pending != nil { passedOver &+= 1 }
+        if pending != nil { passedOver += 1 }
         pending = ReachabilityChange(
             from: sent, to: change.current, causes: change.causes.union(pending?.causes ?? []),
             firstEvent: change.firstEvent)
@@ -106,7 +106,7 @@ final class ReachabilityWatch {
 
     private func hostsDidChange() {
         guard !isEnded else { return }
-        if noteHosts() { passedOver &+= 1 }
+        if noteHosts() { passedOver += 1 }
         send()
     }
 

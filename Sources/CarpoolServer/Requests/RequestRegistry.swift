@@ -52,7 +52,7 @@ struct RequestRegistry {
 
     /// The number of the next request.
     mutating func nextSequence() -> Int {
-        sequence &+= 1
+        sequence += 1
         return sequence
     }
 

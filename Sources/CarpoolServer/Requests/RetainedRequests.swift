@@ -36,13 +36,13 @@ struct RetainedRequests {
 
     /// Adds a finished request; returns its place.
     mutating func insert(_ entry: RequestEntry) -> Int {
-        lastPlace &+= 1
+        lastPlace += 1
         let share = users[entry.client.uid] ?? Share()
         users[entry.client.uid] = share
         share.entries.insert(entry, at: lastPlace)
         share.bytes &+= entry.retainedBytes
         bytes &+= entry.retainedBytes
-        count &+= 1
+        count += 1
         return lastPlace
     }
 
@@ -51,7 +51,7 @@ struct RetainedRequests {
         share.entries.remove(place)
         share.bytes &-= entry.retainedBytes
         bytes &-= entry.retainedBytes
-        count &-= 1
+        count -= 1
         if share.entries.isEmpty, users.count > RetainedRequests.keptUsers { users[entry.client.uid] = nil }
     }
 
@@ -107,7 +107,7 @@ struct RetainedRequests {
         }
 
         mutating func subtract(_ entry: RequestEntry) {
-            requests &-= 1
+            requests -= 1
             bytes &-= entry.retainedBytes
         }
     }

@@ -51,13 +51,13 @@ struct SessionTable {
     /// Adds a session under a name that is free.
     mutating func insert(_ entry: Entry, of uid: UInt32) {
         guard let user = users[uid], user.named.updateValue(entry, forKey: entry.session.name) == nil else { return }
-        created &+= 1
+        created += 1
     }
 
     /// Removes a session that a user has created.
     mutating func remove(_ name: String, of uid: UInt32) {
         guard users[uid]?.named.removeValue(forKey: name) != nil else { return }
-        created &-= 1
+        created -= 1
     }
 
     /// The sessions of a user, in the order of their names.

@@ -75,7 +75,7 @@ final class RequestService {
             created: WallClock.microseconds(), callBytes: call.messageBytes)
         entry.clientName = call.client.displayName
         registry.insert(entry)
-        made &+= 1
+        made += 1
         if entry.cancelsOnDisconnect { call.client.resources.dependents[sequence] = entry }
         // A request that outlives its client does not retain it.
         let client = entry.cancelsOnDisconnect ? call.client : nil
@@ -129,7 +129,7 @@ final class RequestService {
         evict(registry.finish(entry, at: WallClock.microseconds(), limits), after: entry)
         if entry.isDismissed { spool.release(entry.request.id) }
         leaseRest(of: entry.request.stream)
-        if entry.request.error != nil { failed &+= 1 }
+        if entry.request.error != nil { failed += 1 }
         log.write(.debug, "request finished", RequestService.fields(of: entry))
         onFinish()
     }

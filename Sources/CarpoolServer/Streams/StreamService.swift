@@ -17,7 +17,7 @@ final class StreamService {
 
     /// The number of the next reader or raw stream.
     func nextNumber() -> Int {
-        lastNumber &+= 1
+        lastNumber += 1
         return lastNumber
     }
 }

@@ -17,7 +17,7 @@ public struct ConnectivityObservers {
 
     /// Adds a body and returns its number.
     public mutating func add(_ body: @escaping () -> Void) -> Int {
-        last &+= 1
+        last += 1
         bodies[last] = body
         return last
     }

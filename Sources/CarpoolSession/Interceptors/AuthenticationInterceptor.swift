@@ -92,7 +92,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     }
 
     private func admit(_ request: Request, _ answer: Answer) -> AuthenticationState.Ticket {
-        lastTicket &+= 1
+        lastTicket += 1
         waiters[lastTicket] = Waiter(session: request.session, answer: answer)
         return lastTicket
     }

@@ -102,7 +102,7 @@ struct AuthenticationState {
         switch result {
         case .success(let new):
             credential = new
-            version &+= 1
+            version += 1
             return release(adaptations: { .apply($0, new) }, retries: { .retry($0) })
         // A credential that the origin has rejected is not good, whatever its expiry.
         case .failure(let error): return fail(error, isUsable: isUsable && cause == .adaptation)
@@ -115,7 +115,7 @@ struct AuthenticationState {
         _ credential: OAuth2Credential?, at now: MonotonicTime, requiresRefresh: Bool
     ) -> [Action] {
         self.credential = credential
-        version &+= 1
+        version += 1
         if case .refreshing(let number, let cause, _) = phase {
             phase = .refreshing(number: number, cause, isSuperseded: true)
         } else {
@@ -154,7 +154,7 @@ struct AuthenticationState {
     private mutating func adoptLate(_ result: Result<OAuth2Credential, SessionError>, of number: Int) {
         guard case .success(let new) = result, last == (number, version) else { return }
         credential = new
-        version &+= 1
+        version += 1
         phase = .idle
     }
 

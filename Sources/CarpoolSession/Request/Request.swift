@@ -131,7 +131,7 @@ public final class Request: BodyOwner {
 
     /// Calls the body when the record is complete: now, if it is. Returns a token for ``remove(completion:)``.
     @discardableResult public func whenFinished(_ body: @escaping (Request) -> Void) -> Int {
-        lastCompletion &+= 1
+        lastCompletion += 1
         if isFinished { body(self) } else { completions.append((lastCompletion, body)) }
         return lastCompletion
     }

@@ -39,7 +39,7 @@ extension RequestMachine {
         case .retriable(let isRetriable) where canDecide: decide(isRetriable)
         case .retryAnswer(let answer): return apply(answer)
         case .timer where state == .backingOff:
-            retryCount &+= 1
+            retryCount += 1
             failure = nil
             hasNoResponse = false
             advance(to: .reset)

@@ -202,14 +202,14 @@ extension RequestMachine {
 extension RequestMachine {
     /// Returns the generation of a question that an interceptor or a decider answers. Answers to earlier questions are late from now on.
     mutating func nextGeneration() -> Int {
-        generation &+= 1
+        generation += 1
         return generation
     }
 
     /// Returns whether an answer is to the current question, and begins a new generation if so: each question has one answer.
     mutating func isCurrent(_ answered: Int) -> Bool {
         guard answered == generation else { return false }
-        generation &+= 1
+        generation += 1
         return true
     }
 
@@ -231,7 +231,7 @@ extension RequestMachine {
 
     /// Continues with another step, after the event. Answers to earlier questions are late from now on.
     mutating func advance(to next: Step, announcing event: SessionEvent? = nil) {
-        generation &+= 1
+        generation += 1
         pendingEvent = event
         nextStep = next
     }

@@ -44,7 +44,7 @@ final class SerializationRun {
     private func serialize(by serializer: any ResponseSerializer) {
         if let error = request.responseFailure { return add(serializer, .failure(error), since: nil) }
         let start = MonotonicTime.read()
-        generation &+= 1
+        generation += 1
         let asked = generation
         isWaiting = true
         serializer.serialize(request) { [self] result in
@@ -64,7 +64,7 @@ final class SerializationRun {
             durationMicroseconds: start.map { MonotonicTime.read().microseconds(since: $0) } ?? 0)
         results.append(response)
         if defersFailures, deferredCount > 0 || response.error != nil {
-            deferredCount &+= 1
+            deferredCount += 1
             return
         }
         request.session.notify(.didParse(response), of: request)

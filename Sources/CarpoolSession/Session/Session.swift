@@ -80,7 +80,7 @@ public final class Session {
 
     /// Makes a request; nothing is sent before ``Request/resume()``, and nothing happens at all before that or ``Request/setUp()``.
     public func request(_ parameters: consuming RequestParameters, id: String) -> Request {
-        requestCount &+= 1
+        requestCount += 1
         let request = Request(id: id, parameters: consume parameters, session: self)
         request.parameters.options.merge(over: configuration.options)
         request.receiver = receiver(for: request)

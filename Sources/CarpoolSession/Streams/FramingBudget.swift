@@ -11,5 +11,5 @@ struct FramingBudget {
     var isSpent: Bool { left <= 0 }
 
     /// Charges one call of a framer that has taken so many bytes.
-    mutating func spend(bytes: Int) { left &-= 1 &+ bytes / FramingBudget.bytesPerStep }
+    mutating func spend(bytes: Int) { left -= 1 + bytes / FramingBudget.bytesPerStep }
 }

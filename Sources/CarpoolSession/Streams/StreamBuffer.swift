@@ -39,7 +39,7 @@ struct StreamBuffer {
         start = max(start, offset)
         while droppedPieces < pieces.count, pieces[droppedPieces].end <= offset {
             pieces[droppedPieces].bytes = []
-            droppedPieces &+= 1
+            droppedPieces += 1
         }
         // Compacted rarely: each time costs as much as there are pieces.
         guard droppedPieces == pieces.count || droppedPieces > 64 else { return }

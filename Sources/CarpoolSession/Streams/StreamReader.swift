@@ -135,7 +135,7 @@ public final class StreamReader {
     }
 
     private func make(_ content: StreamMessage.Content, sizeBytes: Int) -> StreamMessage {
-        sequence &+= 1
+        sequence += 1
         return StreamMessage(sequence: sequence, attempt: attempt, sizeBytes: sizeBytes, content: content)
     }
 

@@ -73,7 +73,7 @@ public final class BodyFeed: BodySource {
         _ bytes: [UInt8], at offset: Int64? = nil, isLast: Bool = false,
         completion: @escaping (Result<Receipt, Refusal>) -> Void
     ) -> Int {
-        lastToken &+= 1
+        lastToken += 1
         do throws(Refusal) {
             let piece = try check(bytes, at: offset ?? nextOffset, isLast: isLast)
             nextOffset &+= Int64(piece.bytes.count)
