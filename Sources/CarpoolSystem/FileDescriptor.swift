@@ -37,6 +37,13 @@ extension FileDescriptor {
         return FileDescriptor(owning: fd)
     }
 
+    /// Another descriptor, close-on-exec, for the same open file: they share the position (fcntl(2), `F_DUPFD_CLOEXEC`).
+    static func duplicate(of raw: Int32) throws(SystemError) -> FileDescriptor {
+        let fd = fcntl(raw, F_DUPFD_CLOEXEC, 3)
+        guard fd >= 0 else { throw .last("fcntl", "descriptor \(raw)") }
+        return FileDescriptor(owning: fd)
+    }
+
     /// A sealed file in memory with these bytes (memfd_create(2), fcntl(2)).
     public static func sealed(_ bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
         let fd = bytes.withUnsafeBytes { CLinux_sealed_file($0.baseAddress, $0.count) }

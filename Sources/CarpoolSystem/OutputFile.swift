@@ -9,15 +9,19 @@ public final class OutputFile {
     /// The path of the temporary file; `nil` if the target is written directly, and after ``commit()``.
     private var temporary: String?
 
-    /// Opens the file to write to. The mode is 0666 less the umask; a symbolic link is followed, not replaced.
+    /// Opens the file to write to. The mode is 0666 less the umask. A symbolic link is followed, not replaced, also if its target does not exist.
+    /// A path of an open descriptor, such as `/dev/stdout`, is that descriptor, whatever it is.
     public init(_ path: String) throws(SystemError) {
-        var info = stat()
-        if stat(path, &info) == 0, info.st_mode & S_IFMT != S_IFREG {
-            descriptor = try FileDescriptor.open(path, O_WRONLY)
-            target = path
+        target = OutputFile.followLinks(path)
+        if let open = OutputFile.openDescriptor(at: target) {
+            descriptor = try FileDescriptor.duplicate(of: open)
             return
         }
-        target = OutputFile.resolve(path)
+        var info = stat()
+        if stat(target, &info) == 0, info.st_mode & S_IFMT != S_IFREG {
+            descriptor = try FileDescriptor.open(target, O_WRONLY)
+            return
+        }
         let temporary = OutputFile.place(beside: target)
         do throws(SystemError) {
             descriptor = try FileDescriptor.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
@@ -29,16 +33,47 @@ public final class OutputFile {
 
     deinit { if let temporary { unlink(temporary) } }
 
-    private static func resolve(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
+    /// The most links that are followed (path_resolution(7)).
+    private static let maximumLinks = 40
+
+    /// The path behind all symbolic links of the last component. The links of /proc that stand for open files are not followed: they name files
+    /// that may be deleted, or are none.
+    private static func followLinks(_ path: String) -> String {
+        var path = path
+        for _ in 0..<maximumLinks {
+            guard openDescriptor(at: path) == nil, let next = linkTarget(of: path) else { break }
+            path = next.hasPrefix("/") ? next : parent(of: path) + next
+        }
+        return path
+    }
+
+    private static func linkTarget(of path: String) -> String? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = bytes.withUnsafeMutableBytes { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                text.baseAddress.map { readlink(path, $0, text.count) } ?? -1
+            }
+        }
+        return count > 0 ? String(validating: bytes[..<count], as: UTF8.self) : nil
+    }
+
+    /// The descriptor of this process that a path stands for: `/proc/self/fd/1`, `/dev/fd/1` (proc(5)).
+    private static func openDescriptor(at path: String) -> Int32? {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), let number = Int32(path[slash...].dropFirst()),
+            number >= 0, let folder = realpath(String(path[..<slash]), nil)
+        else { return nil }
+        defer { free(folder) }
+        return String(cString: folder) == "/proc/\(getpid())/fd" ? number : nil
+    }
+
+    /// The directory of a path with its slash; empty if there is none.
+    private static func parent(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
     }
 
     /// A unique name in the same directory, because a file cannot be renamed across file systems.
     private static func place(beside target: String) -> String {
-        let directory = target.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(target[...$0]) } ?? ""
-        return "\(directory).carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
+        "\(parent(of: target)).carpool-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
     }
 
     /// Renames the written file to its final name. Without this call nothing is left.

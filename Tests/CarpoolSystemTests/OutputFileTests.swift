@@ -57,6 +57,28 @@ struct OutputFileTests {
         #expect(names() == ["link", "target"])
     }
 
+    @Test func aLinkToAFileThatDoesNotExistIsFollowedAndStays() throws {
+        symlink("second", directory("first"))
+        symlink("target", directory("second"))
+        try write("new", to: directory("first"))
+        #expect(read(directory("target")) == "new")
+        #expect(names() == ["first", "second", "target"])
+    }
+
+    @Test(arguments: ["/proc/self/fd", "/dev/fd"])
+    func anOpenDescriptorIsWrittenWhereItStands(_ folder: String) throws {
+        let fd = open(directory("f"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(fd) }
+        try BlockingOutput(borrowing: fd).write(Array("head ".utf8))
+        symlink("\(folder)/\(fd)", directory("link"))
+        try write("body", to: directory("link"))
+        #expect(read(directory("f")) == "head body")
+        unlink(directory("f"))
+        try write(" tail", to: directory("link"))
+        #expect(names() == ["link"])
+        #expect(lseek(fd, 0, SEEK_END) == 14)
+    }
+
     @Test func aPipeIsWrittenInPlace() throws {
         mkfifo(directory("pipe"), 0o600)
         // Open for both, so that opening it for writing does not wait for a reader.
