@@ -21,15 +21,16 @@ let package = Package(
     ],
     targets: [
         // floor 0: C
-        // Without pkg-config: SwiftPM refuses some of its flags for libcurl with a warning, and the header and the library
-        // are in their usual places.
+        // Without pkg-config: SwiftPM refuses some of its flags for libcurl with a warning, and the header and the
+        // library are in their usual places.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CTLS", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
-        // Apart from CLinux, because a static program, such as the command, has no C library in front of which it could stand.
+        // Apart from CLinux, because a static program, such as the command, has no C library in front of which it could
+        // stand.
         .target(name: "CLookups", cSettings: [.define("_GNU_SOURCE"), .treatAllWarnings(as: .error)]),
 
         // floor 1: ground

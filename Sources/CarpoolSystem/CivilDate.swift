@@ -1,4 +1,5 @@
-/// A day of the Gregorian calendar, which also counts the years before its introduction; the year 0 is before the year 1.
+/// A day of the Gregorian calendar, which also counts the years before its introduction; the year 0 is before the year
+/// 1.
 ///
 /// The arithmetic is Howard Hinnant's (days_from_civil and civil_from_days): years begin in March, so that the leap day
 /// comes last, and 400 years are an era of 146,097 days. It needs neither a table nor the C library's lock. Nothing

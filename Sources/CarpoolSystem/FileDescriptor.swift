@@ -37,7 +37,8 @@ extension FileDescriptor {
         return FileDescriptor(owning: fd)
     }
 
-    /// Another descriptor, close-on-exec, for the same open file: they share the position (fcntl(2), `F_DUPFD_CLOEXEC`).
+    /// Another descriptor, close-on-exec, for the same open file: they share the position (fcntl(2),
+    /// `F_DUPFD_CLOEXEC`).
     static func duplicate(of raw: Int32) throws(SystemError) -> FileDescriptor {
         let fd = fcntl(raw, F_DUPFD_CLOEXEC, 3)
         guard fd >= 0 else { throw .last("fcntl", "descriptor \(raw)") }

@@ -9,8 +9,9 @@ public final class OutputFile {
     /// The path of the temporary file; `nil` if the target is written directly, and after ``commit()``.
     private var temporary: String?
 
-    /// Opens the file to write to. The mode is 0666 less the umask. A symbolic link is followed, not replaced, also if its target does not exist.
-    /// A path of an open descriptor, such as `/dev/stdout`, is that descriptor, whatever it is.
+    /// Opens the file to write to. The mode is 0666 less the umask. A symbolic link is followed, not replaced, also if
+    /// its target does not exist. A path of an open descriptor, such as `/dev/stdout`, is that descriptor, whatever it
+    /// is.
     public init(_ path: String) throws(SystemError) {
         target = OutputFile.followLinks(path)
         if let open = OutputFile.openDescriptor(at: target) {
@@ -36,8 +37,8 @@ public final class OutputFile {
     /// The most links that are followed (path_resolution(7)).
     private static let maximumLinks = 40
 
-    /// The path behind all symbolic links of the last component. The links of /proc that stand for open files are not followed: they name files
-    /// that may be deleted, or are none.
+    /// The path behind all symbolic links of the last component. The links of /proc that stand for open files are not
+    /// followed: they name files that may be deleted, or are none.
     private static func followLinks(_ path: String) -> String {
         var path = path
         for _ in 0..<maximumLinks {

@@ -6,7 +6,8 @@ import Testing
 struct FaultTests {
     static let good = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood"
 
-    /// Runs a request against an origin whose first connection follows the script and whose others are good; then one more, which must succeed.
+    /// Runs a request against an origin whose first connection follows the script and whose others are good; then one
+    /// more, which must succeed.
     func outcome(
         of change: (inout Ask) -> Void = { _ in }, _ script: @escaping @Sendable (Peer) -> Void
     ) async throws -> Outcome {
@@ -88,8 +89,8 @@ struct FaultTests {
         origin.end()
     }
 
-    /// The origin answers the first request and ends its connection when it has read the second, as one does whose keep-alive time runs out at
-    /// just that moment. Counts the heads that it has read.
+    /// The origin answers the first request and ends its connection when it has read the second, as one does whose
+    /// keep-alive time runs out at just that moment. Counts the heads that it has read.
     func outcomeOnADyingConnection(method: String) async throws -> (Outcome, heads: Int) {
         let heads = Counter()
         let origin = try ScriptedOrigin { peer in

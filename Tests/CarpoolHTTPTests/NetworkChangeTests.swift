@@ -35,7 +35,8 @@ struct NetworkChangeTests {
         await driver.end()
     }
 
-    /// A body without a length ends with its connection: a connection that the transport closes must not look like that end.
+    /// A body without a length ends with its connection: a connection that the transport closes must not look like that
+    /// end.
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\n\r\nhalf"], ["GET", "POST"])
     func whatIsUnderWayEndsAfterASecondOfSilence(answer: String, method: String) async throws {
         let heads = Counter()
@@ -113,7 +114,8 @@ struct NetworkChangeTests {
         origin.end()
     }
 
-    /// A name with addresses of both families, of which only that of the unusable family has a listener: it is found all the same.
+    /// A name with addresses of both families, of which only that of the unusable family has a listener: it is found
+    /// all the same.
     @Test func aFamilyOfNoUseIsTriedWhenNothingElseIsLeft() async throws {
         let nginx = try Nginx.shared.get()
         let driver = try await Driver()

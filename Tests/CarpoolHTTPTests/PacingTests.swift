@@ -56,7 +56,8 @@ struct PacingTests {
         await driver.end()
     }
 
-    /// B3: nothing but chunks of one byte, as many as the kernel holds. They are all delivered, and no pause counts as idle time.
+    /// B3: nothing but chunks of one byte, as many as the kernel holds. They are all delivered, and no pause counts as
+    /// idle time.
     @Test func b3AnOriginThatSendsSingleBytesIsReadToTheEnd() async throws {
         let count = 300_000
         let origin = try ScriptedOrigin { peer in

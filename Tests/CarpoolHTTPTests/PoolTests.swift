@@ -86,9 +86,9 @@ struct PoolTests {
         await driver.end()
     }
 
-    /// nghttpd takes ten streams on a connection, fewer than are sent before its SETTINGS arrive. libcurl abandons a connection on which a
-    /// stream was refused and opens another: with settings that come 20 to 50 ms late, up to nine in three rounds, at most three at a time.
-    /// Each has served ten.
+    /// nghttpd takes ten streams on a connection, fewer than are sent before its SETTINGS arrive. libcurl abandons a
+    /// connection on which a stream was refused and opens another: with settings that come 20 to 50 ms late, up to nine
+    /// in three rounds, at most three at a time. Each has served ten.
     @Test(.enabled(if: access("/usr/sbin/nghttpd", X_OK) == 0))
     func aServerThatTakesFewStreamsServesThemAll() async throws {
         let port = try LoopbackSocket.freePort()

@@ -30,7 +30,8 @@ struct ReuseTests {
         }
     }
 
-    /// Sends, waits some ten seconds for the peer's kernel to acknowledge it, and returns how many bytes it has not acknowledged.
+    /// Sends, waits some ten seconds for the peer's kernel to acknowledge it, and returns how many bytes it has not
+    /// acknowledged.
     static func deliver(_ text: String, over descriptor: Int32) -> Int32 {
         _ = text.withCString { send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
         var unacknowledged: Int32 = 1

@@ -35,7 +35,8 @@ struct NumberTests {
 
     @Test("A1: no other text is read as a number")
     func a1_nothingForgesANumber() throws {
-        // The tree holds an index in place of a number. A real number, a string, and a name that look like one are not indices.
+        // The tree holds an index in place of a number. A real number, a string, and a name that look like one are not
+        // indices.
         let text = #"{"0.0":"1.0","1.0":0.0,"-1.0":-1.0,"x":["0.0",0,-1,2.5,9999E9999,"\"9999E9999"],"9999E9999":1.5}"#
         #expect(try written(text) == text)
         let json = try JSON.parse(Array(text.utf8))

@@ -2,8 +2,9 @@ import CarpoolJSON
 import Foundation
 import Testing
 
-/// Tests/Support/writer-cases.jsonl: JSON texts and the writer's output for them. A Python test reads the same cases and
-/// finds the same values in both texts, so that the writer is not judged by the parser that it is paired with alone.
+/// Tests/Support/writer-cases.jsonl: JSON texts and the writer's output for them. A Python test reads the same cases
+/// and finds the same values in both texts, so that the writer is not judged by the parser that it is paired with
+/// alone.
 @Suite struct WriterCaseTests {
     @Test func writesAsTheCasesSay() throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

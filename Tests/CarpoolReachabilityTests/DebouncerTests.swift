@@ -94,7 +94,8 @@ struct DebouncerTests {
             from: .at(0, 1, other), to: .at(1, 2, .online), causes: .address, firstEvent: .at(1))
         #expect(change.removedAddresses == [try #require(IPAddress("10.1.0.3"))])
         #expect(change.difference.level == .minor && change.difference.fields == ["addresses"])
-        // The interface is down, but the kernel keeps its addresses: connections from them continue when it is up again.
+        // The interface is down, but the kernel keeps its addresses: connections from them continue when it is up
+        // again.
         let loss = ReachabilityChange(
             from: .at(0, 1, .online), to: .at(1, 2, .offline), causes: .link, firstEvent: .at(1))
         #expect(loss.removedAddresses.isEmpty)

@@ -107,7 +107,8 @@ struct DatagramNetworkTests {
     }
 
     @Test(arguments: [
-        // 13 is EACCES: there is a route to a broadcast address, which sockets may use with a permission only. Loopback has one everywhere.
+        // 13 is EACCES: there is a route to a broadcast address, which sockets may use with a permission only. Loopback
+        // has one everywhere.
         ("127.255.255.255", [13]),
         // 101 is ENETUNREACH: in a network namespace without routes there is none to this one either.
         ("255.255.255.255", [13, 101]),

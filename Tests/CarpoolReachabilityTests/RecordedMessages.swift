@@ -1,7 +1,7 @@
 import Foundation
 
-/// Messages as a kernel of version 6.18 sent them in a network namespace, with a pair of veth interfaces `va` and `vb`, a bridge `br0` that
-/// `vb` is a port of, and a point-to-point address on `vp`.
+/// Messages as a kernel of version 6.18 sent them in a network namespace, with a pair of veth interfaces `va` and `vb`,
+/// a bridge `br0` that `vb` is a port of, and a point-to-point address on `vp`.
 enum RecordedMessages {
     /// `vb`, number 2, a running port of the bridge with number 4.
     static let port = bytes(

@@ -2,7 +2,8 @@ import CarpoolHTTP
 @testable import CarpoolSession
 import Testing
 
-/// Everything that can happen to a request, in any order (RL-02 to RL-18, TM-01, TM-06): it ends once, and nothing is left of it.
+/// Everything that can happen to a request, in any order (RL-02 to RL-18, TM-01, TM-06): it ends once, and nothing is
+/// left of it.
 struct InterleavingTests {
     private static let seeds = 8
     private static let rounds = 2_500
@@ -38,7 +39,8 @@ private final class Play {
     private(set) var script: [String] = []
 
     private static let maximumSteps = 30
-    /// Each step that ends something is offered again and again; a request that is not over after so many never will be.
+    /// Each step that ends something is offered again and again; a request that is not over after so many never will
+    /// be.
     private static let maximumStepsToEnd = 200
 
     init(_ stage: Stage, _ dice: SeededGenerator) {

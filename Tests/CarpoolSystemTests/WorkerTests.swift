@@ -93,7 +93,8 @@ import Testing
             loop.stop()
         }
         loop.run()
-        // How many were found to stall before the other had its turn is a matter of milliseconds; six is what a user may have.
+        // How many were found to stall before the other had its turn is a matter of milliseconds; six is what a user
+        // may have.
         #expect((1...6).contains(worker.statistics.stalled))
         gate.open()
     }

@@ -1,6 +1,7 @@
 @testable import CarpoolSession
 
-/// A form is made of characters that a query may hold, with any value and any options of the encoder; a flat form reads back the same.
+/// A form is made of characters that a query may hold, with any value and any options of the encoder; a flat form reads
+/// back the same.
 enum FormsTarget {
     static func run(_ input: UnsafeRawBufferPointer) {
         var choices = Choices(input)

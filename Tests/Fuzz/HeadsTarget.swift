@@ -1,7 +1,8 @@
 @testable import CarpoolHTTP
 @testable import CarpoolSession
 
-/// The lines of a head, and the fields that are read further: none ends the process, and what comes out is within its bounds.
+/// The lines of a head, and the fields that are read further: none ends the process, and what comes out is within its
+/// bounds.
 enum HeadsTarget {
     static func run(_ input: UnsafeRawBufferPointer) {
         var reader = HeadReader()

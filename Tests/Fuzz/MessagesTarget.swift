@@ -1,7 +1,8 @@
 internal import CarpoolJSON
 @testable import CarpoolRPC
 
-/// Anything is a message that can be carried out, or an error that can be written: on one line, as JSON, with the id that came.
+/// Anything is a message that can be carried out, or an error that can be written: on one line, as JSON, with the id
+/// that came.
 enum MessagesTarget {
     static func run(_ input: UnsafeRawBufferPointer) {
         switch RPCInput.parse(Array(input)) {

@@ -1,6 +1,7 @@
 @testable import CarpoolReachability
 
-/// Datagrams of rtnetlink, at any address: nothing is read outside them, and both ways of reading see the same messages.
+/// Datagrams of rtnetlink, at any address: nothing is read outside them, and both ways of reading see the same
+/// messages.
 enum RoutesTarget {
     static func run(_ input: UnsafeRawBufferPointer) {
         let messages = read(input)

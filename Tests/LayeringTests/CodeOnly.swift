@@ -1,5 +1,5 @@
-/// Replaces comments and the text of string literals by spaces, byte for byte, and keeps line breaks. Braces inside an interpolation go
-/// too: they are balanced, so counting braces outside still comes out right.
+/// Replaces comments and the text of string literals by spaces, byte for byte, and keeps line breaks. Braces inside an
+/// interpolation go too: they are balanced, so counting braces outside still comes out right.
 struct CodeOnly {
     private enum Mode {
         case code

@@ -1,6 +1,7 @@
 import RegexBuilder
 
-/// Measures functions by counting braces: from the line of `func`, `init`, `deinit` or `subscript` to its closing brace.
+/// Measures functions by counting braces: from the line of `func`, `init`, `deinit` or `subscript` to its closing
+/// brace.
 enum FunctionLengths {
     struct Function {
         let name: String
@@ -26,7 +27,8 @@ enum FunctionLengths {
         }
     }
 
-    /// The line on which the body that starts at or after `start` ends; nil for a declaration without a body (a protocol's).
+    /// The line on which the body that starts at or after `start` ends; nil for a declaration without a body (a
+    /// protocol's).
     private static func closingLine(_ code: [String], from start: Int) -> Int? {
         var parentheses = 0
         var braces = 0

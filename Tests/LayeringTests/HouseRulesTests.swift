@@ -6,6 +6,7 @@ struct HouseRulesTests {
     private static let kinds = ["struct ", "class ", "enum ", "actor ", "protocol "]
     static let maximumFileLines = 400
     static let maximumFunctionLines = 40
+    static let maximumCommentColumns = 120
 
     @Test func filesAreShort() throws {
         let suffixes = [".swift", ".c", ".h", ".py", ".sh"]
@@ -21,6 +22,17 @@ struct HouseRulesTests {
         for file in try SourceTree.swiftSources() {
             for function in FunctionLengths.measure(file) where function.lines > Self.maximumFunctionLines {
                 Issue.record("\(file.path):\(function.start): \(function.name) has \(function.lines) lines")
+            }
+        }
+    }
+
+    @Test func commentsAreNarrow() throws {
+        for folder in ["Sources", "Tests"] {
+            for file in try SourceTree.files(under: folder, suffixes: [".swift"]) {
+                for (index, line) in file.lines.enumerated()
+                where line.count > Self.maximumCommentColumns && line.drop(while: { $0 == " " }).hasPrefix("//") {
+                    Issue.record("\(file.path):\(index + 1): a comment beyond column \(Self.maximumCommentColumns)")
+                }
             }
         }
     }

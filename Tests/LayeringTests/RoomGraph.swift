@@ -1,5 +1,5 @@
-/// The uses between the rooms of a target: a room is a folder, and it uses another one when a file of it names a type that a file of the other
-/// one declares at its top level. Read from the sources, without their comments and strings.
+/// The uses between the rooms of a target: a room is a folder, and it uses another one when a file of it names a type
+/// that a file of the other one declares at its top level. Read from the sources, without their comments and strings.
 struct RoomGraph {
     /// The rooms that each room uses.
     private(set) var edges: [String: Set<String>] = [:]

@@ -1,4 +1,5 @@
-/// The rooms of each target, the rooms that each of them uses, and why. A new edge is a decision: it is written into these tables with its reason.
+/// The rooms of each target, the rooms that each of them uses, and why. A new edge is a decision: it is written into
+/// these tables with its reason.
 let rooms: [String: [String: [String: String]]] = [
     "CarpoolCLI": [
         "CommandLine": ["Terminal": "an error of usage has an exit code"],
@@ -97,8 +98,8 @@ let rooms: [String: [String: [String: String]]] = [
 
 /// The rooms of a target that may use each other in a circle; other targets have no circle.
 ///
-/// A request has an interceptor, a serializer, a monitor, a redirect handler and a session, and each of their protocols has the request as its
-/// parameter, as in Alamofire. Rooms that only hold values or files do not belong here.
+/// A request has an interceptor, a serializer, a monitor, a redirect handler and a session, and each of their protocols
+/// has the request as its parameter, as in Alamofire. Rooms that only hold values or files do not belong here.
 let roomsInCircles: [String: Set<String>] = [
     "CarpoolSession": [
         "Downloads", "Interceptors", "Monitors", "Redirects", "Request", "Responses", "Session", "Streams", "Uploads",

@@ -1,6 +1,7 @@
 import Testing
 
-/// What each room of a target may use. A new edge is a decision that is written into the table; an edge that no longer exists is removed from it.
+/// What each room of a target may use. A new edge is a decision that is written into the table; an edge that no longer
+/// exists is removed from it.
 struct RoomsTests {
     @Test(
         "The rooms of a target use those that the table names with a reason, and no others",

@@ -15,7 +15,7 @@ let serverRooms: [String: [String: String]] = [
         "Quotas": "quotas of bodies",
     ],
     "Messages": ["Quotas": "a refusal names the quota"],
-    "Records": ["Bodies": "a record says where its body is"],
+    "Records": ["Bodies": "a record names the place of its body"],
     "Events": [
         "Configuration": "the journal's limits",
         "Identity": "an event belongs to a client",
@@ -56,7 +56,7 @@ let serverRooms: [String: [String: String]] = [
     "Callbacks": [
         "Configuration": "time limits of callbacks",
         "Files": "a callback answers with a destination",
-        "Identity": "which client a callback asks, and what it may open",
+        "Identity": "the client of a callback, and which files it may open",
         "Logging": "a callback that fails is logged",
         "Parameters": "answers are read as parameters are",
         "Quotas": "callbacks in progress are counted",

@@ -12,7 +12,8 @@ enum SourceTree {
             .filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    /// Every file under `folder` whose name ends with one of `suffixes`, in order. Build products (dot-folders) are left out.
+    /// Every file under `folder` whose name ends with one of `suffixes`, in order. Build products (dot-folders) are
+    /// left out.
     static func files(under folder: String, suffixes: [String]) throws -> [SourceFile] {
         let top = root.appendingPathComponent(folder)
         guard

@@ -1,4 +1,5 @@
-/// The observers of a ``Connectivity``, for its implementations. Their number is bounded by that of the waiting requests.
+/// The observers of a ``Connectivity``, for its implementations. Their number is bounded by that of the waiting
+/// requests.
 public struct ConnectivityObservers {
     private var bodies: [Int: () -> Void] = [:]
     private var last = 0

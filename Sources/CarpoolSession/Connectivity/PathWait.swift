@@ -5,7 +5,8 @@ final class PathWait {
     private let body: () -> Void
     private var number: Int?
 
-    /// Calls the body once, after the next change with which there may be a path to the host; never from the initializer.
+    /// Calls the body once, after the next change with which there may be a path to the host; never from the
+    /// initializer.
     init(for host: String, _ connectivity: any Connectivity, body: @escaping () -> Void) {
         self.host = host
         self.connectivity = connectivity

@@ -2,15 +2,17 @@ public import CarpoolHTTP
 
 /// A request as a command line for curl that runs in any POSIX shell, and sends the same request (CU-01 to CU-08).
 ///
-/// The model's format: options on lines of their own. Beyond the model: quoting for the shell whatever the bytes are, bodies of every
-/// kind, and curl's own defaults (fields, proxies, its configuration file) switched off. It omits what cannot be written as one command:
-/// redirects that are modified or decided by a callback, an `Authorization` that every redirect drops, and a 303
-/// after a method other than GET, HEAD and POST, to which curl answers with the same method again.
+/// The model's format: options on lines of their own. Beyond the model: quoting for the shell whatever the bytes are,
+/// bodies of every kind, and curl's own defaults (fields, proxies, its configuration file) switched off. It omits what
+/// cannot be written as one command: redirects that are modified or decided by a callback, an `Authorization` that
+/// every redirect drops, and a 303 after a method other than GET, HEAD and POST, to which curl answers with the same
+/// method again.
 public enum CurlDescription {
-    /// Returns the command line. Values that ``SecretNames`` names are masked unless `reveal` is true: in fields, in the URL, and in a form of
-    /// `name=value` pairs; other bodies are shown as they are.
+    /// Returns the command line. Values that ``SecretNames`` names are masked unless `reveal` is true: in fields, in
+    /// the URL, and in a form of `name=value` pairs; other bodies are shown as they are.
     ///
-    /// Up to four times as long as the body. A file is given by its path; one without a path is read from standard input.
+    /// Up to four times as long as the body. A file is given by its path; one without a path is read from standard
+    /// input.
     /// - Parameters:
     ///   - request: the request to describe.
     ///   - reveal: whether secrets are shown.
@@ -95,7 +97,8 @@ public enum CurlDescription {
         return "\(whole).\(String(repeating: "0", count: 3 - "\(rest)".utf8.count))\(rest)"
     }
 
-    /// `-X` only where curl would not choose the method itself: it would use it on redirects too, and wait for the body of a HEAD.
+    /// `-X` only where curl would not choose the method itself: it would use it on redirects too, and wait for the body
+    /// of a HEAD.
     private static func method(_ request: TransportRequest) -> [String] {
         if request.method == .head { return ["-I"] }
         if request.method == (request.sendsLength ? .post : .get) { return [] }

@@ -9,7 +9,8 @@ enum ShellText {
         return result + "'"
     }
 
-    /// The bytes as text, if a terminal can show and accept all of it: UTF-8 without control characters other than line feeds.
+    /// The bytes as text, if a terminal can show and accept all of it: UTF-8 without control characters other than line
+    /// feeds.
     static func printable(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let isPrintable = text.unicodeScalars.allSatisfy { scalar in

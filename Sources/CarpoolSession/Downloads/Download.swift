@@ -3,8 +3,8 @@ internal import CarpoolSystem
 
 /// Writes the body of a response to a file, resuming where an earlier attempt stopped (DL-01 to DL-17).
 ///
-/// The bytes are written to a ``PartialFile`` beside the destination, so that no incomplete file ever has the requested name, and what has
-/// arrived outlives the request, the daemon and the client that has the resume token.
+/// The bytes are written to a ``PartialFile`` beside the destination, so that no incomplete file ever has the requested
+/// name, and what has arrived outlives the request, the daemon and the client that has the resume token.
 public final class Download {
     /// Where the bytes of the current response are written.
     enum Sink {
@@ -65,8 +65,8 @@ public final class Download {
     /// How many bytes of the file are written.
     public var count: Int64 { partial?.count ?? 0 }
 
-    /// The resume token for another request; `nil` if the download cannot be resumed: without a strong validator the rest might be of another
-    /// version (RFC 9110, section 13.1.5).
+    /// The resume token for another request; `nil` if the download cannot be resumed: without a strong validator the
+    /// rest might be of another version (RFC 9110, section 13.1.5).
     func resumeData(for request: Request) -> String? {
         guard let partial, partial.isResumable, let validator, !isMoved else { return nil }
         return ResumeToken(
@@ -78,7 +78,8 @@ public final class Download {
 
 // MARK: Requesting
 extension Download {
-    /// Requests the rest of a partial file, without a content coding: offsets in encoded bytes are not offsets in the file.
+    /// Requests the rest of a partial file, without a content coding: offsets in encoded bytes are not offsets in the
+    /// file.
     func prepare(_ urlRequest: inout TransportRequest, for request: Request) {
         requestedOffset = nil
         if request.parameters.decodesContent != true {
@@ -264,7 +265,8 @@ extension Download: ResponseReceiver {
         move(request, completion: completion)
     }
 
-    /// The response has more bytes than the request accepts. The error body of a refused range request is not a part of the file, which stays.
+    /// The response has more bytes than the request accepts. The error body of a refused range request is not a part of
+    /// the file, which stays.
     func responseIsTooLarge() {
         if case .errorBody = sink { return }
         isTooLarge = true
@@ -309,7 +311,8 @@ extension Download: ResponseReceiver {
         partial.writer.whenIdle(completion)
     }
 
-    /// Keeps a small body that a validator has rejected with the request, and not as a file: it is usually an error page.
+    /// Keeps a small body that a validator has rejected with the request, and not as a file: it is usually an error
+    /// page.
     private func keepRejectedBody(_ request: Request, _ partial: PartialFile) {
         request.body = ResponseBody(smallBody ?? [], count: partial.count)
     }

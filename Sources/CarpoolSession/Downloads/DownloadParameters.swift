@@ -4,13 +4,13 @@ public import CarpoolHTTP
 public struct DownloadParameters {
     /// The destination of the file.
     public var destination = DownloadDestination.spool
-    /// Whether the path of the destination has no symbolic links, because they were resolved when it was given. A link that is found later was
-    /// created since, and is not followed.
+    /// Whether the path of the destination has no symbolic links, because they were resolved when it was given. A link
+    /// that is found later was created since, and is not followed.
     public var isResolved = false
     /// How the file is moved to the destination (DL-05).
     public var options = DownloadOptions()
-    /// Whether the validators run before the file gets its name, so that no error page replaces a good file. In the session model
-    /// they run afterwards (DL-01, DL-07).
+    /// Whether the validators run before the file gets its name, so that no error page replaces a good file. In the
+    /// session model they run afterwards (DL-01, DL-07).
     public var validatesBeforeMove = true
     /// The point at which an earlier download stopped.
     public var resumePoint: ResumePoint?
@@ -35,8 +35,8 @@ public enum DownloadDestination {
 
 /// Chooses the destination of a download.
 public protocol DestinationDecider: AnyObject {
-    /// Returns the destination. Called once the head of a response has arrived; the body waits. Answers once, now or later, on the session's
-    /// loop.
+    /// Returns the destination. Called once the head of a response has arrived; the body waits. Answers once, now or
+    /// later, on the session's loop.
     func destination(
         of request: Request, for response: ResponseHead, suggestedName: String,
         completion: @escaping (Result<DecidedDestination, SessionError>) -> Void)

@@ -1,15 +1,17 @@
 internal import CarpoolHTTP
 internal import CarpoolSystem
 
-/// A strong validator of a resource's version (RFC 9110, section 8.8): only with one can the rest of a body be requested.
+/// A strong validator of a resource's version (RFC 9110, section 8.8): only with one can the rest of a body be
+/// requested.
 enum EntityValidator: Equatable, Sendable {
     /// A strong entity tag with its quotes.
     case entityTag(String)
     /// The time of the last change, as the origin sent it.
     case lastModified(String)
 
-    /// The validator for `If-Range` (RFC 9110, section 13.1.5): the entity tag, if it is strong; without any, the time of the last change, if
-    /// the response was generated at least a second later, so that no second change can have the same time.
+    /// The validator for `If-Range` (RFC 9110, section 13.1.5): the entity tag, if it is strong; without any, the time
+    /// of the last change, if the response was generated at least a second later, so that no second change can have the
+    /// same time.
     init?(_ head: ResponseHead) {
         if let tag = head.fields.first("etag") {
             guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return nil }

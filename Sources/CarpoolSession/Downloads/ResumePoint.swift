@@ -15,7 +15,8 @@ public struct ResumePoint {
     public enum Refusal: Error {
         /// It is not a token of Carpool, or of another version.
         case notAToken
-        /// Its partial file cannot be opened: EPERM if it is not a file of this user, EWOULDBLOCK if another request is resuming it.
+        /// Its partial file cannot be opened: EPERM if it is not a file of this user, EWOULDBLOCK if another request is
+        /// resuming it.
         case cannotOpen(path: String, SystemError)
     }
 
@@ -47,7 +48,8 @@ public struct ResumePoint {
     }
 }
 
-/// The resume token of a download, in a form that a client can store: JSON in base64url without padding (RFC 4648, section 5).
+/// The resume token of a download, in a form that a client can store: JSON in base64url without padding (RFC 4648,
+/// section 5).
 struct ResumeToken: Equatable {
     /// The requested URL, without a password: for information only, since another URL of the same resource works too.
     var url: String

@@ -1,7 +1,7 @@
 internal import CarpoolHTTP
 
-/// The suggested file name of a response (DL-03): from `Content-Disposition` (RFC 6266, section 4.3), else the last part of its
-/// URL. It is always a safe name of one visible file, without directories.
+/// The suggested file name of a response (DL-03): from `Content-Disposition` (RFC 6266, section 4.3), else the last
+/// part of its URL. It is always a safe name of one visible file, without directories.
 struct SuggestedName {
     /// The name; at most 255 bytes of UTF-8.
     let text: String
@@ -19,7 +19,8 @@ struct SuggestedName {
             ?? SuggestedName.safe(url.flatMap(SuggestedName.name(inURL:))) ?? SuggestedName.standard
     }
 
-    /// Removes from a name what could lead elsewhere, hide the file or garble a terminal: directories, control characters, dots at the beginning.
+    /// Removes from a name what could lead elsewhere, hide the file or garble a terminal: directories, control
+    /// characters, dots at the beginning.
     private static func safe(_ name: String?) -> String? {
         let parts = name?.unicodeScalars.split { $0 == "/" || $0 == "\\" }
         guard let last = parts?.last else { return nil }

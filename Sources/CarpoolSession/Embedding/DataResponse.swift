@@ -26,7 +26,8 @@ public struct DataResponse<Value> {
         return nil
     }
 
-    /// The bytes of the body, from memory or file; `nil` if there are none, or more than ``SerializerInput/maximumBytes`` (DR-01).
+    /// The bytes of the body, from memory or file; `nil` if there are none, or more than
+    /// ``SerializerInput/maximumBytes`` (DR-01).
     public var data: [UInt8]? { body.count > 0 ? try? body.bytes(atMost: SerializerInput.maximumBytes) : nil }
 
     /// The metrics of the last hop.

@@ -1,5 +1,5 @@
-/// A pending value of a request (AS-01). The request is sent as soon as the task is made, so that several can be active before the first is
-/// awaited.
+/// A pending value of a request (AS-01). The request is sent as soon as the task is made, so that several can be active
+/// before the first is awaited.
 public final class DataTask<Value> {
     /// The request.
     public let request: Request
@@ -9,8 +9,8 @@ public final class DataTask<Value> {
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var isFinished = false
 
-    /// Adds the serializer to the request, or runs it on the existing body if the request is over (RL-17), and sends the request
-    /// unless its session waits for ``Request/resume()``.
+    /// Adds the serializer to the request, or runs it on the existing body if the request is over (RL-17), and sends
+    /// the request unless its session waits for ``Request/resume()``.
     init(_ request: Request, _ serializer: TypedSerializer<Value>, cancelsAutomatically: Bool) {
         self.request = request
         self.serializer = serializer
@@ -65,7 +65,8 @@ public final class DataTask<Value> {
     private var outcome: Result<Value, SessionError> {
         if let value = serializer.value, case .success = answer?.result { return .success(value) }
         let own = answer?.error
-        // If a retrier replaced a serializer's error, the request has the new one: that of the first serializer that failed.
+        // If a retrier replaced a serializer's error, the request has the new one: that of the first serializer that
+        // failed.
         let first = request.results.lazy.compactMap(\.error).first
         return .failure((own == nil || own?.name == first?.name ? request.error : own) ?? own ?? .inputFileNil)
     }
@@ -78,8 +79,9 @@ public final class DataTask<Value> {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Waits until the request is over. The actor is passed so that the closures capture it; otherwise they would run off the actor. Without
-    /// the loop as the preferred executor the end would be delivered by Swift's own threads, which may all be busy.
+    /// Waits until the request is over. The actor is passed so that the closures capture it; otherwise they would run
+    /// off the actor. Without the loop as the preferred executor the end would be delivered by Swift's own threads,
+    /// which may all be busy.
     private func finished(on actor: isolated (any Actor)? = #isolation) async {
         guard !isFinished else { return }
         await withTaskExecutorPreference(request.session.scheduler.taskExecutor) {

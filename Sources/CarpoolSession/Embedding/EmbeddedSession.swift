@@ -2,10 +2,11 @@
 @_exported public import CarpoolJSON
 internal import CarpoolSystem
 
-/// A ``Session`` inside a program, without the daemon: an event loop, the transport and the session over it, on one thread.
+/// A ``Session`` inside a program, without the daemon: an event loop, the transport and the session over it, on one
+/// thread.
 ///
-/// ``Session/run(_:eventMonitor:transport:temporaryDirectory:_:)`` makes one. It is the actor of everything inside: requests, responses and
-/// the session cannot leave it, and a `Task` that uses it stays on its loop.
+/// ``Session/run(_:eventMonitor:transport:temporaryDirectory:_:)`` makes one. It is the actor of everything inside:
+/// requests, responses and the session cannot leave it, and a `Task` that uses it stays on its loop.
 public actor EmbeddedSession {
     /// The loop that everything runs on.
     nonisolated let loop: EventLoop
@@ -28,7 +29,8 @@ public actor EmbeddedSession {
 
     /// The parts of a session.
     ///
-    /// `@unchecked Sendable` because the thread that makes the session also runs its loop, which the compiler cannot know.
+    /// `@unchecked Sendable` because the thread that makes the session also runs its loop, which the compiler cannot
+    /// know.
     struct Parts: @unchecked Sendable {
         let configuration: SessionConfiguration
         let eventMonitor: any EventMonitor
@@ -36,13 +38,14 @@ public actor EmbeddedSession {
         let temporaryDirectory: String
     }
 
-    /// Makes a request. Nothing is sent before one of its values is requested, or ``Request/resume()`` is called; until then
-    /// validators, interceptors and a redirect handler can be added.
+    /// Makes a request. Nothing is sent before one of its values is requested, or ``Request/resume()`` is called; until
+    /// then validators, interceptors and a redirect handler can be added.
     /// - Parameters:
     ///   - url: the URL; an invalid one fails the request.
     ///   - method: the method.
     ///   - parameters: the parameters that ``ParameterEncoding`` puts into the URL or the body; `nil` for none.
-    ///   - encoding: how they are encoded; by default in the query of a GET, HEAD or DELETE, and as a form in the body of others.
+    ///   - encoding: how they are encoded; by default in the query of a GET, HEAD or DELETE, and as a form in the body
+    ///     of others.
     ///   - headers: the request's own fields; they override the session's of the same name.
     ///   - interceptor: the request's interceptor; it runs after the session's own.
     ///   - eventMonitors: monitors of this request alone, after the session's.

@@ -1,6 +1,7 @@
 public import CarpoolHTTP
 
-// Settings of a request before it is sent, under the model's names. Each returns the request, so that they can be chained.
+// Settings of a request before it is sent, under the model's names. Each returns the request, so that they can be
+// chained.
 extension Request {
     /// Validates the status, 200 to 299, and the type against the request's `Accept` (VA-02).
     @discardableResult public func validate() -> Self {
@@ -46,8 +47,8 @@ extension Request {
         return self
     }
 
-    /// The last request that was built, as a command line for curl; `nil` if none was built yet (CU-06). Secrets are masked unless `reveal` is
-    /// true.
+    /// The last request that was built, as a command line for curl; `nil` if none was built yet (CU-06). Secrets are
+    /// masked unless `reveal` is true.
     public func cURLDescription(reveal: Bool = false) -> String? {
         urlRequest.map { made in
             CurlDescription.text(

@@ -1,7 +1,8 @@
 public import CarpoolJSON
 
-// Values of responses, under the model's names (AS-01). Each call sends the request, unless its session waits for `resume()`, and returns a task
-// whose value can be awaited. A request may have several. With `automaticallyCancelling`, a cancelled task cancels the request it waits for.
+// Values of responses, under the model's names (AS-01). Each call sends the request, unless its session waits for
+// `resume()`, and returns a task whose value can be awaited. A request may have several. With
+// `automaticallyCancelling`, a cancelled task cancels the request it waits for.
 extension Request {
     /// The response as it is, whatever its body.
     public func serializingResponse(automaticallyCancelling: Bool = true) -> DataTask<Void> {

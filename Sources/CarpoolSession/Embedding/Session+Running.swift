@@ -2,16 +2,20 @@ public import CarpoolHTTP
 internal import CarpoolSystem
 
 extension Session {
-    /// Runs a program that makes requests, on the calling thread, and returns its result. No daemon is used, and no other thread is started.
+    /// Runs a program that makes requests, on the calling thread, and returns its result. No daemon is used, and no
+    /// other thread is started.
     ///
-    /// Blocks until the program returns; active requests are cancelled then, and the monitor is notified that the session is invalid.
+    /// Blocks until the program returns; active requests are cancelled then, and the monitor is notified that the
+    /// session is invalid.
     /// - Parameters:
     ///   - configuration: the common settings of all requests.
     ///   - eventMonitor: receives the events of all requests.
     ///   - transport: the limits of the pool of connections.
-    ///   - temporaryDirectory: the directory of large bodies, which are files without names; `nil` for `$TMPDIR`, or else `/tmp`.
+    ///   - temporaryDirectory: the directory of large bodies, which are files without names; `nil` for `$TMPDIR`, or
+    ///     else `/tmp`.
     ///   - program: makes requests and waits for them.
-    /// - Throws: the error of the program; `SystemError` or `TransportError` if the loop or the transport cannot be made.
+    /// - Throws: the error of the program; `SystemError` or `TransportError` if the loop or the transport cannot be
+    ///   made.
     public static func run<Value>(
         _ configuration: SessionConfiguration = SessionConfiguration(), eventMonitor: (any EventMonitor)? = nil,
         transport: TransportConfiguration = TransportConfiguration(), temporaryDirectory: String? = nil,

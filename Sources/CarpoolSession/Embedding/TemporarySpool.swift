@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// Stores the large bodies of an embedded session: files of a temporary directory that never have a name, so that nothing remains of them,
-/// however the program ends.
+/// Stores the large bodies of an embedded session: files of a temporary directory that never have a name, so that
+/// nothing remains of them, however the program ends.
 final class TemporarySpool: BodySpool {
     private let directory: String
     /// The bytes of all bodies.

@@ -2,7 +2,8 @@ public import CarpoolHTTP
 
 /// Why a request failed: a stable name for each case and reason, a message for people, and details.
 ///
-/// An immutable class: a request has many places for a failure and passes them on at every step, and few requests have one.
+/// An immutable class: a request has many places for a failure and passes them on at every step, and few requests have
+/// one.
 public final class SessionError: Error, Sendable, CustomStringConvertible {
     /// The identity: `case` or `case.reason`, in snake case.
     public let name: String

@@ -14,9 +14,9 @@ public enum DefaultFields {
 
     private static let maximumLanguages = 6
 
-    /// The languages of an environment, best first, as tags (RFC 5646): those of `LANGUAGE`, then the locale of messages, which is the first of
-    /// `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. In the locale `C`, and with nothing set, `en` alone; as in gettext, `LANGUAGE` does not
-    /// count in the locale `C`.
+    /// The languages of an environment, best first, as tags (RFC 5646): those of `LANGUAGE`, then the locale of
+    /// messages, which is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. In the locale `C`, and with
+    /// nothing set, `en` alone; as in gettext, `LANGUAGE` does not count in the locale `C`.
     public static func languages(from environment: Environment) -> [String] {
         let locale = environment["LC_ALL"] ?? environment["LC_MESSAGES"] ?? environment["LANG"]
         guard let locale else { return languages(in: environment["LANGUAGE"] ?? "") }
@@ -41,7 +41,8 @@ public enum DefaultFields {
         return isLanguage(tag) && tag != "*" ? tag : nil
     }
 
-    /// Whether a text is valid in `Accept-Language`: a range of languages (RFC 4647, section 2.1) of at most 35 bytes, `*` among them.
+    /// Whether a text is valid in `Accept-Language`: a range of languages (RFC 4647, section 2.1) of at most 35 bytes,
+    /// `*` among them.
     public static func isLanguage(_ text: String) -> Bool {
         if text == "*" { return true }
         return text.utf8.count <= 35
@@ -54,10 +55,11 @@ public enum DefaultFields {
         byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26
     }
 
-    /// The value of `User-Agent`: `<client>/<version> (<system> <release>) Carpool/<release>`; unknown parts are `Unknown`.
+    /// The value of `User-Agent`: `<client>/<version> (<system> <release>) Carpool/<release>`; unknown parts are
+    /// `Unknown`.
     ///
-    /// The client's name is arbitrary, so each character that a product must not contain (RFC 9110, section 10.1.5) becomes `_`, and a long
-    /// name is truncated to 64 characters.
+    /// The client's name is arbitrary, so each character that a product must not contain (RFC 9110, section 10.1.5)
+    /// becomes `_`, and a long name is truncated to 64 characters.
     public static func userAgent(client: String?, version: String?, system: String = system) -> String {
         let comment = system.unicodeScalars.filter {
             $0.value >= 0x20 && $0.value < 0x7F && !"()\\".unicodeScalars.contains($0)
@@ -96,8 +98,8 @@ public enum DefaultFields {
 }
 
 extension HTTPField {
-    /// A list with falling weights: `;q=1.0`, `;q=0.9` and so on (HH-09; RFC 9110, section 12.4.2). From the tenth on each has `0.1`, since `0.0`
-    /// would mean "not acceptable".
+    /// A list with falling weights: `;q=1.0`, `;q=0.9` and so on (HH-09; RFC 9110, section 12.4.2). From the tenth on
+    /// each has `0.1`, since `0.0` would mean "not acceptable".
     public static func qualityEncoded(_ values: [String]) -> String {
         values.enumerated().map { index, value in
             let tenths = max(1, 10 - index)

@@ -2,8 +2,8 @@ public import CarpoolHTTP
 
 /// Header fields in order, one for each name, compared without case (HH-01).
 ///
-/// For requests that repeat a name, and for responses, use an array of fields: a collection with one value for a name would lose the others
-/// (HH-02).
+/// For requests that repeat a name, and for responses, use an array of fields: a collection with one value for a name
+/// would lose the others (HH-02).
 public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
     /// The fields in their order.
     public private(set) var fields: [HTTPField] = []
@@ -11,7 +11,8 @@ public struct HTTPHeaders: Equatable, Sendable, RandomAccessCollection, CustomSt
     /// No fields.
     public init() {}
 
-    /// Makes headers from fields; a repeated name keeps the position of the first and the spelling and value of the last.
+    /// Makes headers from fields; a repeated name keeps the position of the first and the spelling and value of the
+    /// last.
     public init(_ fields: [HTTPField]) {
         for field in fields { update(field) }
     }

@@ -3,15 +3,16 @@ public enum Redaction {
     /// The replacement for a secret.
     public static let mark = "(hidden)"
 
-    /// A URL, or a text with URLs in it, without user information, and without the values of secret parameters in queries and fragments.
+    /// A URL, or a text with URLs in it, without user information, and without the values of secret parameters in
+    /// queries and fragments.
     /// - Parameter count: the least number of bytes that are needed; what follows them may be missing.
     public static func withoutSecrets(_ text: String, atLeast count: Int = .max) -> String {
         guard canContainSecret(text) else { return text }
         return withoutParameters(withoutUserInformation(text, everywhere: true, atLeast: count), atLeast: count)
     }
 
-    /// The URL without `user:password@`. Works on any text, because invalid URLs are shown too: a scheme followed by one slash,
-    /// three or none counts as a URL.
+    /// The URL without `user:password@`. Works on any text, because invalid URLs are shown too: a scheme followed by
+    /// one slash, three or none counts as a URL.
     public static func withoutUserInformation(_ url: String) -> String {
         withoutUserInformation(url, everywhere: false)
     }
@@ -34,7 +35,8 @@ public enum Redaction {
         guard bytes.contains(UInt8(ascii: "@")) else { return text }
         var shown: [UInt8] = []
         var rest = bytes[...]
-        // The text from here on was not searched for user information: each part is searched once, however many colons it has.
+        // The text from here on was not searched for user information: each part is searched once, however many colons
+        // it has.
         var searched = 0
         while shown.count < count, let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             let start = rest[(colon + 1)...].firstIndex { $0 != slash && $0 != backslash } ?? rest.endIndex

@@ -1,9 +1,10 @@
 public import CarpoolHTTP
 
-/// The table of names whose values are secrets: of header fields, of parameters in a query, fragment or form, and of members in a
-/// configuration. Everything that keeps secrets from other origins or other clients uses this table.
+/// The table of names whose values are secrets: of header fields, of parameters in a query, fragment or form, and of
+/// members in a configuration. Everything that keeps secrets from other origins or other clients uses this table.
 public enum SecretNames {
-    /// Parts of names. Names are compared without case and without word separators: `api_key`, `Api-Key` and `apiKey` are the same.
+    /// Parts of names. Names are compared without case and without word separators: `api_key`, `Api-Key` and `apiKey`
+    /// are the same.
     private static let parts = BytePatterns([
         "authorization", "cookie", "token", "secret", "passw", "passphrase", "passcode", "credential", "signature",
         "bearer", "jwt",
@@ -19,7 +20,8 @@ public enum SecretNames {
         "samlresponse", "samlrequest", "connectsid", "phpsessid", "jsessionid",
     ])
 
-    /// Endings of names that describe a secret, or where one is issued: `token_url`, `token_type`, `signature_algorithm`.
+    /// Endings of names that describe a secret, or where one is issued: `token_url`, `token_type`,
+    /// `signature_algorithm`.
     private static let harmlessEndings = BytePatterns([
         "url", "uri", "endpoint", "type", "algorithm", "expires", "expiresin", "expiry",
     ])

@@ -1,8 +1,8 @@
 public import CarpoolHTTP
 internal import CarpoolSystem
 
-/// Authenticates requests, and refreshes the credential when it has expired or is rejected (AI-01 to AI-14): once, however many requests
-/// wait for it.
+/// Authenticates requests, and refreshes the credential when it has expired or is rejected (AI-01 to AI-14): once,
+/// however many requests wait for it.
 ///
 /// Each session has one, shared by all clients of the session.
 public final class AuthenticationInterceptor: RequestInterceptor {
@@ -16,8 +16,8 @@ public final class AuthenticationInterceptor: RequestInterceptor {
         let answer: Answer
     }
 
-    /// The most retries of a request that carries another credential than the current one: something behind this interceptor
-    /// replaces the credential, and the request would be retried without end.
+    /// The most retries of a request that carries another credential than the current one: something behind this
+    /// interceptor replaces the credential, and the request would be retried without end.
     static let maximumStaleRetries = 16
 
     private let authenticator: any Authenticator
@@ -57,8 +57,8 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     /// The current credential.
     public var credential: OAuth2Credential? { state.credential }
 
-    /// Replaces or removes the credential (AI-13): all requests use the new one, waiting ones too, and the result of a refresh in
-    /// progress is dropped.
+    /// Replaces or removes the credential (AI-13): all requests use the new one, waiting ones too, and the result of a
+    /// refresh in progress is dropped.
     public func setCredential(_ credential: OAuth2Credential?) {
         let requiresRefresh = credential.map(authenticator.requiresRefresh) ?? false
         perform(state.set(credential, at: now, requiresRefresh: requiresRefresh))
@@ -99,7 +99,8 @@ public final class AuthenticationInterceptor: RequestInterceptor {
 
     // MARK: Actions
 
-    /// Performs actions. A completion may call back into the interceptor: the state is already updated before the first action.
+    /// Performs actions. A completion may call back into the interceptor: the state is already updated before the first
+    /// action.
     private func perform(_ actions: [AuthenticationState.Action]) {
         guard let scheduler = scheduler ?? waiters.first?.value.session.scheduler else {
             for action in actions { perform(action) }

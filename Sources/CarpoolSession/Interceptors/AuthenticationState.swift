@@ -1,6 +1,7 @@
 internal import CarpoolSystem
 
-/// Decides which requests proceed or wait, and when a credential is refreshed (AI-02 to AI-13); ``AuthenticationInterceptor`` acts.
+/// Decides which requests proceed or wait, and when a credential is refreshed (AI-02 to AI-13);
+/// ``AuthenticationInterceptor`` acts.
 ///
 /// At most one refresh is in progress, and every ticket that is handed in is returned in exactly one action.
 struct AuthenticationState {
@@ -27,14 +28,15 @@ struct AuthenticationState {
 
     private enum Phase {
         case idle
-        /// A refresh is in progress. If it is superseded, a new credential was set meanwhile: its result is ignored, but no other refresh begins
-        /// before it arrives.
+        /// A refresh is in progress. If it is superseded, a new credential was set meanwhile: its result is ignored,
+        /// but no other refresh begins before it arrives.
         case refreshing(number: Int, Cause, isSuperseded: Bool)
         /// The refresh failed. Since then neither has the credential changed nor has a request been adapted.
         case failed(SessionError)
     }
 
-    /// The most adaptations and retries that wait for one refresh: as many as one client may have active. Each costs some hundred bytes.
+    /// The most adaptations and retries that wait for one refresh: as many as one client may have active. Each costs
+    /// some hundred bytes.
     static let maximumWaiting = 10_000
 
     private(set) var credential: OAuth2Credential?
@@ -141,7 +143,8 @@ struct AuthenticationState {
         return [.refresh(number: last.number, credential, for: ticket)]
     }
 
-    /// Handles a failed refresh. Requests that can use the old credential proceed with it: a refresh that is not needed fails no request.
+    /// Handles a failed refresh. Requests that can use the old credential proceed with it: a refresh that is not needed
+    /// fails no request.
     private mutating func fail(_ error: SessionError, isUsable: Bool) -> [Action] {
         if isUsable, let credential {
             return release(adaptations: { .apply($0, credential) }, retries: { .failRetry($0, error) })
@@ -150,7 +153,8 @@ struct AuthenticationState {
         return release(adaptations: { .failAdaptation($0, error) }, retries: { .failRetry($0, error) })
     }
 
-    /// Handles the late result of an abandoned refresh: its credential replaces the old one, whose refresh token is used up.
+    /// Handles the late result of an abandoned refresh: its credential replaces the old one, whose refresh token is
+    /// used up.
     private mutating func adoptLate(_ result: Result<OAuth2Credential, SessionError>, of number: Int) {
         guard case .success(let new) = result, last == (number, version) else { return }
         credential = new

@@ -46,8 +46,8 @@ struct ChallengeList {
         skipToComma()
     }
 
-    /// Reads what follows a parameter's name, and adds the parameter to the last challenge, if there is one. A token68 may end with `==`, and
-    /// is not a parameter.
+    /// Reads what follows a parameter's name, and adds the parameter to the last challenge, if there is one. A token68
+    /// may end with `==`, and is not a parameter.
     private mutating func addParameter(_ name: String) {
         rest = rest.dropFirst()
         skip(ChallengeList.isBlank)
@@ -57,7 +57,8 @@ struct ChallengeList {
         challenges[last].parameters.append(Parameter(name: name.lowercased(), value: value))
     }
 
-    /// Reads a quoted string without quotes and backslashes (RFC 9110, section 5.6.4); an unterminated one ends with the field.
+    /// Reads a quoted string without quotes and backslashes (RFC 9110, section 5.6.4); an unterminated one ends with
+    /// the field.
     private mutating func quotedString() -> String {
         rest = rest.dropFirst()
         var bytes: [UInt8] = []

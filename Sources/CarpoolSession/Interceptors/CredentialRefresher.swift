@@ -1,7 +1,7 @@
 /// Refreshes a credential (AI-01): by a token endpoint, a client, or a program's closure.
 public protocol CredentialRefresher: AnyObject {
-    /// Returns the new credential. Answers once, now or later, on the session's loop. The refresher's own requests must not pass through the
-    /// interceptor that waits for it.
+    /// Returns the new credential. Answers once, now or later, on the session's loop. The refresher's own requests must
+    /// not pass through the interceptor that waits for it.
     func refresh(
         _ credential: OAuth2Credential, for session: Session,
         completion: @escaping (Result<OAuth2Credential, SessionError>) -> Void)

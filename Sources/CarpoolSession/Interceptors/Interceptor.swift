@@ -2,8 +2,8 @@ public import CarpoolHTTP
 
 /// Several adapters and retriers as one interceptor (RI-04, RI-05).
 ///
-/// Each adapter gets the result of the one before; the first failure ends the chain. Retriers are asked one at a time until one of them decides
-/// something other than ``RetryResult/doNotRetry``.
+/// Each adapter gets the result of the one before; the first failure ends the chain. Retriers are asked one at a time
+/// until one of them decides something other than ``RetryResult/doNotRetry``.
 public final class Interceptor: RequestInterceptor {
     /// The first element that holds a credential, so that a new one can be set.
     public let authentication: AuthenticationInterceptor?

@@ -1,7 +1,8 @@
 public import CarpoolHTTP
 public import CarpoolSystem
 
-/// OAuth 2.0 with bearer tokens (RFC 6750): the access token is sent in `Authorization`, and status 401 means that it was rejected.
+/// OAuth 2.0 with bearer tokens (RFC 6750): the access token is sent in `Authorization`, and status 401 means that it
+/// was rejected.
 public final class OAuth2Authenticator: Authenticator {
     private let refresher: any CredentialRefresher
     private let refreshBeforeMilliseconds: Int
@@ -10,7 +11,8 @@ public final class OAuth2Authenticator: Authenticator {
     /// Makes an authenticator.
     /// - Parameters:
     ///   - refresher: refreshes credentials.
-    ///   - refreshBeforeMilliseconds: a credential with less time left is refreshed before it is used: 5 minutes (AI-14), but at most a
+    ///   - refreshBeforeMilliseconds: a credential with less time left is refreshed before it is used: 5 minutes
+    ///     (AI-14), but at most a
     ///     tenth of the life of a token that a refresh brought, so that short-lived tokens are used too.
     ///   - wallClock: returns microseconds since 1970.
     public init(

@@ -3,9 +3,9 @@ internal import CarpoolSystem
 
 /// Retries requests that failed because the network was unavailable, when it is available again (RT-12).
 ///
-/// A failure to connect is retried as soon as there is a path to the host again, at once if there is one, whatever the method: nothing was
-/// sent. A request that lost its connection while active is retried once, if its method is idempotent and the network was seen to
-/// fail in that time. Each request has its own waiting time.
+/// A failure to connect is retried as soon as there is a path to the host again, at once if there is one, whatever the
+/// method: nothing was sent. A request that lost its connection while active is retried once, if its method is
+/// idempotent and the network was seen to fail in that time. Each request has its own waiting time.
 public final class OfflineRetrier: RequestInterceptor {
     /// The URL error codes which mean that nothing was sent.
     public let codes: Set<Int>
@@ -24,7 +24,8 @@ public final class OfflineRetrier: RequestInterceptor {
 
     /// Makes a retrier.
     /// - Parameters:
-    ///   - connectivity: reports when there is a path again; `nil` for that of the request's session. In a session without one, a
+    ///   - connectivity: reports when there is a path again; `nil` for that of the request's session. In a session
+    ///     without one, a
     ///     request is retried once, after the waiting time.
     ///   - scheduler: runs the timers; `nil` for that of the request's session.
     ///   - waitMilliseconds: the longest time that a request waits.

@@ -1,6 +1,7 @@
 public import CarpoolSystem
 
-/// Limits the refreshes of a credential within a time window (AI-12), to stop a loop with an origin that rejects every credential.
+/// Limits the refreshes of a credential within a time window (AI-12), to stop a loop with an origin that rejects every
+/// credential.
 public struct RefreshWindow: Equatable, Sendable {
     /// The length of the window, in milliseconds.
     public let intervalMilliseconds: Int
@@ -14,7 +15,8 @@ public struct RefreshWindow: Equatable, Sendable {
         self.maximumAttempts = maximumAttempts
     }
 
-    /// Returns whether one more refresh may begin, and counts it if so. Refreshes that have left the window are removed.
+    /// Returns whether one more refresh may begin, and counts it if so. Refreshes that have left the window are
+    /// removed.
     public mutating func admit(at now: MonotonicTime) -> Bool {
         attempts.removeAll { $0.advanced(milliseconds: intervalMilliseconds) < now }
         guard attempts.count < maximumAttempts else { return false }

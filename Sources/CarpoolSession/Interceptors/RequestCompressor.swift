@@ -4,7 +4,8 @@ internal import CZlib
 
 /// Compresses the bodies of requests (CO-01 to CO-07). Bodies in memory only: others pass unchanged.
 ///
-/// A body of more than 256 KiB is compressed by a thread of the worker, at 40 to 100 MB a second; a smaller one on the session's loop.
+/// A body of more than 256 KiB is compressed by a thread of the worker, at 40 to 100 MB a second; a smaller one on the
+/// session's loop.
 public final class RequestCompressor: RequestInterceptor {
     /// The format, by its name in `Content-Encoding`.
     public enum Format: String, Sendable {

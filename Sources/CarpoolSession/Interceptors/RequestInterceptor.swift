@@ -2,14 +2,15 @@ public import CarpoolHTTP
 
 /// Changes a request before it is sent (RI-01).
 public protocol RequestAdapter: AnyObject {
-    /// Returns the request to send instead. Called for every attempt with a new request (RI-08). Answers once, now or later, on the session's
-    /// loop; an answer that comes after the request has ended, or a second one, is ignored.
+    /// Returns the request to send instead. Called for every attempt with a new request (RI-08). Answers once, now or
+    /// later, on the session's loop; an answer that comes after the request has ended, or a second one, is ignored.
     func adapt(
         _ urlRequest: TransportRequest, for request: Request,
         completion: @escaping (Result<TransportRequest, SessionError>) -> Void)
 
-    /// Whether the adapter always answers synchronously and without a failure: then ``adaptSynchronously(_:)`` is called in place of
-    /// ``adapt(_:for:completion:)``, which saves a closure and copies of the request. The default is `false`.
+    /// Whether the adapter always answers synchronously and without a failure: then ``adaptSynchronously(_:)`` is
+    /// called in place of ``adapt(_:for:completion:)``, which saves a closure and copies of the request. The default is
+    /// `false`.
     var adaptsSynchronously: Bool { get }
     /// Changes the request in place before it is sent. Called for every attempt with a new request (RI-08).
     func adaptSynchronously(_ urlRequest: inout TransportRequest)
@@ -24,8 +25,9 @@ extension RequestAdapter {
 
 /// Decides whether a failed request is retried (RI-02).
 public protocol RequestRetrier: AnyObject {
-    /// Decides about a failure. The request still holds the failed attempt's response, body and metrics; ``Request/retryCount`` counts the retries.
-    /// Answers once, now or later, on the session's loop; an answer that comes after the request has ended, or a second one, is ignored.
+    /// Decides about a failure. The request still holds the failed attempt's response, body and metrics;
+    /// ``Request/retryCount`` counts the retries. Answers once, now or later, on the session's loop; an answer that
+    /// comes after the request has ended, or a second one, is ignored.
     func retry(_ request: Request, dueTo error: SessionError, completion: @escaping (RetryResult) -> Void)
 
     /// The statuses that are failures for the retrier although no validator checks the response. The default is none.
@@ -71,6 +73,7 @@ public enum RetryResult {
     case retryWithDelay(milliseconds: Int)
     /// Do not retry; the next retrier is asked.
     case doNotRetry
-    /// Fail the request with `request_retry_failed`, which holds this error and the original one; no other retrier is asked.
+    /// Fail the request with `request_retry_failed`, which holds this error and the original one; no other retrier is
+    /// asked.
     case doNotRetryWithError(SessionError)
 }

@@ -1,4 +1,5 @@
-/// When a failed request is retried, and after which delay (RT-01 to RT-10): a value that decides; ``PolicyRetrier`` asks it.
+/// When a failed request is retried, and after which delay (RT-01 to RT-10): a value that decides; ``PolicyRetrier``
+/// asks it.
 public struct RetryPolicy: Equatable, Sendable {
     /// The most retries of a request (RT-01).
     public var limit = 2
@@ -14,8 +15,8 @@ public struct RetryPolicy: Equatable, Sendable {
     public var codes: Set<Int> = RetryPolicy.transientCodes
     /// Whether the delay is at least that of the response's `Retry-After` (RFC 9110, section 10.2.3).
     public var respectsRetryAfter = false
-    /// The random fraction of the back-off, from 0 to 1, so that clients that failed together do not retry together: the delay is
-    /// jittered from `delay * (1 - jitter)` to `delay`.
+    /// The random fraction of the back-off, from 0 to 1, so that clients that failed together do not retry together:
+    /// the delay is jittered from `delay * (1 - jitter)` to `delay`.
     public var jitter = 0.0
     /// The longest delay in milliseconds, which also limits `Retry-After`; `nil` for 30 days.
     public var maximumDelayMilliseconds: Int?
@@ -61,7 +62,8 @@ public struct RetryPolicy: Equatable, Sendable {
         return isRetried ? .retryWithDelay(milliseconds: delay(attempt)) : .doNotRetry
     }
 
-    /// The delay, in milliseconds. The jitter applies to the back-off alone: a retry is never earlier than `Retry-After`.
+    /// The delay, in milliseconds. The jitter applies to the back-off alone: a retry is never earlier than
+    /// `Retry-After`.
     func delay(_ attempt: FailedAttempt) -> Int {
         let longest = min(maximumDelayMilliseconds ?? .max, RetryPolicy.longestDelayMilliseconds)
         let backOff = min(backOff(attempt.retryCount), longest)

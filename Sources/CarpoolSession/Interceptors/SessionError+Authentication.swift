@@ -1,4 +1,5 @@
-// Failures of authentication. They are causes inside `request_adaptation_failed` or `request_retry_failed`; none contains a secret.
+// Failures of authentication. They are causes inside `request_adaptation_failed` or `request_retry_failed`; none
+// contains a secret.
 extension SessionError {
     /// There is no credential (AI-02, AI-07).
     static let missingCredential = SessionError(

@@ -21,8 +21,8 @@ public final class SetHeaderAdapter: RequestInterceptor {
         self.mode = mode
     }
 
-    /// Sets the credentials of HTTP's Basic scheme (RFC 7617, HH-04). `nil` if the user holds a colon, which would end it, or either of them a
-    /// control character.
+    /// Sets the credentials of HTTP's Basic scheme (RFC 7617, HH-04). `nil` if the user holds a colon, which would end
+    /// it, or either of them a control character.
     public static func basic(user: String, password: String) -> SetHeaderAdapter? {
         guard !user.utf8.contains(0x3A), (user + password).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             return nil
@@ -31,7 +31,8 @@ public final class SetHeaderAdapter: RequestInterceptor {
         return (try? HTTPField(name: "Authorization", value: "Basic \(token)")).map { SetHeaderAdapter($0) }
     }
 
-    /// Sets a token of the Bearer scheme (RFC 6750, section 2.1). `nil` if it is empty, or holds a blank or a control character.
+    /// Sets a token of the Bearer scheme (RFC 6750, section 2.1). `nil` if it is empty, or holds a blank or a control
+    /// character.
     public static func bearer(token: String) -> SetHeaderAdapter? { bearerField(token).map { SetHeaderAdapter($0) } }
 
     static func bearerField(_ token: String) -> HTTPField? {

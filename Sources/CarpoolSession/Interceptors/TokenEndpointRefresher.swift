@@ -1,8 +1,8 @@
 public import CarpoolHTTP
 public import CarpoolSystem
 
-/// Refreshes a credential at a token endpoint with its refresh token (RFC 6749, section 6), by the session's own transport and without
-/// its interceptor.
+/// Refreshes a credential at a token endpoint with its refresh token (RFC 6749, section 6), by the session's own
+/// transport and without its interceptor.
 public final class TokenEndpointRefresher: CredentialRefresher {
     /// The most bytes of a response.
     private static let maximumAnswerBytes = 65_536

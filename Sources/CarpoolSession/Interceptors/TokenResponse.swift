@@ -44,7 +44,8 @@ struct TokenResponse {
         .refreshFailed(message, details: [SessionError.Detail("code", .integer(status))])
     }
 
-    /// Returns a text of the endpoint if it may be shown: of bounded length, in the characters that the standard allows, and without secrets.
+    /// Returns a text of the endpoint if it may be shown: of bounded length, in the characters that the standard
+    /// allows, and without secrets.
     private func shown(_ text: String?, _ secrets: [String]) -> String? {
         guard let text, !text.isEmpty else { return nil }
         guard !secrets.contains(where: { !$0.isEmpty && text.contains($0) }) else {

@@ -1,7 +1,8 @@
 public import CarpoolHTTP
 
-/// Observes requests: ``receive(_:of:)`` is called for every event, on the session's loop, in the order in which the steps happen. Its default
-/// calls the method of the event; a monitor implements the methods that it needs, or ``receive(_:of:)`` itself.
+/// Observes requests: ``receive(_:of:)`` is called for every event, on the session's loop, in the order in which the
+/// steps happen. Its default calls the method of the event; a monitor implements the methods that it needs, or
+/// ``receive(_:of:)`` itself.
 public protocol EventMonitor: AnyObject {
     /// Receives an event of a request.
     func receive(_ event: SessionEvent, of request: Request)

@@ -1,7 +1,8 @@
 public import CarpoolHTTP
 
-/// A step in the life of a request or of its task, with what is new at this step. The events of a request come on the session's loop, in the
-/// order in which the steps happen. Large payloads are indirect, because an event is passed on several times.
+/// A step in the life of a request or of its task, with what is new at this step. The events of a request come on the
+/// session's loop, in the order in which the steps happen. Large payloads are indirect, because an event is passed on
+/// several times.
 public enum SessionEvent {
     // MARK: Events of the request
 
@@ -9,7 +10,8 @@ public enum SessionEvent {
     case didCreateInitialURLRequest
     /// The parameters make no request (EM-16).
     case didFailToCreateURLRequest(SessionError)
-    /// All adapters have changed the request: ``Attempt/initialRequest`` became ``Request/urlRequest`` (EM-17). Omitted without adapters.
+    /// All adapters have changed the request: ``Attempt/initialRequest`` became ``Request/urlRequest`` (EM-17). Omitted
+    /// without adapters.
     case didAdaptInitialURLRequest
     /// An adapter failed, or made a request that must not be sent (EM-18).
     case didFailToAdaptURLRequest(SessionError)

@@ -40,7 +40,8 @@ public struct MultipartPart {
         return head + "\r\n"
     }
 
-    /// Escapes what would end a quoted name or its line, as browsers do (HTML, "multipart/form-data encoding algorithm").
+    /// Escapes what would end a quoted name or its line, as browsers do (HTML, "multipart/form-data encoding
+    /// algorithm").
     static func escaped(_ name: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

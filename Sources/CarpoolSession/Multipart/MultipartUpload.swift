@@ -1,8 +1,8 @@
 internal import CarpoolHTTP
 public import CarpoolSystem
 
-/// A form as a body (RFC 7578): created when it is first sent, and reused for later attempts. A small one is created in memory; the files of a
-/// larger one are read as they are sent.
+/// A form as a body (RFC 7578): created when it is first sent, and reused for later attempts. A small one is created in
+/// memory; the files of a larger one are read as they are sent.
 public final class MultipartUpload: Uploadable {
     /// The boundary between the parts.
     public let boundary: String

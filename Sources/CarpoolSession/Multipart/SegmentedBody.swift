@@ -94,7 +94,8 @@ final class SegmentedBody: BodySource {
         }
     }
 
-    /// The reader of a segment that is a file. The next file is read ahead too, so that small files do not wait for each other.
+    /// The reader of a segment that is a file. The next file is read ahead too, so that small files do not wait for
+    /// each other.
     private func reader(at index: Int) -> FileReadAhead? {
         // Between two files is the head of the second.
         for index in [index, index + 2] where segments.indices.contains(index) && readers[index] == nil {

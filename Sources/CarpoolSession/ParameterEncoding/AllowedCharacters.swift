@@ -1,4 +1,5 @@
-/// The characters that percent-encoding does not change: printable ASCII at most, since everything else would break a URL (RFC 3986, section 2).
+/// The characters that percent-encoding does not change: printable ASCII at most, since everything else would break a
+/// URL (RFC 3986, section 2).
 public struct AllowedCharacters: Sendable, Equatable {
     /// One bit for each ASCII character.
     private var low: UInt64 = 0
@@ -7,8 +8,8 @@ public struct AllowedCharacters: Sendable, Equatable {
     /// Letters, digits and `-._~`, which need no encoding anywhere, and `?/`, which a query may hold (PE-11).
     public static let query = AllowedCharacters(besidesAlphanumerics: "-._~?/")
 
-    /// ASCII letters and digits, and the characters of the text. A blank, a `#` (which would end the query), and non-printable or non-ASCII
-    /// characters are ignored.
+    /// ASCII letters and digits, and the characters of the text. A blank, a `#` (which would end the query), and
+    /// non-printable or non-ASCII characters are ignored.
     public init(besidesAlphanumerics text: String) {
         self.init("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + text)
     }
@@ -30,8 +31,8 @@ public struct AllowedCharacters: Sendable, Equatable {
         byte < 0x80 && (byte < 64 ? low >> UInt64(byte) : high >> UInt64(byte &- 64)) & 1 == 1
     }
 
-    /// The text with all other characters as the percent-encoded bytes of their UTF-8, hexadecimal digits in upper case (RFC 3986, section 2.1), and
-    /// a space as `+` if requested.
+    /// The text with all other characters as the percent-encoded bytes of their UTF-8, hexadecimal digits in upper case
+    /// (RFC 3986, section 2.1), and a space as `+` if requested.
     public func percentEncode(_ text: String, spaceAsPlus: Bool = false) -> String {
         if text.utf8.allSatisfy(contains) { return text }
         var output: [UInt8] = []

@@ -1,6 +1,7 @@
 internal import CarpoolHTTP
 
-/// Parameters that were encoded before their request is made, because encoding them would block the loop: the bytes, or the failure.
+/// Parameters that were encoded before their request is made, because encoding them would block the loop: the bytes, or
+/// the failure.
 public final class EncodedParameters: Sendable {
     let encoding: ParameterEncoding
     let bytes: Result<[UInt8], SessionError>

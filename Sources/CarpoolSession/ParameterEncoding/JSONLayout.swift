@@ -1,4 +1,5 @@
-/// Formats compact JSON with line breaks: two spaces for each level, ` : ` between name and value, as in the model's pretty form.
+/// Formats compact JSON with line breaks: two spaces for each level, ` : ` between name and value, as in the model's
+/// pretty form.
 enum JSONLayout {
     static func indented(_ json: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []

@@ -2,9 +2,9 @@ internal import CarpoolJSON
 
 /// Encodes parameters as a JSON body (PE-12, FE-05): by default compact and in the order given.
 ///
-/// Bytes become a string of base64, points in time the seconds since 2001-01-01T00:00:00Z, as in the model. A real is written in the
-/// shortest form that reads back the same, and `1.0` stays a real. A slash is not escaped: the model writes `\/`, which means the same (RFC
-/// 8259, section 7) and helps only a text inside HTML.
+/// Bytes become a string of base64, points in time the seconds since 2001-01-01T00:00:00Z, as in the model. A real is
+/// written in the shortest form that reads back the same, and `1.0` stays a real. A slash is not escaped: the model
+/// writes `\/`, which means the same (RFC 8259, section 7) and helps only a text inside HTML.
 public struct JSONParameterEncoder: Sendable, Equatable {
     /// Whether every value is on a line of its own, indented by two spaces for each level.
     public var pretty: Bool
@@ -18,8 +18,8 @@ public struct JSONParameterEncoder: Sendable, Equatable {
     }
 
     /// The JSON text, as UTF-8.
-    /// - Throws: `parameter_encoding_failed.json_encoding_failed` for values that JSON lacks: infinities, NaN, and decimals that are not
-    ///   numbers.
+    /// - Throws: `parameter_encoding_failed.json_encoding_failed` for values that JSON lacks: infinities, NaN, and
+    ///   decimals that are not numbers.
     public func encode(_ value: StructuredValue) throws(SessionError) -> [UInt8] {
         var writer = JSONWriter()
         do throws(EncodingFailure) {

@@ -31,9 +31,10 @@ extension URLEncodedFormEncoder {
 
         /// The words of a name in camel case, in lower case.
         ///
-        /// A capital begins a word, unless it is the first character. Of several capitals in a row the last one begins the next word
-        /// if a small letter follows (`myURLProperty`: my, url, property). The first letter of an acronym at the beginning becomes
-        /// a word of its own (`URLProperty`: u, rl, property); that is the model's result, and clients rely on its spelling.
+        /// A capital begins a word, unless it is the first character. Of several capitals in a row the last one begins
+        /// the next word if a small letter follows (`myURLProperty`: my, url, property). The first letter of an acronym
+        /// at the beginning becomes a word of its own (`URLProperty`: u, rl, property); that is the model's result, and
+        /// clients rely on its spelling.
         static func words(of key: String) -> [String] {
             let scalars = Array(key.unicodeScalars)
             var words: [ArraySlice<Unicode.Scalar>] = []

@@ -1,6 +1,7 @@
 public import CarpoolHTTP
 
-/// How parameters are added to a request: in the query of its URL, or as its body. Indirect, so that the many requests without one stay small.
+/// How parameters are added to a request: in the query of its URL, or as its body. Indirect, so that the many requests
+/// without one stay small.
 public indirect enum ParameterEncoding: Sendable {
     /// `name=value` pairs in the query or the body.
     case form(URLEncodedFormEncoder, destination: FormDestination)
@@ -12,12 +13,13 @@ public indirect enum ParameterEncoding: Sendable {
     /// The form with every default.
     public static let form = ParameterEncoding.form(URLEncodedFormEncoder(), destination: .methodDependent)
 
-    /// Adds the parameters to a request. An existing `Content-Type` is kept (PE-13); without one a body sets its own, even an
-    /// empty one (PE-03, PE-04). A query is appended to the existing one, and nothing is added for empty parameters: the model leaves a
-    /// `&` at the end then (FE-02). Whether the method allows a body is not checked here.
+    /// Adds the parameters to a request. An existing `Content-Type` is kept (PE-13); without one a body sets its own,
+    /// even an empty one (PE-03, PE-04). A query is appended to the existing one, and nothing is added for empty
+    /// parameters: the model leaves a `&` at the end then (FE-02). Whether the method allows a body is not checked
+    /// here.
     /// - Throws: `parameter_encoder_failed.encoder_failed`, `parameter_encoding_failed.json_encoding_failed` or
-    ///   `parameter_encoding_failed.property_list_encoding_failed`, with the reason in `underlying`; `invalid_url` if the URL would become
-    ///   longer than 65,536 bytes.
+    ///   `parameter_encoding_failed.property_list_encoding_failed`, with the reason in `underlying`; `invalid_url` if
+    ///   the URL would become longer than 65,536 bytes.
     public func encode(
         _ parameters: StructuredValue, into urlRequest: inout TransportRequest
     ) throws(SessionError) {

@@ -18,8 +18,8 @@ extension URLEncodedFormEncoder {
         case noBrackets
         /// `k[0]=1&k[1]=2`
         case indexInBrackets
-        /// `k=1,2`: commas between the elements, which are percent-encoded inside them. Elements that are arrays or objects cannot be joined;
-        /// an array that has one is written with brackets.
+        /// `k=1,2`: commas between the elements, which are percent-encoded inside them. Elements that are arrays or
+        /// objects cannot be joined; an array that has one is written with brackets.
         case comma
         /// The closure returns the name for an array's name and an index from 0.
         case custom(@Sendable (_ key: String, _ index: Int) -> String)

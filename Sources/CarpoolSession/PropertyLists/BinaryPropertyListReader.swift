@@ -1,7 +1,8 @@
-/// Reads Apple's binary property lists (`bplist00`): objects, a table with the offset of each, and a trailer with the place of the table and the
-/// widths of offsets and references.
+/// Reads Apple's binary property lists (`bplist00`): objects, a table with the offset of each, and a trailer with the
+/// place of the table and the widths of offsets and references.
 ///
-/// A reference is read again each time it occurs, so that the limits hold for the result; an object that contains itself is too deep.
+/// A reference is read again each time it occurs, so that the limits hold for the result; an object that contains
+/// itself is too deep.
 struct BinaryPropertyListReader {
     private static let headerLength = 8
     private static let trailerLength = 32
@@ -154,7 +155,8 @@ struct BinaryPropertyListReader {
         return String(decoding: units, as: UTF16.self)
     }
 
-    /// The references of a container. They are charged first: each level of a list that contains itself would take memory for all of them.
+    /// The references of a container. They are charged first: each level of a list that contains itself would take
+    /// memory for all of them.
     private mutating func references(
         _ marker: UInt8, _ position: Int, _ width: Int
     ) throws(EncodingFailure) -> [Int] {

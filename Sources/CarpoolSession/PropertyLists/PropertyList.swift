@@ -12,9 +12,10 @@ public enum PropertyList {
     public static let maximumBytes = 16 << 20
 
     /// Writes a value. The members of an object keep their order.
-    /// - Throws: `parameter_encoding_failed.property_list_encoding_failed` for values that a property list lacks: null, decimals, infinities and
-    ///   NaN, texts with U+0000 and, in XML, with other control characters (XML 1.0, section 2.2), dates outside the years 0 to 9999 in XML,
-    ///   duplicate keys; and for values deeper than ``StructuredValue/maximumDepth``.
+    /// - Throws: `parameter_encoding_failed.property_list_encoding_failed` for values that a property list lacks: null,
+    ///   decimals, infinities and NaN, texts with U+0000 and, in XML, with other control characters (XML 1.0, section
+    ///   2.2), dates outside the years 0 to 9999 in XML, duplicate keys; and for values deeper than
+    ///   ``StructuredValue/maximumDepth``.
     public static func encode(_ value: StructuredValue, as format: PropertyListFormat) throws(SessionError) -> [UInt8] {
         do throws(EncodingFailure) {
             try PropertyListRules(format: format).check(value)
@@ -27,13 +28,14 @@ public enum PropertyList {
         }
     }
 
-    /// The most values that are read, counted for each reference of a binary list: a list of a hundred bytes may refer to a million.
+    /// The most values that are read, counted for each reference of a binary list: a list of a hundred bytes may refer
+    /// to a million.
     public static let maximumValues = 500_000
 
-    /// Reads a property list of either format. Integers beyond 63 bits become `unsigned`, archive references objects with the member
-    /// `CF$UID`, as in Apple's XML.
-    /// - Throws: `invalid_property_list` for anything else, for more than ``maximumBytes`` or ``maximumValues``, and for values deeper than
-    ///   ``StructuredValue/maximumDepth``.
+    /// Reads a property list of either format. Integers beyond 63 bits become `unsigned`, archive references objects
+    /// with the member `CF$UID`, as in Apple's XML.
+    /// - Throws: `invalid_property_list` for anything else, for more than ``maximumBytes`` or ``maximumValues``, and
+    ///   for values deeper than ``StructuredValue/maximumDepth``.
     public static func decode(_ bytes: [UInt8]) throws(SessionError) -> StructuredValue {
         do throws(EncodingFailure) {
             guard bytes.count <= maximumBytes else {

@@ -1,7 +1,7 @@
 internal import CarpoolJSON
 
-/// Reads XML property lists in UTF-8: the elements of Apple's document type, comments, CDATA, the five named entities and those by number.
-/// Declarations are skipped, so that none can define an entity.
+/// Reads XML property lists in UTF-8: the elements of Apple's document type, comments, CDATA, the five named entities
+/// and those by number. Declarations are skipped, so that none can define an entity.
 struct XMLPropertyListReader {
     private struct Tag {
         var name: String

@@ -1,6 +1,7 @@
 internal import CarpoolHTTP
 
-/// How a session handles redirects (RH-01 to RH-05). A pure decision: the response and the request in, the next step out.
+/// How a session handles redirects (RH-01 to RH-05). A pure decision: the response and the request in, the next step
+/// out.
 public struct RedirectHandler {
     /// How the next request is chosen.
     public enum Behaviour {
@@ -36,7 +37,8 @@ public struct RedirectHandler {
     public var allowsDowngrade = false
     /// Further names of fields that are removed for other origins, whatever their case.
     public var strippedFields: [String] = []
-    /// Names of fields that are sent to every origin, although ``SecretNames`` has them. `Authorization` is not among them: see ``authorization``.
+    /// Names of fields that are sent to every origin, although ``SecretNames`` has them. `Authorization` is not among
+    /// them: see ``authorization``.
     public var keptFields: [String] = []
 
     /// Follows by the rules of RFC 9110, up to 16 hops.
@@ -47,7 +49,8 @@ public struct RedirectHandler {
     /// Makes a handler with the default limits.
     public init(_ behaviour: Behaviour) { self.behaviour = behaviour }
 
-    /// The next step after a response. Indirect, because few responses need its payload and every request would carry its size.
+    /// The next step after a response. Indirect, because few responses need its payload and every request would carry
+    /// its size.
     indirect enum Step {
         /// The response is the final one.
         case deliver
@@ -87,7 +90,8 @@ public struct RedirectHandler {
         }
     }
 
-    /// Applies a decider's answer. Fields that it left as proposed follow the same rules as without a decider; those that it set are kept.
+    /// Applies a decider's answer. Fields that it left as proposed follow the same rules as without a decider; those
+    /// that it set are kept.
     func step(
         answer: TransportRequest?, target: HTTPURL, from request: TransportRequest, after head: ResponseHead
     ) -> Step {
@@ -175,8 +179,8 @@ extension RedirectHandler: Equatable {
 
 /// Decides about a redirect while the request waits: a client's callback, or a program's closure (RH-03).
 public protocol RedirectDecider: AnyObject {
-    /// Returns the request to send next, or `nil` for none: then the redirect is the final response. `proposed` is the request by the rules of
-    /// RFC 9110. Answers once, now or later, on the session's loop.
+    /// Returns the request to send next, or `nil` for none: then the redirect is the final response. `proposed` is the
+    /// request by the rules of RFC 9110. Answers once, now or later, on the session's loop.
     func redirect(
         _ request: Request, after response: ResponseHead, to proposed: TransportRequest,
         completion: @escaping (Result<TransportRequest?, SessionError>) -> Void)

@@ -1,7 +1,7 @@
 public import CarpoolHTTP
 
-/// A modification of redirected requests, the same for every hop (RH-03). What it sets is kept: the rules about credentials and about
-/// leaving TLS apply to what the origin determines.
+/// A modification of redirected requests, the same for every hop (RH-03). What it sets is kept: the rules about
+/// credentials and about leaving TLS apply to what the origin determines.
 public struct RedirectModification {
     /// The URL in place of the redirect's target. User information in it becomes `Authorization`.
     public var url: HTTPURL?

@@ -15,7 +15,8 @@ public struct Attempt {
     /// The error of the attempt, if it failed.
     public internal(set) var error: SessionError?
 
-    /// Releases the bodies of the requests, except for a file and for bytes up to a limit. Returns whether the body of the request was released.
+    /// Releases the bodies of the requests, except for a file and for bytes up to a limit. Returns whether the body of
+    /// the request was released.
     @discardableResult mutating func releaseBodies(keepingBytes limit: Int) -> Bool {
         if unadapted != nil { unadapted?.body = .none }
         switch request?.body {

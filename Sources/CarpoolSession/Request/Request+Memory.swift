@@ -1,8 +1,8 @@
 internal import CarpoolHTTP
 
 extension Request {
-    /// An estimate of the memory in bytes of a finished request's record, computed from known lengths without walking any value.
-    /// What came with the request is not counted, except for a body that is kept.
+    /// An estimate of the memory in bytes of a finished request's record, computed from known lengths without walking
+    /// any value. What came with the request is not counted, except for a body that is kept.
     public var retainedMemoryBytes: Int {
         var bytes = Request.baseBytes
         if case .memory(let body) = body.storage { bytes &+= body.capacity }
@@ -14,7 +14,8 @@ extension Request {
     /// The memory of the attempts so far, in bytes.
     var attemptBytes: Int { attempts.indices.reduce(0) { $0 &+ attempts[$1].memoryBytes } }
 
-    /// The memory that was added since the call: the attempts, and what an adapter added to the body. Small amounts are not counted.
+    /// The memory that was added since the call: the attempts, and what an adapter added to the body. Small amounts are
+    /// not counted.
     var addedBytes: Int {
         var bytes = attemptBytes
         let last = attempts.count - 1
@@ -33,7 +34,8 @@ extension Request {
 
 // The memory of an active request: it may have a hundred attempts, each with redirects, and wait long for each.
 extension Request {
-    /// The limit in bytes for the kept fields of all attempts when a request is retried: those of a hundred usual attempts.
+    /// The limit in bytes for the kept fields of all attempts when a request is retried: those of a hundred usual
+    /// attempts.
     private static let keptFieldBytes = 131_072
     /// The limit in bytes for the attempts of a request that is retried; URLs take most of it.
     static let maximumAttemptBytes = 4_194_304
@@ -47,7 +49,8 @@ extension Request {
         attempts[attempt].hops[hop].response = response.withoutFields
     }
 
-    /// Releases the bytes that the last attempt sent: a retry makes them again. Files and sources stay, because other attempts use them.
+    /// Releases the bytes that the last attempt sent: a retry makes them again. Files and sources stay, because other
+    /// attempts use them.
     func releaseSentBytes() {
         let last = attempts.count - 1
         guard last >= 0 else { return }
@@ -66,7 +69,8 @@ extension Request {
         response = response?.withoutFields
     }
 
-    /// Releases the fields of the last attempt's response before a retry, if the fields of all attempts exceed the limit.
+    /// Releases the fields of the last attempt's response before a retry, if the fields of all attempts exceed the
+    /// limit.
     func releaseFieldsOverLimit() {
         let last = attempts.count - 1
         guard last >= 0, let response = attempts[last].response else { return }
@@ -92,7 +96,8 @@ extension Attempt {
         }
         // Only the last hop still has its fields.
         if let response { bytes &+= response.fields.memoryBytes }
-        // The texts belong to the session and to the call, except for what an adapter adds; the list belongs to the attempt.
+        // The texts belong to the session and to the call, except for what an adapter adds; the list belongs to the
+        // attempt.
         if unadapted != nil, let request {
             bytes &+= Attempt.bytes(of: request.fields)
         } else if let request {

@@ -1,12 +1,13 @@
 public import CarpoolHTTP
 internal import CarpoolSystem
 
-/// One request, from its parameters to its record. Created by ``Session/request(_:id:)``; everything happens on the session's loop.
+/// One request, from its parameters to its record. Created by ``Session/request(_:id:)``; everything happens on the
+/// session's loop.
 public final class Request: BodyOwner {
     /// The id in every event and every call; unique for the life of the daemon, the same over all attempts (RL-01).
     public let id: String
-    /// The parameters; a program that embeds the session adds to them before the request is sent. When the request is over, they lose what is
-    /// only needed to send it.
+    /// The parameters; a program that embeds the session adds to them before the request is sent. When the request is
+    /// over, they lose what is only needed to send it.
     public internal(set) var parameters: RequestParameters
     /// The session that it belongs to.
     public let session: Session
@@ -97,10 +98,12 @@ public final class Request: BodyOwner {
         session.handle(.setUp, of: self)
     }
 
-    /// Starts or resumes the request. Returns whether the call changed anything: of a hundred calls the first does (RL-02).
+    /// Starts or resumes the request. Returns whether the call changed anything: of a hundred calls the first does
+    /// (RL-02).
     @discardableResult public func resume() -> Bool { session.handle(.resume, of: self) }
 
-    /// Suspends the request: nothing more of the response is read, and nothing new is sent (RL-03). The idle timeout pauses meanwhile.
+    /// Suspends the request: nothing more of the response is read, and nothing new is sent (RL-03). The idle timeout
+    /// pauses meanwhile.
     @discardableResult public func suspend() -> Bool { session.handle(.suspend, of: self) }
 
     /// Changes the request's priority in the queue. Returns whether the call changed anything.
@@ -112,12 +115,14 @@ public final class Request: BodyOwner {
     }
 
     /// Cancels the request. Returns whether the call changed anything: a request that is over stays as it is (RL-04).
-    /// - Parameter producingResumeData: whether the partial file of a download is kept, so that another one can resume it (DL-10, DL-11).
+    /// - Parameter producingResumeData: whether the partial file of a download is kept, so that another one can resume
+    ///   it (DL-10, DL-11).
     @discardableResult public func cancel(producingResumeData: Bool = false) -> Bool {
         cancel(with: .explicitlyCancelled, producingResumeData: producingResumeData)
     }
 
-    /// Cancels the request because the reader of its body cannot continue: the cause becomes the request's failure (ST-05).
+    /// Cancels the request because the reader of its body cannot continue: the cause becomes the request's failure
+    /// (ST-05).
     @discardableResult public func cancel(because cause: SessionError) -> Bool {
         cancel(with: .customSerializationFailed(cause), producingResumeData: false)
     }
@@ -154,7 +159,8 @@ extension Request {
     public var state: RequestState { machine.lifecycle }
     /// Why it failed; the first reason of an attempt wins (RL-22).
     public var error: SessionError? { machine.failure }
-    /// The failure of the response, which leaves nothing to serialize; a serializer's failure does not affect the others (RS-01).
+    /// The failure of the response, which leaves nothing to serialize; a serializer's failure does not affect the
+    /// others (RS-01).
     public var responseFailure: SessionError? { machine.hasNoResponse ? machine.failure : nil }
     /// How often the request was retried.
     public var retryCount: Int { machine.retryCount }
@@ -162,7 +168,8 @@ extension Request {
     public var isFinished: Bool { machine.state == .over }
     /// Whether the body waits until the caller has seen the head (DR-03).
     public var isPausedAtHead: Bool { machine.pauseReasons.contains(.head) }
-    /// Whether the session was invalidated and the request aborted, so that only the end is announced (session model 2.14).
+    /// Whether the session was invalidated and the request aborted, so that only the end is announced (session model
+    /// 2.14).
     var isAborted: Bool { machine.isAborted }
     /// Whether nothing is left to do for the request except to finish it.
     var isOver: Bool { machine.isOver }

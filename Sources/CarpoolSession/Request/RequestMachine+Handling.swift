@@ -98,7 +98,8 @@ extension RequestMachine {
         return true
     }
 
-    /// Ends the serialization. A serializer's failure is a failure like any other: the retriers decide once more (RL-16).
+    /// Ends the serialization. A serializer's failure is a failure like any other: the retriers decide once more
+    /// (RL-16).
     private mutating func endSerialization(_ error: SessionError?) {
         guard failure == nil, let error else { return complete() }
         failure = error

@@ -1,7 +1,8 @@
 internal import CarpoolHTTP
 
-/// Decides what happens to a request next. A value: it knows no session, no monitor and no transport. ``handle(_:)`` takes what has happened,
-/// ``next()`` returns what to do, one action at a time, so that a monitor that cancels the request inside an event changes what comes next.
+/// Decides what happens to a request next. A value: it knows no session, no monitor and no transport. ``handle(_:)``
+/// takes what has happened, ``next()`` returns what to do, one action at a time, so that a monitor that cancels the
+/// request inside an event changes what comes next.
 struct RequestMachine {
     /// Where the pipeline of the request is (RL-08). ``lifecycle`` is what the request's owner sees.
     enum State: Equatable {
@@ -114,7 +115,8 @@ extension RequestMachine {
         case cancelTransfer
         /// Hand the end of the task to the receiver.
         case endTask
-        /// Ask the validator with this index, or, behind the last one, the receiver; answer with `validated` or `accepted`.
+        /// Ask the validator with this index, or, behind the last one, the receiver; answer with `validated` or
+        /// `accepted`.
         case validate(Int)
         /// Record the failure of the attempt; answer with `retriable`.
         case decide
@@ -200,13 +202,15 @@ extension RequestMachine {
 
 // MARK: Generations and failures
 extension RequestMachine {
-    /// Returns the generation of a question that an interceptor or a decider answers. Answers to earlier questions are late from now on.
+    /// Returns the generation of a question that an interceptor or a decider answers. Answers to earlier questions are
+    /// late from now on.
     mutating func nextGeneration() -> Int {
         generation += 1
         return generation
     }
 
-    /// Returns whether an answer is to the current question, and begins a new generation if so: each question has one answer.
+    /// Returns whether an answer is to the current question, and begins a new generation if so: each question has one
+    /// answer.
     mutating func isCurrent(_ answered: Int) -> Bool {
         guard answered == generation else { return false }
         generation += 1

@@ -1,15 +1,17 @@
 internal import CarpoolHTTP
 
 extension RequestParameters {
-    /// The memory of the request's body until the request is over, in bytes: what came with the request, and room for pieces that the client
-    /// sends later. Files are read as they are sent and take none.
+    /// The memory of the request's body until the request is over, in bytes: what came with the request, and room for
+    /// pieces that the client sends later. Files are read as they are sent and take none.
     public var bodyMemoryBytes: Int { givenBytes &+ feedBytes }
 
     /// The memory of a request that came with a call of so many bytes: its body, fields, tags and other members.
     ///
-    /// The call is counted as a whole: text or bytes take about their length in it. Lists of many short fields take several
-    /// times that and are counted in addition; other lists of short members take up to about four times their text.
-    /// - Parameter sessionFields: how many fields the session adds. Their texts belong to the session, the list to each request.
+    /// The call is counted as a whole: text or bytes take about their length in it. Lists of many short fields take
+    /// several times that and are counted in addition; other lists of short members take up to about four times their
+    /// text.
+    /// - Parameter sessionFields: how many fields the session adds. Their texts belong to the session, the list to each
+    ///   request.
     public func memoryBytes(callBytes: Int, sessionFields: Int = 0) -> Int {
         var bytes = givenBytes
         if callBytes > RequestParameters.uncountedCallBytes {

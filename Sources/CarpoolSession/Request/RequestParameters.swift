@@ -31,7 +31,8 @@ public struct RequestParameters {
     public var isExemptFromInterceptor = false
     /// The serializers of the response's body, in order. Empty for the body alone.
     public var serializers: [any ResponseSerializer] = []
-    /// Monitors of this request alone, after the session's monitor: they get the request's events, but not those of its tasks.
+    /// Monitors of this request alone, after the session's monitor: they get the request's events, but not those of its
+    /// tasks.
     public var eventMonitors: [any EventMonitor] = []
     /// Whether a reader's first failure ends a request of kind ``RequestKind/stream`` (ST-02).
     public var cancelsOnStreamError = false
@@ -47,11 +48,12 @@ public struct RequestParameters {
     public var hashesBody = false
     /// The destination of a download, and where it resumes from.
     public var download: DownloadParameters?
-    /// The most bytes of the response's body that are kept in memory; a larger body is written to a spool file. 0 means always a file.
+    /// The most bytes of the response's body that are kept in memory; a larger body is written to a spool file. 0 means
+    /// always a file.
     public var memoryLimitBytes = 45_056
 
-    /// The request's own settings, which override its session's. Each setting is a member of the parameters as well, where `nil` stands for
-    /// the session's value. ``Session/request(_:id:)`` adds what is inherited.
+    /// The request's own settings, which override its session's. Each setting is a member of the parameters as well,
+    /// where `nil` stands for the session's value. ``Session/request(_:id:)`` adds what is inherited.
     public var options = TransferOptions()
 
     /// Makes parameters with all defaults.

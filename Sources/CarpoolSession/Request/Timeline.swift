@@ -1,4 +1,5 @@
-/// The times of the steps of a request, in microseconds since 1970 (session model §1.13). `nil` for what has not happened.
+/// The times of the steps of a request, in microseconds since 1970 (session model §1.13). `nil` for what has not
+/// happened.
 public struct Timeline: Sendable {
     /// The first attempt began.
     public internal(set) var requestStart: Int64?

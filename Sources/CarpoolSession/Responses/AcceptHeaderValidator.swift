@@ -2,7 +2,8 @@ internal import CarpoolHTTP
 
 /// Accepts responses of the types that the request's own `Accept` asked for (VA-02).
 ///
-/// Weights are ignored, as every other parameter is: `text/html;q=0` accepts HTML. A request without the field accepts anything.
+/// Weights are ignored, as every other parameter is: `text/html;q=0` accepts HTML. A request without the field accepts
+/// anything.
 public struct AcceptHeaderValidator: ResponseValidator {
     /// Makes the validator; it has no options.
     public init() {}

@@ -6,7 +6,8 @@ public struct ClosureSerializer: ResponseSerializer {
 
     /// Makes a serializer of a closure, which gets the body's bytes, at most ``SerializerInput/maximumBytes`` of them
     /// and possibly none. An error that
-    /// it throws is the failure: a `SessionError` as it is, any other inside `response_serialization_failed.custom_serialization_failed` (RS-10).
+    /// it throws is the failure: a `SessionError` as it is, any other inside
+    /// `response_serialization_failed.custom_serialization_failed` (RS-10).
     public init(name: String = "closure", _ body: @escaping (Request, [UInt8]) throws -> SerializedValue) {
         self.name = name
         self.body = body

@@ -4,7 +4,8 @@ internal import Glibc
 
 /// Accepts responses by the type of their body (VA-04 to VA-06).
 public struct ContentTypeValidator: ResponseValidator {
-    /// The acceptable types, like `application/json` or `text/*`. An invalid one matches nothing; without any, every body fails.
+    /// The acceptable types, like `application/json` or `text/*`. An invalid one matches nothing; without any, every
+    /// body fails.
     public let acceptable: [String]
 
     /// Accepts these types and no others.
@@ -13,9 +14,9 @@ public struct ContentTypeValidator: ResponseValidator {
     /// `content_type`
     public var name: String { "content_type" }
 
-    /// Fails with `response_validation_failed.unacceptable_content_type`, or `.missing_content_type` where the response has no type, unless
-    /// any type is acceptable (VA-05). A response without a body passes; one whose body file is missing fails
-    /// with `.data_file_read_failed` (DL-15).
+    /// Fails with `response_validation_failed.unacceptable_content_type`, or `.missing_content_type` where the response
+    /// has no type, unless any type is acceptable (VA-05). A response without a body passes; one whose body file is
+    /// missing fails with `.data_file_read_failed` (DL-15).
     public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         guard request.body.count > 0, let path = request.body.path else { return completion(failure(of: request)) }
         let look: @Sendable () -> SystemError? = { access(path, R_OK) == 0 ? nil : .last("open", path) }

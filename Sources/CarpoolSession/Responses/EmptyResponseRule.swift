@@ -7,7 +7,8 @@ public struct EmptyResponseRule: Sendable {
     /// The statuses whose responses may have no body.
     public var statuses: [Int]
 
-    /// The defaults are `HEAD`, whose responses have none (RFC 9110, section 9.3.2), and 204 and 205 (sections 15.3.5 and 15.3.6).
+    /// The defaults are `HEAD`, whose responses have none (RFC 9110, section 9.3.2), and 204 and 205 (sections 15.3.5
+    /// and 15.3.6).
     public init(methods: [HTTPMethod] = [.head], statuses: [Int] = [204, 205]) {
         self.methods = methods
         self.statuses = statuses

@@ -5,7 +5,8 @@ public struct JSONResponseSerializer: ResponseSerializer {
     private let input: SerializerInput
     private let keepsText: Bool
 
-    /// Makes the serializer. With `keepsText` the value is ``SerializedValue/jsonText(_:)``: numbers keep their spelling, at a tenth of the cost.
+    /// Makes the serializer. With `keepsText` the value is ``SerializedValue/jsonText(_:)``: numbers keep their
+    /// spelling, at a tenth of the cost.
     public init(input: SerializerInput = SerializerInput(), keepsText: Bool = false) {
         self.input = input
         self.keepsText = keepsText
@@ -16,8 +17,8 @@ public struct JSONResponseSerializer: ResponseSerializer {
     /// A failure is passed to the retriers.
     public var isTyped: Bool { true }
 
-    /// Returns the value; `null` for an empty body that is allowed. Fails with `response_serialization_failed.json_serialization_failed`, whose
-    /// cause contains line and column.
+    /// Returns the value; `null` for an empty body that is allowed. Fails with
+    /// `response_serialization_failed.json_serialization_failed`, whose cause contains line and column.
     public func serialize(_ request: Request, completion: @escaping (Result<SerializedValue, SessionError>) -> Void) {
         input.serialize(request, completion: completion) { [keepsText] (bytes) throws(SessionError) in
             let text = try bytes.map { (bytes) throws(SessionError) in try Self.utf8(bytes) } ?? Array("null".utf8)
@@ -39,8 +40,9 @@ public struct JSONResponseSerializer: ResponseSerializer {
         }
     }
 
-    /// Detects the encoding by a byte order mark, or else by the zeros among the first bytes (RFC 4627, section 3): a JSON text begins with an ASCII
-    /// character. The response's `charset` is ignored, since JSON defines none (RFC 8259, section 11).
+    /// Detects the encoding by a byte order mark, or else by the zeros among the first bytes (RFC 4627, section 3): a
+    /// JSON text begins with an ASCII character. The response's `charset` is ignored, since JSON defines none (RFC
+    /// 8259, section 11).
     private static func encoding(of bytes: [UInt8]) -> TextEncoding {
         if let marked = TextEncoding.byteOrderMark(of: bytes) { return marked }
         func isZero(_ place: Int) -> Bool { place < bytes.count && bytes[place] == 0 }

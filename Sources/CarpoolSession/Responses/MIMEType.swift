@@ -5,8 +5,8 @@ public struct MIMEType: Hashable, Sendable, CustomStringConvertible {
     /// The part after the slash, in lower case.
     public let subtype: String
 
-    /// Reads `type/subtype`; parameters after `;` and surrounding blanks are ignored. `nil` for anything else: `text` alone is not a type
-    /// (VA-10).
+    /// Reads `type/subtype`; parameters after `;` and surrounding blanks are ignored. `nil` for anything else: `text`
+    /// alone is not a type (VA-10).
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         let range = MIMEType.trimmed(bytes[..<(bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count)])

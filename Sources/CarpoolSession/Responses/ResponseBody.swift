@@ -54,8 +54,8 @@ public struct ResponseBody {
         return false
     }
 
-    /// Appends a piece; moves everything to a file when memory would hold more than the limit. A body that cannot be kept is dropped
-    /// completely, so that it takes no room.
+    /// Appends a piece; moves everything to a file when memory would hold more than the limit. A body that cannot be
+    /// kept is dropped completely, so that it takes no room.
     mutating func append(_ bytes: UnsafeRawBufferPointer, memoryLimit: Int, spool: any BodySpool, owner: any BodyOwner)
         throws(SessionError)
     {
@@ -98,8 +98,8 @@ public struct ResponseBody {
     }
 
     /// Returns all bytes, from memory or file. Blocks while a file is read: for programs that embed the session.
-    /// - Throws: `response_serialization_failed.input_too_large` if there are more than the limit, `.input_file_nil` if they were not kept, and
-    ///   `.input_file_read_failed` if their file cannot be read.
+    /// - Throws: `response_serialization_failed.input_too_large` if there are more than the limit, `.input_file_nil` if
+    ///   they were not kept, and `.input_file_read_failed` if their file cannot be read.
     public func bytes(atMost limit: Int) throws(SessionError) -> [UInt8] {
         if case .file(let file) = storage {
             guard count <= Int64(limit) else { throw .inputTooLarge(count, limit: limit) }
@@ -149,7 +149,8 @@ extension ResponseBody {
         let error: SessionError?
     }
 
-    /// Writes and hashes everything, and renames a file to its final name; until then it is not visible to others. ``adopt(_:)`` takes the result.
+    /// Writes and hashes everything, and renames a file to its final name; until then it is not visible to others.
+    /// ``adopt(_:)`` takes the result.
     func complete(_ store: FileStore, share: WorkerShare, completion: @escaping (Completion) -> Void) {
         switch storage {
         case .file(let file):

@@ -1,6 +1,7 @@
 internal import CarpoolHTTP
 
-/// Receives the body of a response that is not kept with its request: a download, a stream. A request keeps its receiver for life.
+/// Receives the body of a response that is not kept with its request: a download, a stream. A request keeps its
+/// receiver for life.
 protocol ResponseReceiver: AnyObject {
     /// Whether the body has to wait; ``Session/proceed(_:)`` is called when it may continue.
     var isWaiting: Bool { get }
@@ -13,13 +14,15 @@ protocol ResponseReceiver: AnyObject {
     func request(
         _ request: Request, didReceive bytes: UnsafeRawBufferPointer
     ) throws(SessionError) -> BodyDisposition
-    /// The response has ended. Returns whether the end may be announced now; otherwise it is asked again after ``Session/proceed(_:)``.
+    /// The response has ended. Returns whether the end may be announced now; otherwise it is asked again after
+    /// ``Session/proceed(_:)``.
     func canEnd(_ request: Request) -> Bool
     /// The task is over, and nothing more arrives; the error is the transport's. Called before the validators.
     func request(_ request: Request, didEndTaskWith error: TransportError?) throws(SessionError)
     /// Whether ``settle(_:isWhole:completion:)`` has something to do.
     var mustSettle: Bool { get }
-    /// The transfer has ended: writes what has arrived. Called before the event of the metrics, which waits for the completion.
+    /// The transfer has ended: writes what has arrived. Called before the event of the metrics, which waits for the
+    /// completion.
     /// - Parameter isWhole: whether the body is complete; then a failure to write it fails the request.
     func settle(_ request: Request, isWhole: Bool, completion: @escaping () -> Void)
     /// All validators have accepted the response.

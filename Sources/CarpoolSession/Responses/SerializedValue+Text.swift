@@ -1,7 +1,8 @@
 internal import CarpoolJSON
 
 extension SerializedValue {
-    /// The value as its JSON text, as ``CarpoolJSON/JSONWriter/structured(_:)`` writes it; ``omitted`` if the text is longer than the limit.
+    /// The value as its JSON text, as ``CarpoolJSON/JSONWriter/structured(_:)`` writes it; ``omitted`` if the text is
+    /// longer than the limit.
     func written(atMost limit: Int) -> SerializedValue {
         var writer = JSONWriter()
         switch self {

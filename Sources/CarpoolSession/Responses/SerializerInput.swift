@@ -9,8 +9,8 @@ public struct SerializerInput {
     public var emptyResponse: EmptyResponseRule
     /// Preprocesses the bytes.
     public var preprocessor: any ResponsePreprocessor
-    /// If set, the thread that parses a value also writes it as JSON, and one whose text is longer is ``SerializedValue/omitted``: for a program
-    /// that sends values on in lines.
+    /// If set, the thread that parses a value also writes it as JSON, and one whose text is longer is
+    /// ``SerializedValue/omitted``: for a program that sends values on in lines.
     public var maximumTextBytes: Int?
 
     /// Makes an input with the defaults of the session model.
@@ -23,9 +23,9 @@ public struct SerializerInput {
         self.maximumTextBytes = maximumTextBytes
     }
 
-    /// Passes the preprocessed bytes of a body to the decoder and returns its value; `nil` stands for an empty body that is allowed. A
-    /// preprocessor that removes all bytes does not make the body an empty one (RS-11). A thread decodes a large body, and any body
-    /// with `isCostly`; the request keeps its state meanwhile, and may be cancelled.
+    /// Passes the preprocessed bytes of a body to the decoder and returns its value; `nil` stands for an empty body
+    /// that is allowed. A preprocessor that removes all bytes does not make the body an empty one (RS-11). A thread
+    /// decodes a large body, and any body with `isCostly`; the request keeps its state meanwhile, and may be cancelled.
     func serialize(
         _ request: Request, isCostly: Bool = false,
         completion: @escaping (Result<SerializedValue, SessionError>) -> Void, by decode: @escaping Decoder

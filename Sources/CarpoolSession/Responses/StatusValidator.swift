@@ -14,7 +14,8 @@ public struct StatusValidator: ResponseValidator, Sendable {
     /// `status`
     public var name: String { "status" }
 
-    /// Fails with `response_validation_failed.unacceptable_status_code`. Without a response there is nothing to judge (VA-08).
+    /// Fails with `response_validation_failed.unacceptable_status_code`. Without a response there is nothing to judge
+    /// (VA-08).
     public func validate(_ request: Request, completion: @escaping (SessionError?) -> Void) {
         guard let status = request.response?.status else { return completion(nil) }
         let isAcceptable = acceptable.contains { $0.contains(status) }

@@ -4,10 +4,11 @@ internal import CarpoolHTTP
 public struct StringResponseSerializer: ResponseSerializer {
     /// How the encoding of a text is chosen.
     public enum Encoding: Sendable {
-        /// As in the model: the `charset` of the response if it is a Unicode form or ISO-8859-1, else ISO-8859-1. UTF-8 without a `charset`
-        /// is decoded wrongly.
+        /// As in the model: the `charset` of the response if it is a Unicode form or ISO-8859-1, else ISO-8859-1. UTF-8
+        /// without a `charset` is decoded wrongly.
         case charset
-        /// A byte order mark decides, then the `charset` if it is known here; without either the text is UTF-8 if it is valid UTF-8, else ISO-8859-1.
+        /// A byte order mark decides, then the `charset` if it is known here; without either the text is UTF-8 if it is
+        /// valid UTF-8, else ISO-8859-1.
         case automatic
         /// This encoding, whatever the response says.
         case explicit(TextEncoding)

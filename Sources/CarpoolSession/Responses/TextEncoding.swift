@@ -42,7 +42,8 @@ public enum TextEncoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// The encoding of a byte order mark at the beginning. The mark of UTF-32 begins like that of UTF-16, so it is checked first.
+    /// The encoding of a byte order mark at the beginning. The mark of UTF-32 begins like that of UTF-16, so it is
+    /// checked first.
     static func byteOrderMark(of bytes: [UInt8]) -> TextEncoding? {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return .utf8 }
         if bytes.starts(with: [0xFF, 0xFE, 0, 0]) { return .utf32LittleEndian }

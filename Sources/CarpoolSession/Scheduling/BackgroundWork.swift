@@ -1,7 +1,7 @@
 public import CarpoolSystem
 
-/// Runs work that may block, mainly on files, off the session's loop, and passes its result back to the loop. The daemon uses a
-/// ``Worker``.
+/// Runs work that may block, mainly on files, off the session's loop, and passes its result back to the loop. The
+/// daemon uses a ``Worker``.
 public protocol BackgroundWork: AnyObject {
     /// Runs `work` on another thread, and then `then` on the loop with its result.
     /// - Throws: ``WorkerError`` if too many jobs wait; then neither runs.

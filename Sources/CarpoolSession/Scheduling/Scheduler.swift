@@ -12,8 +12,8 @@ public protocol Scheduler: AnyObject {
     func post(_ block: @escaping @Sendable () -> Void)
     /// Runs long work in slices, interleaved with other work, until it reports that nothing is left.
     func runInSlices(_ work: any SlicedWork)
-    /// The executor whose tasks run on the loop; `nil`, the default, if there is none: the end of a request that a task waits for is then
-    /// delivered by Swift's own threads.
+    /// The executor whose tasks run on the loop; `nil`, the default, if there is none: the end of a request that a task
+    /// waits for is then delivered by Swift's own threads.
     var taskExecutor: (any TaskExecutor)? { get }
 }
 
@@ -24,8 +24,8 @@ extension Scheduler {
     /// The largest number of steps that are carried out in one turn.
     private static var stepsAtOnce: Int { 4 }
 
-    /// Carries out a step for each element: in one turn if they are few, otherwise in slices, so that many waiting requests do not block
-    /// the loop.
+    /// Carries out a step for each element: in one turn if they are few, otherwise in slices, so that many waiting
+    /// requests do not block the loop.
     public func forEach<Element>(of elements: [Element], _ step: @escaping (Element) -> Void) {
         guard elements.count > Self.stepsAtOnce else {
             for element in elements { step(element) }

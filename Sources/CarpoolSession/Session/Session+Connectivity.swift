@@ -4,8 +4,8 @@ internal import Glibc
 
 // Effects of network changes on requests.
 extension Session {
-    /// How often a task that waits for the network is sent again at once when the path is usable but the kernel reports no route:
-    /// more than a race with a network change can cause.
+    /// How often a task that waits for the network is sent again at once when the path is usable but the kernel reports
+    /// no route: more than a race with a network change can cause.
     private static let maximumImmediateResends = 3
 
     private func waitsForConnectivity(_ request: Request) -> Bool {
@@ -22,9 +22,9 @@ extension Session {
         return path.isWorthTrying ? nil : path
     }
 
-    /// Pauses a hop if the request waits for connectivity: the transport then counts only the resource timeout, and queues the hop normally
-    /// when it is sent. Otherwise the hop is sent all the same, to get the kernel's error for the missing path: over a
-    /// pooled connection, which is kept for later, no error would come.
+    /// Pauses a hop if the request waits for connectivity: the transport then counts only the resource timeout, and
+    /// queues the hop normally when it is sent. Otherwise the hop is sent all the same, to get the kernel's error for
+    /// the missing path: over a pooled connection, which is kept for later, no error would come.
     func sendWithoutPath(_ hop: TransportRequest, for request: Request, _ path: NetworkPath) {
         guard waitsForConnectivity(request) else {
             var hop = hop
@@ -55,7 +55,8 @@ extension Session {
             }, afterMilliseconds: 0)
     }
 
-    /// Sends a failed hop again, now or when there is a path, if nothing of it was sent and there was no path. Returns whether it does.
+    /// Sends a failed hop again, now or when there is a path, if nothing of it was sent and there was no path. Returns
+    /// whether it does.
     func resendIfUnreachable(_ request: Request, after completion: TransferCompletion, of transfer: any TransportTask)
         -> Bool
     {
@@ -83,7 +84,8 @@ extension Session {
 
     // MARK: Classifying failures
 
-    /// Reclassifies a transport error by the state of the network. Returns it, and the request's failure with that state among its details.
+    /// Reclassifies a transport error by the state of the network. Returns it, and the request's failure with that
+    /// state among its details.
     func classify(_ error: TransportError, of request: Request) -> (error: TransportError, failure: SessionError) {
         guard let connectivity, error.mayBeNetworkFailure, let host = request.attempts.last?.hops.last?.url.origin.host
         else { return (error, .sessionTaskFailed(error)) }
@@ -104,8 +106,8 @@ extension TransportError {
         }
     }
 
-    /// Returns the error that the state of the network explains better: "not connected" for a name that no DNS server could be asked for, and
-    /// for a host behind a rejecting route.
+    /// Returns the error that the state of the network explains better: "not connected" for a name that no DNS server
+    /// could be asked for, and for a host behind a rejecting route.
     func reclassified(for path: NetworkPath) -> TransportError {
         let isOffline =
             switch code {

@@ -9,7 +9,8 @@ extension Session {
         handle(.ended(explanation?.error, explanation?.failure), of: request)
     }
 
-    /// Passes the end of a task to its receiver before the validators run: a client's validator gets the file of the body.
+    /// Passes the end of a task to its receiver before the validators run: a client's validator gets the file of the
+    /// body.
     func endTask(_ request: Request) {
         request.transfer = nil
         // A session that ends aborts its requests (session model 2.14).
@@ -92,7 +93,8 @@ extension Session {
         }
     }
 
-    /// Converts a retrier's decision: a body that cannot be sent again, or a full memory account, turns a retry into a failure.
+    /// Converts a retrier's decision: a body that cannot be sent again, or a full memory account, turns a retry into a
+    /// failure.
     private func retryAnswer(
         _ result: RetryResult, from index: Int, to error: SessionError, for request: Request
     ) -> RequestMachine.RetryAnswer {
@@ -130,7 +132,8 @@ extension Session {
 
     private func recordAttemptError(of request: Request) {
         let last = request.attempts.count - 1
-        // The error of a retrier, or of a cancellation after the failure, belongs to the request and not to the attempt.
+        // The error of a retrier, or of a cancellation after the failure, belongs to the request and not to the
+        // attempt.
         guard last >= 0, request.attempts[last].error == nil else { return }
         request.attempts[last].error = request.error
     }

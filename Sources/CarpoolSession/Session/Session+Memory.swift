@@ -8,7 +8,8 @@ extension Session {
         request.countedBytes = bytes
     }
 
-    /// Counts the memory of a request before a retry. The fields of earlier responses are released before the retry is refused.
+    /// Counts the memory of a request before a retry. The fields of earlier responses are released before the retry is
+    /// refused.
     func accountForRetry(of request: Request) throws(SessionError) {
         request.releaseFieldsOverLimit()
         do throws(SessionError) { try account(for: request) } catch {

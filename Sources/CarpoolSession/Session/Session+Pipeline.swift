@@ -1,11 +1,12 @@
 internal import CarpoolHTTP
 
-// The life of a request on one page: `RequestMachine` decides, this file carries out what it decides, and the other files of this folder have the
-// effects. Calls, the transport, timers and answers of interceptors come in as events.
+// The life of a request on one page: `RequestMachine` decides, this file carries out what it decides, and the other
+// files of this folder have the effects. Calls, the transport, timers and answers of interceptors come in as events.
 extension Session {
     /// Handles an event of a request and carries out all that follows from it. Returns whether it changed anything.
     ///
-    /// A call from inside, such as of a monitor that cancels the request, only changes what comes next: the loop that runs already carries it out.
+    /// A call from inside, such as of a monitor that cancels the request, only changes what comes next: the loop that
+    /// runs already carries it out.
     @discardableResult func handle(_ event: RequestMachine.Event, of request: Request) -> Bool {
         guard request.machine.handle(event) else { return false }
         advance(request)

@@ -2,7 +2,8 @@ internal import CarpoolHTTP
 
 // Redirects, from one hop to the next.
 extension Session {
-    /// The most bytes of a redirect's body that are read and dropped, so that its connection can be reused; a longer body is cut off.
+    /// The most bytes of a redirect's body that are read and dropped, so that its connection can be reused; a longer
+    /// body is cut off.
     static let discardLimitBytes = 262_144
 
     private func redirectHandler(of request: Request) -> RedirectHandler {
@@ -25,7 +26,8 @@ extension Session {
         }
     }
 
-    /// Asks a redirect decider that may answer later. The body of the redirect waits, because it may become the final response's body.
+    /// Asks a redirect decider that may answer later. The body of the redirect waits, because it may become the final
+    /// response's body.
     private func ask(
         _ decider: any RedirectDecider, about proposed: TransportRequest, _ head: ResponseHead,
         _ sent: TransportRequest, _ request: Request

@@ -93,7 +93,8 @@ extension Session {
         send(urlRequest, for: request)
     }
 
-    /// Passes one hop to the transport, at once or when there is a path to its host if the request waits for connectivity.
+    /// Passes one hop to the transport, at once or when there is a path to its host if the request waits for
+    /// connectivity.
     func send(_ hop: TransportRequest, for request: Request) {
         guard let path = missingPath(for: hop, of: request) else {
             _ = begin(hop, for: request)
@@ -118,7 +119,8 @@ extension Session {
 
     // MARK: The request to send
 
-    /// Builds the request to send. Reads the parameters one by one, because a copy of all of them costs as much as the rest.
+    /// Builds the request to send. Reads the parameters one by one, because a copy of all of them costs as much as the
+    /// rest.
     private func urlRequest(for request: Request) throws(SessionError) -> TransportRequest {
         let url: HTTPURL
         let encoding = request.parameters.options.urlEncoding.value
@@ -153,8 +155,8 @@ extension Session {
         return made
     }
 
-    /// Checks what the model refuses before anything is sent, both before and after the adapters (SE-25). A GET may be an upload: then the body
-    /// is intended.
+    /// Checks what the model refuses before anything is sent, both before and after the adapters (SE-25). A GET may be
+    /// an upload: then the body is intended.
     private static func check(_ made: TransportRequest, of request: Request) throws(SessionError) {
         guard made.method == .get, request.parameters.kind != .upload else { return }
         if case .none = made.body, request.parameters.uploadable == nil { return }

@@ -3,13 +3,14 @@ internal import CarpoolSystem
 
 // Bodies are written in the background, so that the end of a transfer comes before its last byte is in a file.
 extension Session {
-    /// How long a failed or cancelled request waits for a disk, in milliseconds. A successful one waits until its body is
-    /// written, because it is not complete without it.
+    /// How long a failed or cancelled request waits for a disk, in milliseconds. A successful one waits until its body
+    /// is written, because it is not complete without it.
     private static let settleTimeoutMilliseconds = 1_000
 
     // MARK: The end of a transfer
 
-    /// Whether the end of a transfer may be announced: not before its body is written. When it is, ``deliverDeferredCompletion(_:)`` follows.
+    /// Whether the end of a transfer may be announced: not before its body is written. When it is,
+    /// ``deliverDeferredCompletion(_:)`` follows.
     func isSettled(_ request: Request, _ completion: TransferCompletion) -> Bool {
         if request.settlement == nil {
             guard request.mustSettle else { return true }
@@ -137,7 +138,8 @@ extension Request {
     /// Whether it writes no more: it is over or cancelled.
     public var hasStoppedWriting: Bool { isOver || state == .cancelled }
 
-    /// Runs blocking work on a background thread, counted for the request. It is not refused, since the request is in progress.
+    /// Runs blocking work on a background thread, counted for the request. It is not refused, since the request is in
+    /// progress.
     public func inBackground<Value: Sendable>(
         _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) {
@@ -145,7 +147,8 @@ extension Request {
         files.runAlways(for: files.shareOfRequest(self), work, then: then)
     }
 
-    /// Moves the body to a file of the session's spool, if it is in memory. If that fails it stays in memory, and the completion gets the error.
+    /// Moves the body to a file of the session's spool, if it is in memory. If that fails it stays in memory, and the
+    /// completion gets the error.
     public func spillBody(completion: @escaping (SessionError?) -> Void) {
         if spilling != nil {
             spilling?.append(completion)

@@ -69,8 +69,8 @@ extension Session {
 
     // MARK: Sending again
 
-    /// Requests a new body where one that was sent in part is needed again: after a redirect that keeps it, and on a new connection. Returns
-    /// `false` if the body cannot be made again.
+    /// Requests a new body where one that was sent in part is needed again: after a redirect that keeps it, and on a
+    /// new connection. Returns `false` if the body cannot be made again.
     func renewBody(of hop: TransportRequest, for request: Request) -> Bool {
         guard let uploadable = request.parameters.uploadable, uploadable.canRepeat, let attempt = request.attempts.last,
             attempt.hops.count < Session.maximumRenewedHops

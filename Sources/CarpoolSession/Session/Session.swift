@@ -1,7 +1,8 @@
 public import CarpoolHTTP
 internal import CarpoolSystem
 
-/// A named, immutable configuration and the requests made under it. All sessions of a transport share its pool of connections.
+/// A named, immutable configuration and the requests made under it. All sessions of a transport share its pool of
+/// connections.
 public final class Session {
     /// Its name, unique among its user's.
     public let name: String
@@ -31,7 +32,8 @@ public final class Session {
     /// Receives the events of all requests.
     let eventMonitor: any EventMonitor
     let streamMemory: StreamMemory
-    /// An object that lives as long as the session, such as its share of a quota. Requests keep their session after it is invalidated.
+    /// An object that lives as long as the session, such as its share of a quota. Requests keep their session after it
+    /// is invalidated.
     public var account: AnyObject?
     /// The account of the memory that requests take in addition to their calls; `nil` for no limit.
     public var memory: (any RequestMemory)?
@@ -67,8 +69,8 @@ public final class Session {
         defaultFields = Session.defaultFields(of: configuration)
     }
 
-    /// The configuration's fields, and `Accept-Language` if languages are configured. `Accept-Encoding` is set by the transport, which decodes what
-    /// it requests; `User-Agent` names the client, and so belongs to the request.
+    /// The configuration's fields, and `Accept-Language` if languages are configured. `Accept-Encoding` is set by the
+    /// transport, which decodes what it requests; `User-Agent` names the client, and so belongs to the request.
     private static func defaultFields(of configuration: SessionConfiguration) -> [HTTPField] {
         let fields = configuration.fields
         guard !configuration.languages.isEmpty, !fields.contains(where: { $0.hasName("accept-language") }) else {
@@ -78,7 +80,8 @@ public final class Session {
         return fields + [try? HTTPField(name: "Accept-Language", value: value)].compactMap(\.self)
     }
 
-    /// Makes a request; nothing is sent before ``Request/resume()``, and nothing happens at all before that or ``Request/setUp()``.
+    /// Makes a request; nothing is sent before ``Request/resume()``, and nothing happens at all before that or
+    /// ``Request/setUp()``.
     public func request(_ parameters: consuming RequestParameters, id: String) -> Request {
         requestCount += 1
         let request = Request(id: id, parameters: consume parameters, session: self)
@@ -95,8 +98,8 @@ public final class Session {
         return count
     }
 
-    /// Invalidates the session: it takes no more requests. Active ones continue, or fail with `session_invalidated` (SE-19). The monitors get the
-    /// event when the last one is over (EM-01).
+    /// Invalidates the session: it takes no more requests. Active ones continue, or fail with `session_invalidated`
+    /// (SE-19). The monitors get the event when the last one is over (EM-01).
     /// - Parameter carryOut: aborts each of the requests that are to be aborted, now or later: there may be many.
     public func invalidate(
         cancelling: Bool,
@@ -107,7 +110,8 @@ public final class Session {
         reportInvalidation()
     }
 
-    /// Sends an event to the session's monitor, then, unless it concerns the task, to the monitors of the request (EM-01 to EM-44).
+    /// Sends an event to the session's monitor, then, unless it concerns the task, to the monitors of the request
+    /// (EM-01 to EM-44).
     func notify(_ event: SessionEvent, of request: Request) {
         eventMonitor.receive(event, of: request)
         guard !request.parameters.eventMonitors.isEmpty, !event.isOfTask else { return }

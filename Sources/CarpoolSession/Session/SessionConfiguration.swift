@@ -1,10 +1,11 @@
 public import CarpoolHTTP
 
-/// The common settings of a session's requests. Read once, when the session is made: later changes have no effect (SE-06).
+/// The common settings of a session's requests. Read once, when the session is made: later changes have no effect
+/// (SE-06).
 @dynamicMemberLookup
 public struct SessionConfiguration {
-    /// Fields that every request carries unless it has its own of the same name. They are sent in this order, before the defaults of
-    /// ``DefaultFields``, which they replace where the name is the same (HH-10).
+    /// Fields that every request carries unless it has its own of the same name. They are sent in this order, before
+    /// the defaults of ``DefaultFields``, which they replace where the name is the same (HH-10).
     public var fields: [HTTPField] = []
     /// The languages for `Accept-Language`, the preferred first (HH-07). Empty for none.
     public var languages: [String] = []
@@ -14,7 +15,8 @@ public struct SessionConfiguration {
     public var startsRequestsImmediately = true
     /// The session's interceptor; it runs before the request's own (SE-12).
     public var interceptor: (any RequestInterceptor)?
-    /// The settings that requests inherit unless they have their own. Each setting is a member of the configuration as well.
+    /// The settings that requests inherit unless they have their own. Each setting is a member of the configuration as
+    /// well.
     public var options = TransferOptions()
 
     /// The defaults (SE-03).
@@ -45,17 +47,20 @@ public struct TransferOptions {
     public var setup = Setting(RequestSetup.lazy)
     /// The longest time without a byte in either direction, in milliseconds.
     public var idleTimeoutMilliseconds = Setting(60_000)
-    /// The longest time for a whole request with its redirects, in milliseconds: 7 days, as in URLSession. It begins again with each attempt.
+    /// The longest time for a whole request with its redirects, in milliseconds: 7 days, as in URLSession. It begins
+    /// again with each attempt.
     public var resourceTimeoutMilliseconds = Setting(604_800_000)
     /// The longest time to resolve, connect and agree on TLS, in milliseconds.
     public var connectTimeoutMilliseconds = Setting(60_000)
-    /// Whether requests wait until their host is reachable, instead of failing. Only the resource timeout runs meanwhile.
+    /// Whether requests wait until their host is reachable, instead of failing. Only the resource timeout runs
+    /// meanwhile.
     public var waitsForConnectivity = Setting(false)
     /// Whether bodies are decoded (gzip, deflate, br, zstd).
     public var decodesContent = Setting(true)
     /// The largest ratio of decoded to encoded bytes.
     public var maximumDecodingRatio = Setting(200)
-    /// The most bytes of a response's body, decoded; for a download, of its file. A larger one fails the request with `response_too_large`.
+    /// The most bytes of a response's body, decoded; for a download, of its file. A larger one fails the request with
+    /// `response_too_large`.
     public var maximumBodyBytes = Setting(Int.max)
 
     /// Makes options with every default.

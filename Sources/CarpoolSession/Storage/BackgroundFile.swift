@@ -109,7 +109,8 @@ public final class BackgroundFile: @unchecked Sendable {
 
 /// Reads pieces of open files.
 public enum FilePiece {
-    /// Reads a piece with as many calls as needed: fewer bytes than requested at the end, none behind it. Blocks as the file system does.
+    /// Reads a piece with as many calls as needed: fewer bytes than requested at the end, none behind it. Blocks as the
+    /// file system does.
     public static func read(_ fd: Int32, at offset: Int64, count wanted: Int) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: wanted) { room, filled in

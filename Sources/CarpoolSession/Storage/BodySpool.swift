@@ -5,17 +5,19 @@ public protocol BodySpool: AnyObject {
     func makeFile(for owner: any BodyOwner, isHashed: Bool) throws(SessionError) -> any SpoolFile
 }
 
-/// One body in the spool. Only ``contents()`` blocks on a disk: writes are buffered, and a file that cannot be written fails
-/// its request later (``BodyOwner/failToStoreBody(_:)``).
+/// One body in the spool. Only ``contents()`` blocks on a disk: writes are buffered, and a file that cannot be written
+/// fails its request later (``BodyOwner/failToStoreBody(_:)``).
 public protocol SpoolFile: AnyObject {
     /// Appends bytes; fails when a quota is reached.
     func write(_ bytes: UnsafeRawBufferPointer) throws(SessionError)
     /// Whether the write buffer is full, so that the transfer has to wait; ``BodyOwner/continueBody()`` follows if so.
     var isFull: Bool { get }
-    /// Writes everything, and renames the file to its final name: from then on it is complete. Returns the hash, if it was requested.
+    /// Writes everything, and renames the file to its final name: from then on it is complete. Returns the hash, if it
+    /// was requested.
     func complete(_ completion: @escaping (Result<[UInt8]?, SessionError>) -> Void)
-    /// Returns all bytes so far, whether the file is complete or not; fails with ``SessionError/inputFileNil`` once it is removed, and with
-    /// ``SessionError/inputFileReadFailed(path:reason:)``. The caller has checked that they are not too many.
+    /// Returns all bytes so far, whether the file is complete or not; fails with ``SessionError/inputFileNil`` once it
+    /// is removed, and with ``SessionError/inputFileReadFailed(path:reason:)``. The caller has checked that they are
+    /// not too many.
     func contents(_ completion: @escaping (Result<[UInt8], SessionError>) -> Void)
     /// Returns the bytes of a complete file; blocks while it is read.
     func contents() throws(SessionError) -> [UInt8]

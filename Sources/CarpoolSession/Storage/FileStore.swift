@@ -30,8 +30,8 @@ public final class FileStore {
         run(for: share.computation, work, then: then)
     }
 
-    /// Runs work in the background that must not be refused, because it frees something or continues what was started: retries until it is
-    /// accepted.
+    /// Runs work in the background that must not be refused, because it frees something or continues what was started:
+    /// retries until it is accepted.
     public func runAlways<Value: Sendable>(
         for share: WorkerShare, _ work: @escaping @Sendable () -> Value, then: @escaping (Value) -> Void
     ) {
@@ -56,7 +56,8 @@ public final class FileStore {
         }
     }
 
-    /// Values of up to so many bytes are hashed, parsed and written as text on the loop: that costs less than passing them to a thread.
+    /// Values of up to so many bytes are hashed, parsed and written as text on the loop: that costs less than passing
+    /// them to a thread.
     public static let inlineBytes = 262_144
 }
 

@@ -1,6 +1,7 @@
 public import CarpoolSystem
 
-/// A file that is written in the background: appended bytes are buffered, and jobs of a queue write them in order, one at a time.
+/// A file that is written in the background: appended bytes are buffered, and jobs of a queue write them in order, one
+/// at a time.
 ///
 /// Many small pieces cost one write(2). The bytes that wait to be written are bounded: ``isFull`` reports when
 /// the transfer has to wait, and ``onRoom`` when it may continue.
@@ -185,8 +186,8 @@ public final class FileWriter {
         perform({ $0.open() == nil }, then: { if $0 == true { then() } })
     }
 
-    /// Runs a job on the file after everything that was appended before it is written. ``BackgroundFile/failure`` shows the job whether that
-    /// has succeeded. `then` gets `nil` if ``close(_:)`` comes first.
+    /// Runs a job on the file after everything that was appended before it is written. ``BackgroundFile/failure`` shows
+    /// the job whether that has succeeded. `then` gets `nil` if ``close(_:)`` comes first.
     public func perform<Value: Sendable>(
         _ job: @escaping @Sendable (BackgroundFile) -> Value, then: @escaping (Value?) -> Void
     ) {

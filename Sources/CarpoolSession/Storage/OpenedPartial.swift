@@ -10,7 +10,8 @@ struct OpenedPartial: ~Copyable {
     let descriptor: FileDescriptor
 
     /// Opens one. May block.
-    /// - Throws: EPERM if it is not a partial file of this user, EWOULDBLOCK if another request uses it, or the reason why it cannot be opened.
+    /// - Throws: EPERM if it is not a partial file of this user, EWOULDBLOCK if another request uses it, or the reason
+    ///   why it cannot be opened.
     init(at path: String) throws(SystemError) {
         guard path.hasPrefix("/"), PartialName.request(ofPath: path) != nil else {
             throw SystemError(code: EPERM, operation: "open", subject: path)

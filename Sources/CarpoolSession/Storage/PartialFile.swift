@@ -1,8 +1,9 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// The file that a download is written to until it is complete. It is in the directory of its destination, so that a rename completes it, with mode
-/// 0600 and locked, so that no other request continues it meanwhile. Everything that may block runs as a job of its ``FileWriter``.
+/// The file that a download is written to until it is complete. It is in the directory of its destination, so that a
+/// rename completes it, with mode 0600 and locked, so that no other request continues it meanwhile. Everything that may
+/// block runs as a job of its ``FileWriter``.
 public final class PartialFile {
     /// The current path; the final path once it was moved.
     public private(set) var currentPath: String
@@ -178,7 +179,8 @@ public final class PartialFile {
 
 /// The descriptor of a file that was opened before its writer was made.
 ///
-/// `@unchecked Sendable` because one thread at a time uses it: the one that opened it, then the loop, then the first job.
+/// `@unchecked Sendable` because one thread at a time uses it: the one that opened it, then the loop, then the first
+/// job.
 private final class ExistingFile: @unchecked Sendable {
     private var descriptor: FileDescriptor?
     private let count: Int64

@@ -2,8 +2,8 @@ internal import CarpoolSystem
 internal import Glibc
 internal import Synchronization
 
-/// A persistent index of partial files: a directory with a symbolic link to each of them, named after its request. A link is created and
-/// removed in one step each, so that there is nothing to repair after a crash.
+/// A persistent index of partial files: a directory with a symbolic link to each of them, named after its request. A
+/// link is created and removed in one step each, so that there is nothing to repair after a crash.
 ///
 /// Its methods may block, and run on any thread.
 public final class PartialFileIndex: Sendable {

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// The result of opening a partial file: the file, opened and locked, or the error.
 ///
-/// `@unchecked Sendable` because one thread at a time uses it: the one that opens the file, then the loop, then the one that closes it.
+/// `@unchecked Sendable` because one thread at a time uses it: the one that opens the file, then the loop, then the one
+/// that closes it.
 public final class PartialFileOpening: @unchecked Sendable {
     private var opened: OpenedPartial?
     private let error: SystemError

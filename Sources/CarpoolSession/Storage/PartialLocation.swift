@@ -1,8 +1,8 @@
 internal import CarpoolSystem
 internal import Glibc
 
-/// The path of a download's partial file and its destination, as the jobs of its ``FileWriter`` use them. Both directories are opened once; files
-/// are found in them by name and compared with what was opened.
+/// The path of a download's partial file and its destination, as the jobs of its ``FileWriter`` use them. Both
+/// directories are opened once; files are found in them by name and compared with what was opened.
 ///
 /// `@unchecked Sendable` because only the jobs of one queue touch it, one at a time and in order.
 final class PartialLocation: @unchecked Sendable {
@@ -54,7 +54,8 @@ final class PartialLocation: @unchecked Sendable {
         }
     }
 
-    /// Creates an empty file of mode 0600 in the directory of the destination, locked, so that no other request continues it meanwhile.
+    /// Creates an empty file of mode 0600 in the directory of the destination, locked, so that no other request
+    /// continues it meanwhile.
     func create(for request: String) throws(SystemError) -> FileDescriptor {
         guard let target else { throw SystemError(code: ENOENT, operation: "open", subject: path) }
         folder = target
@@ -67,8 +68,8 @@ final class PartialLocation: @unchecked Sendable {
 
     // MARK: Ending
 
-    /// Renames the file to its final name, in one step. EEXIST if a file exists that may not be replaced, or anything but a
-    /// regular file; ENOENT if the partial file is no longer at its path.
+    /// Renames the file to its final name, in one step. EEXIST if a file exists that may not be replaced, or anything
+    /// but a regular file; ENOENT if the partial file is no longer at its path.
     func move(_ file: BackgroundFile, to destination: String, _ options: DownloadOptions) throws(SystemError) {
         if let error = file.failure { throw error }
         guard let folder, let target, let fd = file.descriptor?.raw else {

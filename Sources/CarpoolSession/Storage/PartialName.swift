@@ -4,7 +4,8 @@ internal import Glibc
 struct PartialName {
     private static let suffix = ".carpool-part"
 
-    /// The name for a request's file, in the same directory: `.NAME.REQUEST.carpool-part`, where a long NAME is truncated.
+    /// The name for a request's file, in the same directory: `.NAME.REQUEST.carpool-part`, where a long NAME is
+    /// truncated.
     static func make(for file: String, request: String) -> String {
         var name = file
         let room = Int(NAME_MAX) - request.utf8.count - suffix.utf8.count - 2

@@ -1,5 +1,6 @@
-/// Parses an event stream as in the WHATWG's HTML standard (section 9.2.6, "Interpreting an event stream"): lines end with CR,
-/// LF or CRLF, a byte order mark at the beginning is skipped, a blank line dispatches an event, and an event cut off by the stream's end is dropped.
+/// Parses an event stream as in the WHATWG's HTML standard (section 9.2.6, "Interpreting an event stream"): lines end
+/// with CR, LF or CRLF, a byte order mark at the beginning is skipped, a blank line dispatches an event, and an event
+/// cut off by the stream's end is dropped.
 struct EventStreamFramer: StreamFramer {
     private let limit: Int
     private var line: [UInt8] = []
@@ -18,7 +19,8 @@ struct EventStreamFramer: StreamFramer {
     /// Whether an event that is too long is being skipped.
     private var isSkipping = false
 
-    /// The limit for an event's lines, as a multiple of the record limit: field names and line ends do not count as data, but must be bounded too.
+    /// The limit for an event's lines, as a multiple of the record limit: field names and line ends do not count as
+    /// data, but must be bounded too.
     private static let overhead = 8
     /// The memory of a line is reused for the next one up to this size.
     private static let keptBytes = 4_096
@@ -37,7 +39,8 @@ struct EventStreamFramer: StreamFramer {
         return (start, record)
     }
 
-    /// Takes bytes from an offset up to the end of the first line. Returns the result, and whether the bytes are counted in it.
+    /// Takes bytes from an offset up to the end of the first line. Returns the result, and whether the bytes are
+    /// counted in it.
     private mutating func takeLine(
         _ bytes: UnsafeRawBufferPointer, _ start: inout Int
     ) -> (record: StreamRecord?, isCounted: Bool) {

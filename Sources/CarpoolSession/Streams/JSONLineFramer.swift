@@ -1,6 +1,7 @@
 internal import CarpoolJSON
 
-/// Returns the JSON text of each line that is not blank. An invalid line is a failure, and the following lines continue.
+/// Returns the JSON text of each line that is not blank. An invalid line is a failure, and the following lines
+/// continue.
 struct JSONLineFramer: StreamFramer {
     private var splitter: LineSplitter
 

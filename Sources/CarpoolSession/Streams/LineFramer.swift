@@ -1,4 +1,5 @@
-/// Returns lines without their ends, LF or CRLF. A line that is too long is a failure, and the following lines continue.
+/// Returns lines without their ends, LF or CRLF. A line that is too long is a failure, and the following lines
+/// continue.
 struct LineFramer: StreamFramer {
     private var splitter: LineSplitter
 

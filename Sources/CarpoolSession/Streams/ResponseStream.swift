@@ -2,9 +2,9 @@ internal import CarpoolHTTP
 
 /// The body of a request of kind ``RequestKind/stream``: bytes that are passed to readers, and are not kept (ST-01).
 ///
-/// A buffer lies between the network and the readers. It is bounded: when some reader is too far behind, nothing more is read from the origin,
-/// so that nothing is ever dropped. Without a reader it fills up and waits for the first one, which gets everything from the beginning; a
-/// later reader gets what arrives from then on.
+/// A buffer lies between the network and the readers. It is bounded: when some reader is too far behind, nothing more
+/// is read from the origin, so that nothing is ever dropped. Without a reader it fills up and waits for the first one,
+/// which gets everything from the beginning; a later reader gets what arrives from then on.
 public final class ResponseStream {
     private struct Entry {
         weak var reader: StreamReader?
@@ -17,8 +17,8 @@ public final class ResponseStream {
     private var entries: [Entry] = []
     /// How many of the readers were freed.
     private var freedReaders = 0
-    // Three cached readers, each reason enough not to look at all others when one reader has advanced. Each is the last of those that
-    // are equally slow, since readers mostly advance in order.
+    // Three cached readers, each reason enough not to look at all others when one reader has advanced. Each is the last
+    // of those that are equally slow, since readers mostly advance in order.
     /// A reader that needs the beginning of the buffer.
     private weak var oldestReader: StreamReader?
     /// A reader that is too far behind, so that the origin is not read from.
@@ -95,7 +95,8 @@ public final class ResponseStream {
     /// The attempt that the byte at an offset belongs to; `nil` if it has not arrived.
     func attempt(at position: Int64) -> Int? { buffer.withPiece(at: position) { $1 } }
 
-    /// Passes the bytes from an offset to the end of their piece, and their attempt, to the body; `nil` if there are none.
+    /// Passes the bytes from an offset to the end of their piece, and their attempt, to the body; `nil` if there are
+    /// none.
     func withPiece<Result>(
         at position: Int64, _ body: (_ bytes: UnsafeRawBufferPointer, _ attempt: Int) -> Result
     ) -> Result? {
@@ -118,7 +119,8 @@ public final class ResponseStream {
         readerDidAdvance()
     }
 
-    /// A reader has advanced: drops what all of them have received, and resumes the origin or announces the end if possible.
+    /// A reader has advanced: drops what all of them have received, and resumes the origin or announces the end if
+    /// possible.
     func readerDidAdvance() {
         // Once for all readers that are woken together: the cost grows with their number.
         guard activeWakes == 0 else {

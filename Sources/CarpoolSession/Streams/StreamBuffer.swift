@@ -1,4 +1,5 @@
-/// The bytes of a stream that some reader has not received, in the pieces in which they arrived. A value that knows nothing of readers.
+/// The bytes of a stream that some reader has not received, in the pieces in which they arrived. A value that knows
+/// nothing of readers.
 struct StreamBuffer {
     private struct Piece {
         let start: Int64
@@ -47,7 +48,8 @@ struct StreamBuffer {
         droppedPieces = 0
     }
 
-    /// Passes the bytes from an offset to the end of their piece, and the attempt they belong to, to the body; `nil` if there are none.
+    /// Passes the bytes from an offset to the end of their piece, and the attempt they belong to, to the body; `nil` if
+    /// there are none.
     func withPiece<Result>(
         at offset: Int64, _ body: (_ bytes: UnsafeRawBufferPointer, _ attempt: Int) -> Result
     ) -> Result? {

@@ -2,7 +2,8 @@
 public final class StreamMemory {
     /// The most bytes that one stream buffers for its readers before its origin waits.
     public var streamBytes: Int
-    /// The most bytes that all streams buffer; beyond that each new piece of a stream waits until those before it are taken.
+    /// The most bytes that all streams buffer; beyond that each new piece of a stream waits until those before it are
+    /// taken.
     public var totalBytes: Int
     /// How many bytes are buffered.
     public private(set) var bufferedBytes = 0

@@ -1,6 +1,7 @@
 /// One reader of a stream: its position, its framer, and its credit.
 ///
-/// Lives as long as its owner keeps it. Call ``deliver(to:)`` until it returns ``Step/nothing``, and again whenever ``onReady`` is called.
+/// Lives as long as its owner keeps it. Call ``deliver(to:)`` until it returns ``Step/nothing``, and again whenever
+/// ``onReady`` is called.
 public final class StreamReader {
     /// The result of one call of ``deliver(to:)``.
     public enum Step: Equatable, Sendable {
@@ -78,8 +79,8 @@ public final class StreamReader {
     /// Replaces the remaining credit.
     public func setCredit(_ bytes: Int) { credit = max(0, bytes) }
 
-    /// Delivers the next message, if there is one and credit for it; the last one needs none. However short the records are, a call takes
-    /// about a millisecond.
+    /// Delivers the next message, if there is one and credit for it; the last one needs none. However short the records
+    /// are, a call takes about a millisecond.
     @discardableResult public func deliver(to receiver: (StreamMessage) -> Void) -> Step {
         guard !hasCompleted else { return .nothing }
         var budget = FramingBudget()

@@ -11,7 +11,8 @@ public enum StreamSerializer: String, CaseIterable, Sendable {
     /// Server-sent events, as in the WHATWG's HTML standard (section 9.2, "Server-sent events").
     case events = "sse"
 
-    /// Whether ``EventMonitor/request(_:didParseStream:)`` is called for its messages: not for bytes, which are not parsed (ST-08).
+    /// Whether ``EventMonitor/request(_:didParseStream:)`` is called for its messages: not for bytes, which are not
+    /// parsed (ST-08).
     var isParsed: Bool { self != .bytes }
 
     /// Makes the framer, whose records do not exceed the limit in their JSON form.

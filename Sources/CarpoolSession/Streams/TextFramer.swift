@@ -1,4 +1,5 @@
-/// Returns text as it arrives: UTF-8 that is never cut inside a character. Invalid bytes become U+FFFD, the same ones wherever the pieces are cut.
+/// Returns text as it arrives: UTF-8 that is never cut inside a character. Invalid bytes become U+FFFD, the same ones
+/// wherever the pieces are cut.
 struct TextFramer: StreamFramer {
     private let limit: Int
     /// The bytes of an incomplete character.
@@ -33,8 +34,8 @@ struct TextFramer: StreamFramer {
         return StreamRecord(.text(String(decoding: pending, as: UTF8.self)), sizeBytes: pending.count)
     }
 
-    /// The index of an incomplete character, or the end. Cutting before a leading byte changes nothing for invalid bytes: each of
-    /// them starts a new sequence (RFC 3629, section 3).
+    /// The index of an incomplete character, or the end. Cutting before a leading byte changes nothing for invalid
+    /// bytes: each of them starts a new sequence (RFC 3629, section 3).
     private static func boundary(in bytes: [UInt8]) -> Int {
         for back in 1..<4 where back <= bytes.count {
             let byte = bytes[bytes.count &- back]

@@ -1,7 +1,7 @@
 public import CarpoolHTTP
 
-/// A body that a client sends in pieces during the upload (UP-05). It buffers what the network has not taken, and accepts no more than
-/// it has room for; as long as all of it fits, it can be sent again.
+/// A body that a client sends in pieces during the upload (UP-05). It buffers what the network has not taken, and
+/// accepts no more than it has room for; as long as all of it fits, it can be sent again.
 public final class BodyFeed: BodySource {
     /// The result of adding a piece.
     public struct Receipt: Equatable, Sendable {
@@ -67,8 +67,8 @@ public final class BodyFeed: BodySource {
 
     // MARK: Writing
 
-    /// Adds a piece, now or when there is room. Bytes that were added before, according to the offset, are skipped. The returned token removes
-    /// a waiting piece with ``withdraw(_:)``.
+    /// Adds a piece, now or when there is room. Bytes that were added before, according to the offset, are skipped. The
+    /// returned token removes a waiting piece with ``withdraw(_:)``.
     @discardableResult public func put(
         _ bytes: [UInt8], at offset: Int64? = nil, isLast: Bool = false,
         completion: @escaping (Result<Receipt, Refusal>) -> Void

@@ -1,8 +1,8 @@
 public import CarpoolHTTP
 public import CarpoolSystem
 
-/// A body that is read from a pipe or a socket while it is sent. The loop only polls the descriptor: jobs of the worker read it, since
-/// another process may hold its lock.
+/// A body that is read from a pipe or a socket while it is sent. The loop only polls the descriptor: jobs of the worker
+/// read it, since another process may hold its lock.
 public final class DescriptorSource: BodySource, ReadinessHandler {
     /// The state of the descriptor.
     private enum Step {
@@ -43,10 +43,11 @@ public final class DescriptorSource: BodySource, ReadinessHandler {
     /// The size of a large read: the default capacity of a pipe. After such a read more bytes usually follow.
     private static let largeReadBytes = 65_536
 
-    /// How long polling is suspended after a fruitless readiness, in milliseconds: a socket with an error report that no process reads
-    /// (MSG_ERRQUEUE), or a datagram socket that was shut down, stays ready for good.
+    /// How long polling is suspended after a fruitless readiness, in milliseconds: a socket with an error report that
+    /// no process reads (MSG_ERRQUEUE), or a datagram socket that was shut down, stays ready for good.
     private static let pollPauseMilliseconds = 10
-    /// The time after which a silent source frees its buffer, in milliseconds: the number of silent sources is not bounded by active transfers.
+    /// The time after which a silent source frees its buffer, in milliseconds: the number of silent sources is not
+    /// bounded by active transfers.
     private static let silenceMilliseconds = 100
 
     /// Takes ownership of a descriptor.

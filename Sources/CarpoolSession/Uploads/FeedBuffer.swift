@@ -15,7 +15,8 @@ struct FeedBuffer {
     /// How many more bytes fit.
     var room: Int { max(0, capacity - unread) }
 
-    /// Whether a piece is accepted. One that is larger than the buffer is accepted when the buffer is empty, or it never would be.
+    /// Whether a piece is accepted. One that is larger than the buffer is accepted when the buffer is empty, or it
+    /// never would be.
     func hasRoom(for count: Int) -> Bool { count <= room || unread == 0 }
 
     mutating func append(_ piece: ArraySlice<UInt8>) {

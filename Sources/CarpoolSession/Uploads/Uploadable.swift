@@ -1,4 +1,5 @@
-/// Creates the body of a request just before it is sent, once for every attempt (UP-03, UP-04): for bodies that do not exist in advance.
+/// Creates the body of a request just before it is sent, once for every attempt (UP-03, UP-04): for bodies that do not
+/// exist in advance.
 public protocol Uploadable: AnyObject {
     /// Whether it can create the body again, after one that was sent in part.
     var canRepeat: Bool { get }

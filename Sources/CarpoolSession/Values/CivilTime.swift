@@ -69,7 +69,8 @@ struct CivilTime {
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
-    /// Seconds since 1970 for ISO 8601's form for the internet in UTC (RFC 3339), with or without a fraction; `nil` for any other text.
+    /// Seconds since 1970 for ISO 8601's form for the internet in UTC (RFC 3339), with or without a fraction; `nil` for
+    /// any other text.
     static func seconds(_ text: String) -> Double? {
         var rest = text.utf8[...]
         guard let year = number(&rest, 4, before: "-"), let month = number(&rest, 2, before: "-"),

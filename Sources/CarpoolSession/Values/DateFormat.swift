@@ -1,8 +1,9 @@
 /// A pattern for points in time in UTC, after strftime (POSIX.1-2017): `%Y-%m-%d %H:%M:%S`.
 ///
-/// `%Y` year of four digits, `%m` month, `%d` day, `%H` hour, `%M` minute, `%S` second, each of two digits; `%L` milliseconds of three, `%f`
-/// microseconds of six digits; `%j` day of the year of three; `%s` whole seconds since 1970; `%F` is `%Y-%m-%d`, `%T` is `%H:%M:%S`, `%%` is a
-/// percent sign. All other characters are copied. There are no names of days and months: they would depend on a language.
+/// `%Y` year of four digits, `%m` month, `%d` day, `%H` hour, `%M` minute, `%S` second, each of two digits; `%L`
+/// milliseconds of three, `%f` microseconds of six digits; `%j` day of the year of three; `%s` whole seconds since
+/// 1970; `%F` is `%Y-%m-%d`, `%T` is `%H:%M:%S`, `%%` is a percent sign. All other characters are copied. There are no
+/// names of days and months: they would depend on a language.
 public struct DateFormat: Sendable, Equatable {
     /// The pattern as given.
     public let pattern: String

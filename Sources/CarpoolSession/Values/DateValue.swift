@@ -1,5 +1,6 @@
-/// Points in time on other scales. A double of seconds since 1970 is precise to a quarter of a microsecond, so a difference or a product
-/// is computed from whole microseconds: 978307323.456 is 123.456 after the reference date, and not 123.45600008964539.
+/// Points in time on other scales. A double of seconds since 1970 is precise to a quarter of a microsecond, so a
+/// difference or a product is computed from whole microseconds: 978307323.456 is 123.456 after the reference date, and
+/// not 123.45600008964539.
 enum DateValue {
     /// 2001-01-01T00:00:00Z in seconds since 1970, the reference date of Apple's dates.
     static let referenceDate = 978_307_200.0

@@ -1,14 +1,16 @@
 public import CarpoolJSON
 
-// JSON has no bytes and no dates. An object with the one member `$data`, base64, is bytes; one with the one member `$date`, seconds since
-// 1970-01-01T00:00:00Z, is a point in time.
+// JSON has no bytes and no dates. An object with the one member `$data`, base64, is bytes; one with the one member
+// `$date`, seconds since 1970-01-01T00:00:00Z, is a point in time.
 extension StructuredValue {
     /// The deepest value that is read, in levels of arrays and objects: as deep as a message may be.
     public static let maximumDepth = 64
 
-    /// Reads a JSON value. A whole number of 64 bits becomes `integer` or `unsigned`; any other keeps its spelling as `number`, and so does -0.
-    /// - Throws: `JSONError` with the path of the value for a `$data` that is not base64 (RFC 4648, section 4), a `$date` that is not a number,
-    ///   for an object with a duplicate name, and for values deeper than ``maximumDepth``.
+    /// Reads a JSON value. A whole number of 64 bits becomes `integer` or `unsigned`; any other keeps its spelling as
+    /// `number`, and so does -0.
+    /// - Throws: `JSONError` with the path of the value for a `$data` that is not base64 (RFC 4648, section 4), a
+    ///   `$date` that is not a number, for an object with a duplicate name, and for values deeper than
+    ///   ``maximumDepth``.
     public init(_ json: JSON, path: String = "") throws(JSONError) {
         do throws(JSONError) {
             try self.init(json, depth: 0)
@@ -104,8 +106,8 @@ extension JSONError {
 }
 
 extension JSONWriter {
-    /// Writes a value so that it reads back the same: bytes and dates as objects with `$data` and `$date`. A real that JSON cannot express becomes
-    /// null, an invalid number a string.
+    /// Writes a value so that it reads back the same: bytes and dates as objects with `$data` and `$date`. A real that
+    /// JSON cannot express becomes null, an invalid number a string.
     public mutating func structured(_ value: StructuredValue) {
         switch value {
         case .null: null()

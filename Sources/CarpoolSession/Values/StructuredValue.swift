@@ -1,5 +1,5 @@
-/// A structured value: the input of parameter encoding, and the result of reading a property list. JSON's kinds, plus bytes and dates;
-/// an object keeps the order of its members, and an integer is not a real (`1` and `1.0` differ).
+/// A structured value: the input of parameter encoding, and the result of reading a property list. JSON's kinds, plus
+/// bytes and dates; an object keeps the order of its members, and an integer is not a real (`1` and `1.0` differ).
 public indirect enum StructuredValue: Equatable, Sendable {
     /// Null.
     case null

@@ -57,7 +57,8 @@ struct TurnBudgetTests {
         #expect(TurnBudget.share(waiting: 100) == TurnBudget.smallestShare)
     }
 
-    /// B3: an origin that sends one byte at a time makes libcurl call back without end; the time of one action is limited too.
+    /// B3: an origin that sends one byte at a time makes libcurl call back without end; the time of one action is
+    /// limited too.
     @Test func b3AnActionThatGoesOnForLongEndsForAllOfItsTransfers() {
         var budget = TurnBudget()
         budget.begin(turn: 1)

@@ -223,7 +223,8 @@ struct AdmissionQueueTests {
         #expect(waiting.isEmpty)
     }
 
-    /// Random events of many clients of a few users; what is kept about those that are busy must agree with what a slow count finds.
+    /// Random events of many clients of a few users; what is kept about those that are busy must agree with what a slow
+    /// count finds.
     @Test(arguments: 0..<20) func b2_countsWhatEachUserHasUnderWay(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = queue(total: 7, streams: 40, waiting: 500, paused: 5)

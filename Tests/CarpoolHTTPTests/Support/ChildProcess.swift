@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A shell command that lives as long as this process at most: it ends at the end of its standard input, also if we crash.
+/// A shell command that lives as long as this process at most: it ends at the end of its standard input, also if we
+/// crash.
 final class ChildProcess: Sendable {
     private let input: Int32
     private let pid: pid_t

@@ -39,7 +39,8 @@ struct Peer {
     /// How many connections the origin has accepted before this one.
     let index: Int
 
-    /// Reads until a blank line; `nil` if the client closes first. What follows the head stays unread only if it came later.
+    /// Reads until a blank line; `nil` if the client closes first. What follows the head stays unread only if it came
+    /// later.
     func readHead() -> String? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0

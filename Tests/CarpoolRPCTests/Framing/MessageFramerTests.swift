@@ -104,8 +104,8 @@ import Testing
         }
     }
 
-    /// A message that arrives in small pieces must not be read from its start for each: then twice the bytes would take four
-    /// times as long, and this would not end in a minute.
+    /// A message that arrives in small pieces must not be read from its start for each: then twice the bytes would take
+    /// four times as long, and this would not end in a minute.
     @Test(.timeLimit(.minutes(1))) func takesTimeInProportionToTheBytes() {
         let text = message(ofBytes: 1_048_576)
         #expect(events(Array(text.utf8)) { 64 } == [message(text)])

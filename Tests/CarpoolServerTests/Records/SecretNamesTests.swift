@@ -5,8 +5,8 @@ import CarpoolJSON
 import Foundation
 import Testing
 
-/// Everything that hides or removes secrets takes their names from one table, ``SecretNames``: each user of the table is
-/// asked about each name in Tests/Support/vectors/secrets.jsonl.
+/// Everything that hides or removes secrets takes their names from one table, ``SecretNames``: each user of the table
+/// is asked about each name in Tests/Support/vectors/secrets.jsonl.
 struct SecretNamesTests {
     private struct Row {
         let name: String

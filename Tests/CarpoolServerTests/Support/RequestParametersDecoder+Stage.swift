@@ -5,7 +5,8 @@ import CarpoolSession
 import CarpoolSystem
 
 extension RequestParametersDecoder {
-    /// A reader for a daemon of user 1000, whose callbacks are only recorded. The files that the parameters name are opened.
+    /// A reader for a daemon of user 1000, whose callbacks are only recorded. The files that the parameters name are
+    /// opened.
     static func make(_ client: any Client, params: Params = .none) throws -> RequestParametersDecoder {
         let loop = try EventLoop()
         let worker = Worker(loop: loop).access(for: .process)

@@ -1,7 +1,8 @@
 @testable import CarpoolSession
 import Testing
 
-// The vectors are read in CarpoolServerTests, where the options have their wire names; here are those that only Swift has.
+// The vectors are read in CarpoolServerTests, where the options have their wire names; here are those that only Swift
+// has.
 struct URLEncodedFormEncoderTests {
     private static let nested = StructuredValue.object([
         .init("k", .array([.string("a"), .object([.init("b", .null)]), .data([1, 2]), .date(0)]))

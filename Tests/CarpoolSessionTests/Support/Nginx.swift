@@ -1,7 +1,7 @@
 import Foundation
 
-/// A real nginx with a few answers, for programs that embed the session. It always ends with this process: its shell then
-/// reads the end of its input.
+/// A real nginx with a few answers, for programs that embed the session. It always ends with this process: its shell
+/// then reads the end of its input.
 final class Nginx: Sendable {
     static let shared = Result { try (try? Nginx()) ?? Nginx() }
 
@@ -19,7 +19,8 @@ final class Nginx: Sendable {
         try Nginx.configuration(directory.path, port).write(to: configuration, atomically: true, encoding: .utf8)
         let large = directory.appendingPathComponent("large")
         try Data(repeating: 0x61, count: 3_000_000).write(to: large)
-        // Independent of the umask: a test that binds a socket, on another thread of this process, narrows it for that moment.
+        // Independent of the umask: a test that binds a socket, on another thread of this process, narrows it for that
+        // moment.
         for readable in [directory, large] {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: readable.path)
         }

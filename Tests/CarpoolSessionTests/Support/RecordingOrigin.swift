@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// An origin that records what it receives, byte for byte, one connection for each request. `/to/STATUS` redirects to `/landed`.
+/// An origin that records what it receives, byte for byte, one connection for each request. `/to/STATUS` redirects to
+/// `/landed`.
 final class RecordingOrigin: Sendable {
     /// One request: the lines of its head and its body.
     struct Recorded: Equatable {
