@@ -23,7 +23,7 @@ package final class EventFeed {
     private let params: (inout JSONWriter, String?) -> Void
     private let inputs: [Int32]
     private let outputs: [Int32]
-    private var client: Client?
+    private var client: DaemonClient?
     /// Whether the first subscription was made.
     private var hasBegun = false
     private var attempts = 0
@@ -69,7 +69,7 @@ package final class EventFeed {
     }
 
     /// Returns the connection with the subscription, connecting if necessary; `nil` while there is none.
-    private func connected(_ deadline: MonotonicTime) throws(ClientError) -> Client? {
+    private func connected(_ deadline: MonotonicTime) throws(ClientError) -> DaemonClient? {
         if let client { return client }
         guard let made = hasBegun ? try reconnect(deadline) : try connectFirst() else { return nil }
         try made.begin(method) { [cursor, params] in params(&$0, cursor) }
@@ -77,19 +77,19 @@ package final class EventFeed {
         return made
     }
 
-    private func connectFirst() throws(ClientError) -> Client {
+    private func connectFirst() throws(ClientError) -> DaemonClient {
         attempts += 1
-        return try Client(finder)
+        return try DaemonClient(finder)
     }
 
     /// Connects to a daemon if the time of the next attempt has come.
-    private func reconnect(_ deadline: MonotonicTime) throws(ClientError) -> Client? {
+    private func reconnect(_ deadline: MonotonicTime) throws(ClientError) -> DaemonClient? {
         guard min(nextAttempt, deadline).waitForInput(inputs, orLossOf: outputs) == nil,
             nextAttempt <= MonotonicTime.read()
         else { return nil }
         nextAttempt = MonotonicTime.read().advanced(milliseconds: backoff.next())
         do throws(ClientError) {
-            return try Client(DaemonFinder(location: finder.location, launcher: nil))
+            return try DaemonClient(DaemonFinder(location: finder.location, launcher: nil))
         } catch {
             guard case .unreachable = error else { throw error }
             return nil

@@ -115,7 +115,7 @@ private struct Findings {
 
     mutating func daemon(_ location: SocketLocation) {
         do throws(ClientError) {
-            let client = try Client(DaemonFinder(location: location, launcher: nil))
+            let client = try DaemonClient(DaemonFinder(location: location, launcher: nil))
             describe(try client.call("daemon.info"))
         } catch {
             guard case .unreachable = error, (try? InstanceLock.state(at: location.lockPath)) == .free else {

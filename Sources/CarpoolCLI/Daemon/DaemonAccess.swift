@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A connection to the daemon that throws ``Failure``.
 struct DaemonAccess {
-    private let client: Client
+    private let client: DaemonClient
 
     /// Connects to the daemon at a socket, or to the user's own, which is started if none runs.
     init(socket: String?) throws(Failure) {
@@ -14,7 +14,7 @@ struct DaemonAccess {
 
     init(_ finder: DaemonFinder) throws(Failure) {
         do throws(ClientError) {
-            client = try Client(finder)
+            client = try DaemonClient(finder)
         } catch {
             throw Failure(error)
         }

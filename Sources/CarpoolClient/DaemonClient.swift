@@ -3,7 +3,7 @@ internal import CarpoolSystem
 internal import Glibc
 
 /// A blocking connection to the daemon, with one call at a time. It starts fast, for command line tools.
-public final class Client {
+public final class DaemonClient {
     private let finder: DaemonFinder
     private var socket: FileDescriptor
     private var lines = LineBuffer()
@@ -21,7 +21,7 @@ public final class Client {
     /// Connects to the daemon; the finder starts one if none runs.
     public init(_ finder: DaemonFinder) throws(ClientError) {
         self.finder = finder
-        introduction = try Client.introduction(name: Environment.process[Client.nameVariable])
+        introduction = try DaemonClient.introduction(name: Environment.process[DaemonClient.nameVariable])
         socket = try finder.connect()
     }
 
@@ -54,14 +54,14 @@ public final class Client {
         _ method: String, _ params: (inout JSONWriter) -> Void = { $0.raw(Array("{}".utf8)) }
     ) throws(ClientError) -> JSON {
         let line = line(method, params)
-        for _ in 1..<Client.attempts {
+        for _ in 1..<DaemonClient.attempts {
             if let answer = try exchangeUnlessDraining(line) { return answer }
             socket = try finder.connect()
             isIntroduced = false
             lines = LineBuffer()
         }
         if let answer = try exchange(line) { return answer }
-        throw .disconnected("the daemon closed \(Client.attempts) connections before it read the call")
+        throw .disconnected("the daemon closed \(DaemonClient.attempts) connections before it read the call")
     }
 
     /// The maximum number of times a call is sent while daemons shut down.
@@ -75,7 +75,7 @@ public final class Client {
             return try exchange(line)
         } catch {
             guard case .refused(let remote) = error, remote.name == "draining",
-                waitForClose(milliseconds: Client.drainMilliseconds)
+                waitForClose(milliseconds: DaemonClient.drainMilliseconds)
             else { throw error }
             return nil
         }

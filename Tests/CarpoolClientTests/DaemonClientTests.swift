@@ -5,10 +5,10 @@ import Testing
 
 @testable import CarpoolClient
 
-struct ClientTests {
+struct DaemonClientTests {
     private func call(_ replies: FakeDaemon.Reply...) throws -> String {
         let daemon = try FakeDaemon(replies)
-        let client = try Client(DaemonFinder(location: daemon.location))
+        let client = try DaemonClient(DaemonFinder(location: daemon.location))
         var writer = JSONWriter()
         writer.value(try client.call("a.b") { $0.raw(Array("{}".utf8)) })
         return String(decoding: writer.bytes, as: UTF8.self)
@@ -52,11 +52,11 @@ struct ClientTests {
     }
 
     @Test func aNameIsSentAheadOfTheFirstCall() throws {
-        #expect(try Client.introduction(name: nil).isEmpty)
-        let line = String(decoding: try Client.introduction(name: "nightly \"x\""), as: UTF8.self)
+        #expect(try DaemonClient.introduction(name: nil).isEmpty)
+        let line = String(decoding: try DaemonClient.introduction(name: "nightly \"x\""), as: UTF8.self)
         #expect(line == #"{"jsonrpc":"2.0","method":"client.hello","params":{"name":"nightly \"x\""}}"# + "\n")
         let error = #expect(throws: ClientError.self) {
-            _ = try Client.introduction(name: String(repeating: "x", count: 65))
+            _ = try DaemonClient.introduction(name: String(repeating: "x", count: 65))
         }
         #expect(error == .invalidName("it has 65 bytes, more than 64"))
     }
