@@ -45,9 +45,9 @@ private struct Findings {
         add("fail", what, finding)
     }
 
-    private mutating func add(_ verdict: String, _ what: String, _ finding: String) {
+    private mutating func add(_ status: String, _ what: String, _ finding: String) {
         let padding = String(repeating: " ", count: max(1, 13 - what.utf8.count))
-        text += "\(verdict)  \(what)\(padding)\(PlainText.escaped(finding))\n"
+        text += "\(status)  \(what)\(padding)\(PlainText.escaped(finding))\n"
     }
 
     mutating func socket(_ location: SocketLocation) {

@@ -30,14 +30,14 @@ struct ReachabilityReport {
 
     /// One line, printed at each change.
     var summary: String {
-        let world = "network \(ReachabilityReport.verdict(of: network))"
+        let world = "network \(ReachabilityReport.summary(of: network))"
         guard let host else { return PlainText.escaped(world) }
-        return PlainText.escaped("\(world); \(host["host"]?.string ?? "?") \(ReachabilityReport.verdict(of: host))")
+        return PlainText.escaped("\(world); \(host["host"]?.string ?? "?") \(ReachabilityReport.summary(of: host))")
     }
 
     /// The full report.
     var lines: [String] {
-        var lines = [row("network", ReachabilityReport.verdict(of: network))]
+        var lines = [row("network", ReachabilityReport.summary(of: network))]
         for family in [("IPv4", network["ipv4"]), ("IPv6", network["ipv6"])] {
             lines.append(row(family.0, ReachabilityReport.way(family.1)))
         }
@@ -46,7 +46,7 @@ struct ReachabilityReport {
         let costs = [("is_expensive", "metered"), ("is_constrained", "constrained (low-data mode)")]
         for (name, words) in costs where network[name]?.bool == true { lines.append(row("traffic", words)) }
         guard let host else { return lines }
-        lines.append(row(host["host"]?.string ?? "host", ReachabilityReport.verdict(of: host)))
+        lines.append(row(host["host"]?.string ?? "host", ReachabilityReport.summary(of: host)))
         if let error = host["dns"]?["error"]?.string { lines.append(row("", error)) }
         host["addresses"]?.forEachElement { address in
             lines.append(row("", "\(address["address"]?.string ?? "?"): \(ReachabilityReport.way(address))"))
@@ -61,7 +61,7 @@ struct ReachabilityReport {
         return network["supports_dns"]?.bool == true ? list : "\(list), without a route to them"
     }
 
-    private static func verdict(of state: JSON) -> String {
+    private static func summary(of state: JSON) -> String {
         let status = state["status"]?.string ?? "unknown"
         let reason = state["unsatisfied_reason"]?.string.map { " (\($0))" } ?? ""
         switch status {

@@ -61,7 +61,7 @@ extension Connection {
     private static let closingMilliseconds = 1_000
 
     /// Closes the connection after the answers of this turn are queued.
-    func closeAfterReply() {
+    func beginClosing() {
         services.loop.arm(Timer { [weak self] in self?.closeAfterFlush() }, afterMilliseconds: 0)
         services.loop.arm(Timer { [weak self] in self?.close() }, afterMilliseconds: Connection.closingMilliseconds)
     }

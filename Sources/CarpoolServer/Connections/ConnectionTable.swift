@@ -41,7 +41,7 @@ final class ConnectionTable: ConnectionOwner {
     /// Closes the connections of users whose role has changed: they connect again with the new one.
     func closeThoseWithOldRole() {
         for connection in connections.values where configuration.access.role(of: connection.uid) != connection.role {
-            connection.closeAfterReply()
+            connection.beginClosing()
         }
     }
 

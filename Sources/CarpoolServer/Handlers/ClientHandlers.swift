@@ -115,7 +115,7 @@ struct ClientHandlers {
         else {
             throw .clientNotFound(name)
         }
-        connection.closeAfterReply()
+        connection.beginClosing()
         return .result { StateChange.write(true, state: "disconnected", to: &$0) }
     }
 }

@@ -159,7 +159,7 @@ struct ConnectionTests {
         let peer = try connect()
         peer.write(String(repeating: #"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"# + "\n", count: 40))
         #expect(peer.connection.unreadBytes > 0)
-        peer.connection.closeAfterReply()
+        peer.connection.beginClosing()
         stage.run { peer.connection.isClosed }
     }
 
