@@ -105,3 +105,9 @@ let roomsInCircles: [String: Set<String>] = [
         "Downloads", "Interceptors", "Monitors", "Redirects", "Request", "Responses", "Session", "Streams", "Uploads",
     ]
 ]
+
+/// The number of files in the largest group whose files all need each other. It may only shrink.
+let largestKnots = [
+    "CarpoolCLI": 5, "CarpoolHTTP": 4, "CarpoolRPC": 2, "CarpoolReachability": 2, "CarpoolServer": 3,
+    "CarpoolSession": 12,
+]

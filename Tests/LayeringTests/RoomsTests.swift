@@ -29,6 +29,13 @@ struct RoomsTests {
         #expect(graph.roomsInCircles == roomsInCircles[target, default: []])
     }
 
+    @Test(
+        "The largest group of files that need each other is as large as the table says", arguments: rooms.keys.sorted())
+    func knots(_ target: String) throws {
+        let knot = FileGraph(target: target, files: try SourceTree.swiftSources()).largestKnot
+        #expect(knot.count == largestKnots[target], "\(knot.sorted())")
+    }
+
     @Test("A use in a comment or a string is none, and a circle is found")
     func graph() {
         let files = [

@@ -5,7 +5,7 @@ internal import CarpoolSystem
 /// however many requests wait for it.
 ///
 /// Each session has one, shared by all clients of the session.
-public final class AuthenticationInterceptor: RequestInterceptor {
+public final class AuthenticationInterceptor: RequestInterceptor, CredentialHolder {
     private enum Answer {
         case adaptation(TransportRequest, (Result<TransportRequest, SessionError>) -> Void)
         case retry((RetryResult) -> Void)
@@ -52,7 +52,7 @@ public final class AuthenticationInterceptor: RequestInterceptor {
     private var now: MonotonicTime { scheduler?.now ?? .read() }
 
     /// The interceptor itself.
-    public var authentication: AuthenticationInterceptor? { self }
+    public var authentication: (any CredentialHolder)? { self }
 
     /// The current credential.
     public var credential: OAuth2Credential? { state.credential }

@@ -6,7 +6,7 @@ public import CarpoolHTTP
 /// until one of them decides something other than ``RetryResult/doNotRetry``.
 public final class Interceptor: RequestInterceptor {
     /// The first element that holds a credential, so that a new one can be set.
-    public let authentication: AuthenticationInterceptor?
+    public let authentication: (any CredentialHolder)?
     /// The statuses that a retry policy treats as failures although no validator checks the response.
     public let statusesWithoutValidation: Set<Int>
     /// The statuses that are retried once something treats them as failures.
@@ -32,7 +32,7 @@ public final class Interceptor: RequestInterceptor {
         self.adapters = adapters
         self.retriers = retriers
         adaptsSynchronously = adapters.allSatisfy(\.adaptsSynchronously)
-        var authentication: AuthenticationInterceptor?
+        var authentication: (any CredentialHolder)?
         var statuses: Set<Int> = []
         var retried: Set<Int> = []
         // There is nearly always one policy; its sets are shared, not copied for each request.
@@ -116,5 +116,5 @@ public final class Interceptor: RequestInterceptor {
 
 extension SessionConfiguration {
     /// The element of the session's interceptor that holds a credential, so that a new one can be set.
-    public var authentication: AuthenticationInterceptor? { interceptor?.authentication }
+    public var authentication: (any CredentialHolder)? { interceptor?.authentication }
 }

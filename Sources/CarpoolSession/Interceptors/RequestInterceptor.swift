@@ -35,7 +35,7 @@ public protocol RequestRetrier: AnyObject {
     /// The statuses that are retried once something treats them as failures. The default is none.
     var retriedStatuses: Set<Int> { get }
     /// The element that holds a credential: the retrier itself, or one that it contains. The default is none.
-    var authentication: AuthenticationInterceptor? { get }
+    var authentication: (any CredentialHolder)? { get }
 }
 
 extension RequestRetrier {
@@ -43,8 +43,8 @@ extension RequestRetrier {
     public var statusesWithoutValidation: Set<Int> { [] }
     /// The default: none.
     public var retriedStatuses: Set<Int> { [] }
-    /// None.
-    public var authentication: AuthenticationInterceptor? { nil }
+    /// The default: none.
+    public var authentication: (any CredentialHolder)? { nil }
 }
 
 /// An adapter and a retrier in one (RI-03: by default it neither adapts nor retries).
