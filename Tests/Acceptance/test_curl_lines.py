@@ -240,4 +240,4 @@ def test_a_body_too_long_for_the_line_of_a_connection_has_none(wire: Wire, origi
     # A large body is not kept after it was sent.
     answer = wire.call("request.curl", request=request)
     assert answer["curl"] is None
-    assert "before the request is over" in answer["reason"]
+    assert "before the request has finished" in answer["reason"]
