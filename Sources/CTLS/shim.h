@@ -9,6 +9,8 @@
 #include <openssl/x509_vfy.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 // Whether an operation with the certificate's key takes less than a few milliseconds. RSA keys may have 16,384 bits, and exponents as long as
 // the key; DSA keys 10,000.
@@ -71,6 +73,9 @@ static inline X509_STORE *CTLS_store(const void *pem, size_t size, int *count) {
     return store;
 }
 
+// The longest list of ciphers.
+enum { CTLS_MOST_CIPHER_BYTES = 1024 };
+
 // The most certificates that a server may send, and the most authorities between its own and a trusted one.
 enum { CTLS_MOST_CERTIFICATES = 32, CTLS_MOST_AUTHORITIES = 10 };
 
@@ -92,10 +97,24 @@ static inline int CTLS_verify(X509_STORE_CTX *verification, void *unused) {
 
 // Sets up connections so that a handshake, which is one step for the loop, is short whatever the server chooses: no Diffie-Hellman over the
 // integers, which takes up to a second and a half, and no expensive keys. SSL_CTX reaches libcurl's callback without its type.
-static inline int CTLS_limit_handshakes(void *context) {
+// `ciphers` and `suites` are the caller's, or NULL.
+static inline int CTLS_limit_handshakes(void *context, const char *ciphers, const char *suites) {
+    char list[CTLS_MOST_CIPHER_BYTES + 8];
+    if (ciphers && strlen(ciphers) > CTLS_MOST_CIPHER_BYTES) return 0;
+    snprintf(list, sizeof list, "%s:!kDHE", ciphers ? ciphers : "DEFAULT");
     SSL_CTX_set_cert_verify_callback((SSL_CTX *)context, CTLS_verify, NULL);
-    return SSL_CTX_set_cipher_list((SSL_CTX *)context, "DEFAULT:!kDHE")
+    return SSL_CTX_set_cipher_list((SSL_CTX *)context, list)
+        && (!suites || SSL_CTX_set_ciphersuites((SSL_CTX *)context, suites))
         && SSL_CTX_set1_groups_list((SSL_CTX *)context, "X25519:P-256:X448:P-384:P-521");
+}
+
+// Whether OpenSSL knows these lists of ciphers, either of which may be NULL.
+static inline int CTLS_knows_ciphers(const char *ciphers, const char *suites) {
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    int known = context && CTLS_limit_handshakes(context, ciphers, suites);
+    SSL_CTX_free(context);
+    ERR_clear_error();
+    return known;
 }
 
 static inline void CTLS_use_store(void *context, X509_STORE *store) {

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct FlowTests {
     let nginx: Nginx
-    let trust: ConnectionPartition.Trust
+    let trust: ServerTrust
 
     init() throws {
         nginx = try Nginx.shared.get()

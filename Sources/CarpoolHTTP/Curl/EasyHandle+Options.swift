@@ -39,7 +39,9 @@ extension EasyHandle {
     ///   - isDecoding: whether the response's body will be decoded.
     ///   - allowsHTTP2: whether the connection may agree on HTTP/2.
     init?(_ request: TransportRequest, isDecoding: Bool, allowsHTTP2: Bool, configuration: TransportConfiguration) {
-        self.init(fields: request.fields, defaults: EasyHandle.defaults(for: request, isDecoding: isDecoding))
+        self.init(
+            fields: request.fields, sendsHost: request.partition.host != nil,
+            defaults: EasyHandle.defaults(for: request, isDecoding: isDecoding))
         set(CURLOPT_CURLU, pointer: UnsafeRawPointer(request.url.handle))
         setPolicy(request, configuration)
         set(CURLOPT_HTTP_VERSION, allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
@@ -61,39 +63,57 @@ extension EasyHandle {
         set(CURLOPT_CONNECTTIMEOUT_MS, min(max(1, request.connectTimeoutMilliseconds), Int(Int32.max)))
     }
 
-    /// - Parameter system: the system's authorities, which must live as long as the handle; `nil` if they cannot be
-    ///   read.
-    func setTrust(_ trust: ConnectionPartition.Trust, system: TrustStore?, _ configuration: TransportConfiguration) {
-        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    /// Sets how the server's certificate is verified.
+    /// - Parameter system: the system's authorities; `nil` if they cannot be read.
+    /// - Returns: the authorities that the connection trusts, which ``prepareTLS(_:_:_:)`` needs.
+    func setTrust(
+        _ trust: ServerTrust, system: TrustStore?, _ configuration: TransportConfiguration
+    ) -> TrustStore? {
         // With a directory of authorities beside the file, libcurl would read the file again for each connection: 17
         // ms instead of 1.
         set(CURLOPT_CAPATH, pointer: nil)
-        switch trust {
-        case .system:
-            // libcurl then reads the file itself, and reports its error.
-            use(system)
-            if system == nil { set(CURLOPT_CAINFO, text: configuration.authoritiesPath) }
-        case .authorities(let authorities): use(authorities.store)
-        case .none:
-            use(nil)
+        set(CURLOPT_CAINFO, pointer: nil)
+        guard trust.isVerified else {
             set(CURLOPT_SSL_VERIFYPEER, 0)
             set(CURLOPT_SSL_VERIFYHOST, 0)
+            return nil
+        }
+        switch trust.authorities {
+        case .system:
+            // libcurl then reads the file itself, and reports its error.
+            if system == nil { set(CURLOPT_CAINFO, text: configuration.authoritiesPath) }
+            return system
+        case .only(let authorities): return authorities.store
         }
     }
 
-    /// Makes connections trust a store instead of a file. The TLS callback of a transfer, which is set later, uses the
-    /// same data.
-    private func use(_ store: TrustStore?) {
-        set(CURLOPT_CAINFO, pointer: nil)
-        CCurl_set_tls_setup(raw) { _, context, store in EasyHandle.prepareTLS(context, store) }
-        set(CURLOPT_SSL_CTX_DATA, pointer: store.map { UnsafeRawPointer($0.raw) })
+    /// Sets the versions of TLS; 1.2 and newer by default.
+    func setVersions(_ tls: TLSSettings?) {
+        let oldest = (tls?.minimum ?? .tls12).curlNumber
+        // libcurl takes the newest version in the upper half of the number.
+        set(CURLOPT_SSLVERSION, tls.map { oldest | $0.maximum.curlNumber << 16 } ?? oldest)
     }
 
-    /// Sets up a connection before its handshake: its limits, and the store that it trusts if there is one.
-    static func prepareTLS(_ context: UnsafeMutableRawPointer?, _ store: UnsafeMutableRawPointer?) -> CURLcode {
-        guard let context, CTLS_limit_handshakes(context) == 1 else { return CURLE_SSL_CIPHER }
-        if let store { CTLS_use_store(context, OpaquePointer(store)) }
-        return CURLE_OK
+    /// Sets how the host is reached.
+    func setAddresses(_ addresses: ConnectionAddresses) {
+        if let list = addresses.resolveList { set(CURLOPT_RESOLVE, pointer: UnsafeRawPointer(list)) }
+        if let list = addresses.connectToList { set(CURLOPT_CONNECT_TO, pointer: UnsafeRawPointer(list)) }
+        // The prefixes keep libcurl from looking for an interface of that name, or from resolving a name.
+        if let name = addresses.interface { set(CURLOPT_INTERFACE, text: "if!\(name)") }
+        if let address = addresses.localAddress { set(CURLOPT_INTERFACE, text: "host!\(address)") }
+        switch addresses.family {
+        case .ipv4: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+        case .ipv6: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+        case nil: break
+        }
+    }
+
+    /// Sets up a connection before its handshake: its limits, its ciphers, and the authorities that it trusts. Returns
+    /// whether OpenSSL accepted them.
+    static func prepareTLS(_ context: UnsafeMutableRawPointer, _ store: TrustStore?, _ tls: TLSSettings?) -> Bool {
+        guard CTLS_limit_handshakes(context, tls?.ciphers, tls?.cipherSuites) == 1 else { return false }
+        if let store { CTLS_use_store(context, store.raw) }
+        return true
     }
 
     private func setMethod(_ request: TransportRequest) {
@@ -113,6 +133,18 @@ extension EasyHandle {
             if method != .post { set(CURLOPT_CUSTOMREQUEST, text: method.rawValue) }
         } else if method != .get {
             set(CURLOPT_CUSTOMREQUEST, text: method.rawValue)
+        }
+    }
+}
+
+extension TLSSettings.Version {
+    /// libcurl's number.
+    fileprivate var curlNumber: Int {
+        switch self {
+        case .tls10: Int(CURL_SSLVERSION_TLSv1_0)
+        case .tls11: Int(CURL_SSLVERSION_TLSv1_1)
+        case .tls12: Int(CURL_SSLVERSION_TLSv1_2)
+        case .tls13: Int(CURL_SSLVERSION_TLSv1_3)
         }
     }
 }

@@ -8,9 +8,10 @@ struct EasyHandle {
     private let memory: HandleMemory
 
     /// Makes a handle; `nil` if memory is out.
-    init?(fields: [HTTPField], defaults: ArraySlice<DefaultField>) {
+    /// - Parameter sendsHost: whether a `Host` field is sent as it is.
+    init?(fields: [HTTPField], sendsHost: Bool = false, defaults: ArraySlice<DefaultField>) {
         guard let raw = curl_easy_init() else { return nil }
-        guard let memory = HandleMemory(fields: fields, defaults: defaults) else {
+        guard let memory = HandleMemory(fields: fields, sendsHost: sendsHost, defaults: defaults) else {
             curl_easy_cleanup(raw)
             return nil
         }

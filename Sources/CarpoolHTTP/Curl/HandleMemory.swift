@@ -12,9 +12,9 @@ struct HandleMemory {
 
     /// Lays out `Name: value` lines: first those of `defaults` that no field overrides, where `Name:` without a value
     /// keeps libcurl from adding its own; then the fields. Returns `nil` if memory is out.
-    init?(fields: [HTTPField], defaults: ArraySlice<DefaultField>) {
-        // libcurl takes the host from the URL.
-        let fields = fields.contains { $0.isNamed("host") } ? fields.filter { !$0.isNamed("host") } : fields
+    /// - Parameter sendsHost: whether a `Host` field is sent as it is. Otherwise libcurl takes the host from the URL.
+    init?(fields: [HTTPField], sendsHost: Bool, defaults: ArraySlice<DefaultField>) {
+        let fields = HandleMemory.withoutHost(fields, butFirst: sendsHost)
         let added = defaults.filter { field in !fields.contains { $0.isNamed(field.name) } }
         var bytes = 0
         for field in fields { bytes += field.name.utf8.count + field.value.utf8.count + 3 }
@@ -42,6 +42,12 @@ struct HandleMemory {
     }
 
     func free() { Glibc.free(base) }
+
+    /// Removes `Host` fields, or all but the first: two of them would be two requests for some servers.
+    private static func withoutHost(_ fields: [HTTPField], butFirst: Bool) -> [HTTPField] {
+        guard let first = fields.firstIndex(where: { $0.isNamed("host") }) else { return fields }
+        return fields.indices.filter { butFirst && $0 == first || !fields[$0].isNamed("host") }.map { fields[$0] }
+    }
 
     private static func write(_ field: HTTPField, at text: inout UnsafeMutableRawPointer) {
         write(field.name, at: &text)

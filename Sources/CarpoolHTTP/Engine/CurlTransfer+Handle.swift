@@ -22,9 +22,10 @@ extension CurlTransfer {
         // at a time.
         if mayShare { easy.set(CURLOPT_PIPEWAIT, 1) }
         if pool.key.origin.scheme == "https" {
-            systemTrust = transport.systemTrust.store
-            easy.setTrust(request.partition.trust, system: systemTrust, configuration)
+            trustStore = easy.setTrust(request.partition.trust, system: transport.systemTrust.store, configuration)
+            easy.setVersions(request.partition.tls)
         }
+        if let addresses = request.partition.addresses { easy.setAddresses(addresses) }
         easy.installCallbacks(for: self)
         if httpProtocol == .multiplexed, !request.method.isIdempotent { easy.installMessages(for: self) }
         return easy

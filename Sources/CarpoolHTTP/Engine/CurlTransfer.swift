@@ -57,8 +57,9 @@ final class CurlTransfer {
     var hasCheckedForResponse = false
     /// Bytes of the request's body passed to libcurl since its (last) beginning.
     var bodyPosition: Int64 = 0
-    /// The system's certificate authorities; kept alive as long as libcurl may use them for this transfer.
-    var systemTrust: TrustStore?
+    /// The certificate authorities that its connection trusts; `nil` without verification, or if libcurl reads the
+    /// system's file itself.
+    var trustStore: TrustStore?
     /// Reads the file of the body; made when the body is first sent.
     var fileReader: FileReadAhead?
     var decodedBytes: Int64 = 0

@@ -33,11 +33,11 @@ extension CurlTransport {
         return new
     }
 
-    /// Without TLS there is no trust and no negotiation, so only the user separates connections.
+    /// Without TLS there is no trust and no negotiation.
     private func multiKey(for request: TransportRequest) -> MultiHandle.Key {
         guard request.url.origin.scheme == "https" else {
-            let partition = ConnectionPartition(user: request.partition.user)
-            return MultiHandle.Key(partition: partition, httpProtocol: .http1, isLong: request.isLong)
+            return MultiHandle.Key(
+                partition: request.partition.withoutTLS, httpProtocol: .http1, isLong: request.isLong)
         }
         let httpProtocol: MultiHandle.HTTPProtocol =
             switch (request.httpVersion, CurlLibrary.profile) {
@@ -245,7 +245,8 @@ extension CurlTransport {
     /// Whether the system's certificate authorities are loaded, if the transfer needs them; if not, it is queued when
     /// they are.
     func isTrustReady(for transfer: CurlTransfer) -> Bool {
-        guard transfer.request.url.origin.scheme == "https", transfer.request.partition.trust == .system else {
+        guard transfer.request.url.origin.scheme == "https", transfer.request.partition.trust == .system
+        else {
             return true
         }
         guard !systemTrust.isReady() else { return true }

@@ -22,7 +22,10 @@ extension EasyHandle {
         set(CURLOPT_WRITEDATA, pointer: context)
         CCurl_set_prereq(raw, requestIsAboutToBeSent)
         set(CURLOPT_PREREQDATA, pointer: context)
-        if transfer.request.url.origin.scheme == "https" { CCurl_set_tls_setup(raw, setUpTLS) }
+        if transfer.request.url.origin.scheme == "https" {
+            CCurl_set_tls_setup(raw, setUpTLS)
+            set(CURLOPT_SSL_CTX_DATA, pointer: context)
+        }
         CCurl_set_open_socket(raw, openSocket)
         set(CURLOPT_OPENSOCKETDATA, pointer: context)
         // A connection outlives the transfer that made it, so its end is reported to the table.
@@ -90,12 +93,13 @@ private func receiveMessage(
 }
 
 private func setUpTLS(
-    _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ trust: UnsafeMutableRawPointer?
+    _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?
 ) -> CURLcode {
-    let code = EasyHandle.prepareTLS(context, trust)
-    guard code == CURLE_OK else { return code }
     // The transfer that makes a connection lives as long as its handshake, the only time at which this is called.
-    if let easy, let context { CCurl_set_certificate_request(context, certificateRequested, CCurl_get_private(easy)) }
+    guard let context, let transfer = transfer(data),
+        EasyHandle.prepareTLS(context, transfer.trustStore, transfer.request.partition.tls)
+    else { return CURLE_SSL_CIPHER }
+    CCurl_set_certificate_request(context, certificateRequested, data)
     return CURLE_OK
 }
 

@@ -33,9 +33,11 @@ public final class RawStream: ReadinessHandler {
     let easy: EasyHandle
     /// libcurl reads the parsed URL in place.
     let url: HTTPURL
-    /// The authorities; kept alive as long as libcurl may use them.
-    let trust: ConnectionPartition.Trust
-    var systemTrust: TrustStore?
+    /// How the connection is made and secured; `nil` for the defaults.
+    let settings: ConnectionSettings?
+    /// The certificate authorities that it trusts; `nil` without verification, or if libcurl reads the system's file
+    /// itself.
+    var trustStore: TrustStore?
     private weak var delegate: (any RawStreamDelegate)?
     private(set) var phase = Phase.connecting
 
@@ -58,10 +60,10 @@ public final class RawStream: ReadinessHandler {
     public private(set) var acceptedBytes: Int64 = 0
 
     init(
-        pool: RawStreamPool, easy: EasyHandle, url: HTTPURL, trust: ConnectionPartition.Trust,
+        pool: RawStreamPool, easy: EasyHandle, url: HTTPURL, settings: ConnectionSettings?,
         delegate: any RawStreamDelegate
     ) {
-        self.trust = trust
+        self.settings = settings
         self.pool = pool
         self.easy = easy
         self.url = url

@@ -53,17 +53,18 @@ public final class RawStreamPool: ReadinessHandler {
     /// - Parameter timeoutMilliseconds: how long resolving, connecting and TLS may take together.
     /// - Returns: the stream, whose delegate is notified later; `nil` if memory is out.
     public func open(
-        _ url: HTTPURL, trust: ConnectionPartition.Trust, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
+        _ url: HTTPURL, settings: ConnectionSettings?, timeoutMilliseconds: Int, delegate: any RawStreamDelegate
     ) -> RawStream? {
         guard let easy = EasyHandle(fields: [], defaults: []) else { return nil }
-        let stream = RawStream(pool: self, easy: easy, url: url, trust: trust, delegate: delegate)
+        let stream = RawStream(pool: self, easy: easy, url: url, settings: settings, delegate: delegate)
         easy.setUp(url, timeoutMilliseconds)
         easy.set(CURLOPT_PRIVATE, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
         CCurl_set_open_socket(easy.raw, openSocket)
         CCurl_set_close_socket(easy.raw, closeSocket)
         easy.set(CURLOPT_CLOSESOCKETDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque()))
         streams[ObjectIdentifier(stream)] = stream
-        guard trust != .system || url.origin.scheme != "https" || isTrustReady(for: stream) else { return stream }
+        let usesSystem = url.origin.scheme == "https" && settings?.values.trust ?? .system == .system
+        guard !usesSystem || isTrustReady(for: stream) else { return stream }
         guard connect(stream) else {
             streams[ObjectIdentifier(stream)] = nil
             easy.close()
@@ -83,8 +84,12 @@ public final class RawStreamPool: ReadinessHandler {
     }
 
     private func connect(_ stream: RawStream) -> Bool {
-        stream.systemTrust = systemTrust.store
-        stream.easy.secure(stream.url, stream.trust, system: stream.systemTrust, configuration)
+        if stream.url.origin.scheme == "https" {
+            let trust = stream.settings?.values.trust ?? .system
+            stream.trustStore = stream.easy.setTrust(trust, system: systemTrust.store, configuration)
+            stream.easy.secure(stream)
+        }
+        if let addresses = stream.settings?.values.addresses { stream.easy.setAddresses(addresses) }
         return curl_multi_add_handle(raw, stream.easy.raw) == CURLM_OK
     }
 
@@ -163,15 +168,23 @@ extension EasyHandle {
         set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
     }
 
-    fileprivate func secure(
-        _ url: HTTPURL, _ trust: ConnectionPartition.Trust, system: TrustStore?, _ configuration: TransportConfiguration
-    ) {
-        guard url.origin.scheme == "https" else { return }
-        setTrust(trust, system: system, configuration)
+    fileprivate func secure(_ stream: RawStream) {
+        setVersions(stream.settings?.values.tls)
+        CCurl_set_tls_setup(raw, setUpTLS)
+        set(CURLOPT_SSL_CTX_DATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(stream).toOpaque()))
         // ALPN is not used, and TLS sessions are not shared between streams with different trust.
         set(CURLOPT_SSL_ENABLE_ALPN, 0)
         set(CURLOPT_SSL_SESSIONID_CACHE, 0)
     }
+}
+
+private func setUpTLS(
+    _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?
+) -> CURLcode {
+    guard let context, let data else { return CURLE_SSL_CIPHER }
+    let stream = Unmanaged<RawStream>.fromOpaque(data).takeUnretainedValue()
+    let isReady = EasyHandle.prepareTLS(context, stream.trustStore, stream.settings?.values.tls)
+    return isReady ? CURLE_OK : CURLE_SSL_CIPHER
 }
 
 private func socketInterestChanged(

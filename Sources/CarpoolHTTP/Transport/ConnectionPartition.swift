@@ -1,24 +1,46 @@
 /// The properties of a connection that must be equal for two requests to share it.
 public struct ConnectionPartition: Hashable, Sendable {
-    /// How the server's certificate is verified.
-    public enum Trust: Hashable, Sendable {
-        /// The system's store of certificate authorities.
-        case system
-        /// The authorities in one PEM file, and no others. A file whose content has changed is another partition.
-        case authorities(TrustedAuthorities)
-        /// No verification. Only on explicit request.
-        case none
-    }
-
-    /// How the server's certificate is verified.
-    public var trust: Trust = .system
+    /// How the connection is made and secured; `nil` if every setting has its default.
+    public var settings: ConnectionSettings?
+    /// The value of a `Host` field that differs from the URL's authority, in lower case; `nil` without one.
+    public var host: String?
     /// The user for whom the connection is made; `nil` for the process's own user. Users share neither connections
     /// nor TLS sessions nor looked-up names: each of the three would show one user what another does.
     public var user: UInt32?
 
-    /// The common partition: the system's trust, the process's own user.
-    public init(trust: Trust = .system, user: UInt32? = nil) {
-        self.trust = trust
+    /// The common partition by default: every setting's default, no other host, the process's own user.
+    public init(settings: ConnectionSettings? = nil, host: String? = nil, user: UInt32? = nil) {
+        self.settings = settings
+        self.host = host
         self.user = user
+    }
+
+    /// How the server's certificate is verified.
+    public var trust: ServerTrust {
+        get { settings?.values.trust ?? .system }
+        set { change { $0.trust = newValue } }
+    }
+
+    /// The versions and ciphers of TLS; `nil` for the defaults.
+    public var tls: TLSSettings? {
+        get { settings?.values.tls }
+        set { change { $0.tls = newValue } }
+    }
+
+    /// How the host is reached; `nil` for the address that its name resolves to.
+    public var addresses: ConnectionAddresses? {
+        get { settings?.values.addresses }
+        set { change { $0.addresses = newValue } }
+    }
+
+    private mutating func change(_ body: (inout ConnectionSettings.Values) -> Void) {
+        var values = settings?.values ?? ConnectionSettings.Values()
+        body(&values)
+        settings = ConnectionSettings.make(values)
+    }
+
+    /// The partition of connections without TLS: nothing that concerns TLS separates them.
+    var withoutTLS: ConnectionPartition {
+        ConnectionPartition(settings: settings?.withoutTLS, host: host, user: user)
     }
 }

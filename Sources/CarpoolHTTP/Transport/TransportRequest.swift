@@ -4,7 +4,8 @@ public struct TransportRequest {
     public var method: HTTPMethod
     /// The URL; `http` or `https`, without user information.
     public var url: HTTPURL
-    /// The fields in the order in which they are sent. The transport sets `Host`, framing and hop-by-hop fields itself.
+    /// The fields in the order in which they are sent. The transport sets framing and hop-by-hop fields itself, and
+    /// `Host` unless ``ConnectionPartition/host`` is set.
     public var fields: [HTTPField]
     /// The body.
     public var body: RequestBody = .none
@@ -58,6 +59,14 @@ extension TransportRequest {
     public var sendsLength: Bool {
         if case .none = body {} else { return method != .head }
         return method == .post || method.rawValue == "PUT" || method.rawValue == "PATCH"
+    }
+
+    /// The value of its first `Host` field in lower case, if it is not the URL's authority.
+    public var differentHost: String? {
+        guard let host = fields.first(where: { $0.isNamed("host") })?.value.lowercased() else { return nil }
+        let origin = url.origin
+        let isDefault = origin.port == (origin.scheme == "https" ? 443 : 80)
+        return host == "\(origin.host):\(origin.port)" || isDefault && host == origin.host ? nil : host
     }
 
     /// Whether the body is decoded: not if the request has an `Accept-Encoding` field, as its caller wants the

@@ -27,7 +27,10 @@ struct RawStreamHandlers {
         let client = call.client
         try configuration.checkNetwork(of: client)
         let session = try sessions.session(call.params["session"], of: client).configuration
-        let trust = try trust(call, files) ?? session.trust
+        var values = ConnectionSettings.Values()
+        values.trust = try trust(call, files) ?? session.trust
+        values.tls = session.tls
+        values.addresses = session.addresses
         guard client.resources.rawStreams.count < configuration.limits.rawStreamsPerConnection else {
             throw .tooManyInFlight("raw streams", limit: configuration.limits.rawStreamsPerConnection)
         }
@@ -51,14 +54,15 @@ struct RawStreamHandlers {
         guard call.id != nil else { return .pending }
         entry.ticket = try ticket(for: client)
         guard
-            let stream = streams.rawStreamPool.open(url, trust: trust, timeoutMilliseconds: timeout, delegate: entry)
+            let stream = streams.rawStreamPool.open(
+                url, settings: .make(values), timeoutMilliseconds: timeout, delegate: entry)
         else { throw .tooManyInFlight("raw streams", limit: streams.rawStreamPool.count) }
         client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
         return .pending
     }
 
-    private func trust(_ call: Call, _ files: CallFiles) throws(RPCError) -> ConnectionPartition.Trust? {
+    private func trust(_ call: Call, _ files: CallFiles) throws(RPCError) -> ServerTrust? {
         guard let own = call.params["trust"] else { return nil }
         return try requests.decoder(for: call.client, files: files).trust(own, path: "params.trust")
     }

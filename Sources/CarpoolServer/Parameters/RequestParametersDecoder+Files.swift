@@ -70,7 +70,7 @@ extension RequestParametersDecoder {
             BodyFile(file.file, path: real, sizeBytes: size, worker: worker), offset: offset, length: length)
     }
 
-    func trust(_ json: JSON, path: String) throws(RPCError) -> ConnectionPartition.Trust {
+    func trust(_ json: JSON, path: String) throws(RPCError) -> ServerTrust {
         if json.string != nil { return .system }
         if json["verify"]?.bool == false { return .none }
         guard let file = json["ca_file"]?.string else { return .system }

@@ -53,12 +53,7 @@ public enum CurlDescription {
         // Requests are sent directly to the URL's host, whatever proxy the environment sets.
         var lines = ["--noproxy '*'"]
         if request.httpVersion == .http1 { lines.append("--http1.1") }
-        switch request.partition.trust {
-        case .system: break
-        case .authorities(let authorities): lines.append("--cacert \(ShellText.quoted(authorities.path))")
-        case .none: lines.append("--insecure")
-        }
-        return lines
+        return lines + CurlTrust.options(request.partition)
     }
 
     private static func redirection(_ redirect: RedirectHandler, _ request: TransportRequest) -> [String] {

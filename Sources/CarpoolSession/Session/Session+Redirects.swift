@@ -83,6 +83,7 @@ extension Session {
             request.recordError(.bodyCannotBeSentAgain)
             return false
         }
+        setPartition(of: &next, for: request)
         send(next, for: request)
         return true
     }

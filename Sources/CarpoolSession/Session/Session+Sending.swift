@@ -74,6 +74,8 @@ extension Session {
         let last = request.attempts.count - 1
         do throws(SessionError) {
             try Session.check(adapted, of: request)
+            var adapted = adapted
+            setPartition(of: &adapted, for: request)
             request.attempts[last].request = adapted
             try account(for: request)
             handle(.adapted, of: request)
@@ -144,7 +146,7 @@ extension Session {
         made.share = request.parameters.share
         made.priority = request.parameters.priority
         made.queueTimeoutMilliseconds = request.parameters.queueTimeoutMilliseconds
-        made.partition = ConnectionPartition(trust: request.parameters.options.trust.value, user: user)
+        setPartition(of: &made, for: request)
         made.httpVersion = request.parameters.options.httpVersion.value
         made.idleTimeoutMilliseconds = request.parameters.options.idleTimeoutMilliseconds.value
         made.resourceTimeoutMilliseconds = request.parameters.options.resourceTimeoutMilliseconds.value

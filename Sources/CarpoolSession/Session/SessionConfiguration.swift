@@ -34,7 +34,11 @@ public struct SessionConfiguration {
 /// The defaults are declared only here.
 public struct TransferOptions {
     /// How servers' certificates are judged.
-    public var trust = Setting(ConnectionPartition.Trust.system)
+    public var trust = Setting(ServerTrust.system)
+    /// The versions and ciphers of TLS; `nil` for TLS 1.2 and newer with OpenSSL's ciphers.
+    public var tls = Setting<TLSSettings?>(nil)
+    /// How hosts are reached; `nil` for the addresses that their names resolve to.
+    public var addresses = Setting<ConnectionAddresses?>(nil)
     /// The versions of HTTP that may be used.
     public var httpVersion = Setting(HTTPVersionPolicy.automatic)
     /// How characters that a URL must not contain are handled.
@@ -69,6 +73,8 @@ public struct TransferOptions {
     /// Takes the values of `base` where none is given here. In place: a copy of all settings costs as much as the rest.
     mutating func merge(over base: borrowing TransferOptions) {
         trust.inherit(base.trust)
+        tls.inherit(base.tls)
+        addresses.inherit(base.addresses)
         httpVersion.inherit(base.httpVersion)
         urlEncoding.inherit(base.urlEncoding)
         redirect.inherit(base.redirect)

@@ -10,7 +10,7 @@ struct Ask: Sendable {
     var fields: [(String, String)] = []
     var body: [UInt8]?
     var file: (path: String, offset: Int64, length: Int64)?
-    var trust: ConnectionPartition.Trust = .system
+    var trust: ServerTrust = .system
     var user: UInt32?
     var version: HTTPVersionPolicy = .automatic
     var idle = 10_000

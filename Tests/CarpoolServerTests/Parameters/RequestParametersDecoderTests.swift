@@ -41,7 +41,7 @@ struct RequestParametersDecoderTests {
             "resource_timeout_ms":2,"connect_timeout_ms":3,"decode":false,"max_ratio":4,"response_body":"file"
             """)
         #expect(parameters.method.rawValue == "PROPFIND")
-        #expect(parameters.trust == ConnectionPartition.Trust.none)
+        #expect(parameters.trust == ServerTrust.none)
         #expect(parameters.redirect?.maximumHops == 3)
         #expect(parameters.httpVersion == .http1)
         #expect(parameters.idleTimeoutMilliseconds == 1)
@@ -223,7 +223,7 @@ struct RequestParametersDecoderTests {
         folder.write("ca.pem", Self.certificate.replacing("Vb3POL", with: "Vb3POA"))
         utimensat(AT_FDCWD, folder("ca.pem"), [status.st_atim, status.st_mtim], 0)
         #expect(try Self.read(members).trust != first)
-        guard case .authorities(let authorities) = first else {
+        guard case .only(let authorities) = first.authorities else {
             Issue.record("not the file's authorities")
             return
         }

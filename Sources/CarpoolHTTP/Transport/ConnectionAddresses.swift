@@ -1,0 +1,85 @@
+internal import CCurl
+
+/// How the host of a URL is reached, in place of the addresses that its name resolves to. Equal if the members are.
+///
+/// An immutable object, because every copy of a request's options has a reference to it. `@unchecked Sendable` because
+/// of libcurl's lists, which nothing changes once they are made.
+public final class ConnectionAddresses: Hashable, @unchecked Sendable {
+    /// A family of addresses.
+    public enum Family: String, Sendable {
+        /// IPv4 alone.
+        case ipv4
+        /// IPv6 alone.
+        case ipv6
+    }
+
+    /// The addresses of hosts, in place of the resolver's; the first entry for a host and port counts.
+    public let resolve: [HostAddresses]
+    /// The hosts and ports to which connections are made, in place of the URL's; the first entry that matches counts.
+    public let connectTo: [HostReplacement]
+    /// The network interface that connections use; `nil` for the routing table's.
+    public let interface: String?
+    /// The local address that connections use, a literal; `nil` for the kernel's choice.
+    public let localAddress: String?
+    /// The family of addresses that is used; `nil` for both.
+    public let family: Family?
+    /// The Unix socket to which every connection is made, whatever the URL's host; `nil` for none.
+    public let socket: UnixSocketOrigin?
+
+    /// The lists as libcurl reads them; they live as long as this object.
+    let resolveList: UnsafeMutablePointer<curl_slist>?
+    let connectToList: UnsafeMutablePointer<curl_slist>?
+
+    /// Makes addresses; by default, the resolver's.
+    public init(
+        resolve: [HostAddresses] = [], connectTo: [HostReplacement] = [], interface: String? = nil,
+        localAddress: String? = nil, family: Family? = nil, socket: UnixSocketOrigin? = nil
+    ) {
+        self.resolve = resolve
+        self.connectTo = connectTo
+        self.interface = interface
+        self.localAddress = localAddress
+        self.family = family
+        self.socket = socket
+        resolveList = ConnectionAddresses.list(resolve.map(\.text))
+        connectToList = ConnectionAddresses.list(connectTo.map(\.text))
+    }
+
+    deinit {
+        curl_slist_free_all(resolveList)
+        curl_slist_free_all(connectToList)
+    }
+
+    private static func list(_ texts: [String]) -> UnsafeMutablePointer<curl_slist>? {
+        texts.reduce(nil) { list, text in curl_slist_append(list, text) ?? list }
+    }
+
+    /// Whether nothing is set.
+    public var isEmpty: Bool {
+        resolve.isEmpty && connectTo.isEmpty && interface == nil && localAddress == nil && family == nil
+            && socket == nil
+    }
+
+    /// Whether all members are equal.
+    public static func == (a: ConnectionAddresses, b: ConnectionAddresses) -> Bool {
+        a === b
+            || a.resolve == b.resolve && a.connectTo == b.connectTo && a.interface == b.interface
+                && a.localAddress == b.localAddress && a.family == b.family && a.socket == b.socket
+    }
+
+    /// Hashes all members.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(resolve)
+        hasher.combine(connectTo)
+        hasher.combine(interface)
+        hasher.combine(localAddress)
+        hasher.combine(family)
+        hasher.combine(socket)
+    }
+}
+
+/// The server at the other end of a Unix socket.
+public enum UnixSocketOrigin: Hashable, Sendable {
+    /// The socket at this path, which is looked up for each connection.
+    case path(String)
+}

@@ -1,0 +1,54 @@
+/// The settings of a connection: everything except the user and the `Host` field that must be equal for two requests
+/// to share it. Equal if their content is.
+///
+/// An immutable object, because every copy of a request has a reference to it. Requests with the defaults have none
+/// (``ConnectionPartition/settings``).
+public final class ConnectionSettings: Hashable, Sendable {
+    /// The settings by name.
+    public struct Values: Hashable, Sendable {
+        /// How the server's certificate is verified.
+        public var trust = ServerTrust.system
+        /// The versions and ciphers of TLS; `nil` for the defaults.
+        public var tls: TLSSettings?
+        /// How the host is reached; `nil` for the address that its name resolves to.
+        public var addresses: ConnectionAddresses?
+
+        /// The defaults.
+        public init() {}
+
+        fileprivate var isDefault: Bool { !concernTLS && addresses == nil }
+
+        /// Whether any of them matters for TLS alone.
+        fileprivate var concernTLS: Bool { tls != nil || trust != .system }
+    }
+
+    /// The settings by name.
+    public let values: Values
+    private let hash: Int
+
+    /// Makes settings; `nil` if all are the defaults.
+    public static func make(_ values: Values) -> ConnectionSettings? {
+        values.isDefault ? nil : ConnectionSettings(values)
+    }
+
+    private init(_ values: Values) {
+        self.values = values
+        hash = values.hashValue
+    }
+
+    /// The settings that matter without TLS; `nil` if those are the defaults.
+    var withoutTLS: ConnectionSettings? {
+        guard values.concernTLS else { return self }
+        var plain = Values()
+        plain.addresses = values.addresses
+        return ConnectionSettings.make(plain)
+    }
+
+    /// Whether the content is the same.
+    public static func == (a: ConnectionSettings, b: ConnectionSettings) -> Bool {
+        a === b || a.hash == b.hash && a.values == b.values
+    }
+
+    /// The content's hash, computed once.
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}
