@@ -5,8 +5,10 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -120,3 +122,6 @@ static inline int CTLS_knows_ciphers(const char *ciphers, const char *suites) {
 static inline void CTLS_use_store(void *context, X509_STORE *store) {
     SSL_CTX_set1_cert_store((SSL_CTX *)context, store);
 }
+
+// How names of certificates are shown: as RFC 2253 writes them, but with the letters of all languages as they are.
+static const unsigned long CTLS_NAME_FLAGS = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
