@@ -2,16 +2,20 @@ internal import CarpoolHTTP
 internal import CarpoolRPC
 internal import CarpoolSystem
 
-/// A connected client as handlers see it.
-protocol Client: AnyObject {
+/// Whose parameters are read: a client's, or the configuration file's.
+protocol Caller {
     /// The client's number, user, process and names.
     var profile: ClientProfile { get }
-    /// The methods that it may call.
-    var role: Role { get }
     /// How large its answers may be.
     var limits: ClientLimits { get }
     /// Whether the daemon opens paths that the client names. Valid for the current turn of the loop.
     var pathAccess: PathAccess { get }
+}
+
+/// A connected client as handlers see it.
+protocol Client: AnyObject, Caller {
+    /// The methods that it may call.
+    var role: Role { get }
     /// The first namespace or root in which the client differs from the daemon; `nil` if there is none.
     var sandboxDifference: ProcessView.Part? { get }
     /// The resources of the connection.
@@ -50,16 +54,19 @@ struct ClientLimits {
 extension Client {
     /// The number of the connection.
     var number: Int { profile.number }
+    /// The name for people: the one that the client gave, or that of its program.
+    var displayName: String { profile.displayName }
+    /// Whether the connection is open.
+    var isConnected: Bool { resources.isOpen }
+}
+
+extension Caller {
     /// The user at the other end.
     var uid: UInt32 { profile.identity.uid }
     /// The identity that quotas and the scope `mine` go by.
     var identity: ClientIdentity { profile.identity }
-    /// The name for people: the one that the client gave, or that of its program.
-    var displayName: String { profile.displayName }
     /// The `User-Agent` of its requests, unless they or their session set another.
     var userAgent: HTTPField? { profile.userAgent }
-    /// Whether the connection is open.
-    var isConnected: Bool { resources.isOpen }
     /// The encoded size up to which a body may stand in a record.
     var inlineBodyBytes: Int { limits.inlineBodyBytes }
     /// The maximum length of a record, so that the client accepts the line that carries it.

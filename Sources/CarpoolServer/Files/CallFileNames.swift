@@ -35,9 +35,10 @@ struct CallFileNames {
     }
 
     /// Looks through the configuration of a session.
-    init(configuration: JSON?) {
+    /// - Parameter path: the place of the configuration.
+    init(configuration: JSON?, path: String = "params.configuration") {
         if let trust = configuration.flatMap({ ParameterObject($0)[.trust] }) {
-            addTrust(trust, at: "params.configuration.trust")
+            addTrust(trust, at: "\(path).trust")
         }
     }
 

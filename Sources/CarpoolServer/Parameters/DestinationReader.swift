@@ -8,7 +8,7 @@ internal import Glibc
 struct DestinationReader {
     /// The caller: the daemon writes files with its own rights only for a client that could write the same files
     /// itself.
-    let client: any Client
+    let client: any Caller
     /// Makes the callback handlers.
     let callbacks: any CallbackFactory
     /// Remembers partial files.

@@ -7,7 +7,7 @@ internal import CarpoolSystem
 /// Decodes the parameters of a request, or the configuration of a session, from a call's. Checks what the schema cannot
 /// check: every refusal names its parameter and comes before anything is done.
 struct RequestParametersDecoder {
-    let client: any Client
+    let client: any Caller
     /// The daemon's user, whose files may be read.
     let owner: UInt32
     /// The files that the call names or passes, opened before.
@@ -195,11 +195,14 @@ struct RequestParametersDecoder {
     private static let tagNameBytes = 128
 
     /// The configuration of a session.
-    func configuration(_ json: JSON?) throws(RPCError) -> SessionConfiguration {
+    /// - Parameter path: its place, for refusals.
+    func configuration(
+        _ json: JSON?, path: String = "params.configuration"
+    ) throws(RPCError) -> SessionConfiguration {
         var configuration = SessionConfiguration()
         configuration.languages = languages
         guard let json else { return configuration }
-        let (object, path) = (ParameterObject(json), "params.configuration")
+        let object = ParameterObject(json)
         if let headers = object[.sessionHeaders] {
             configuration.fields = try RequestParametersDecoder.fields(headers, path: "\(path).headers")
         }

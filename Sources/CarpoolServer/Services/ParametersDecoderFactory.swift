@@ -15,13 +15,13 @@ struct ParametersDecoderFactory {
     /// - Parameter isOfSession: whether the parameters are a session's, whose callbacks outlive the connection of the
     ///   call.
     func decoder(
-        for client: any Client, files: CallFiles, ofSession isOfSession: Bool, makeRequestID: @escaping () -> String
+        for client: any Caller, files: CallFiles, ofSession isOfSession: Bool, makeRequestID: @escaping () -> String
     ) -> RequestParametersDecoder {
         let worker = worker.access(for: client.identity.workerShare)
         return RequestParametersDecoder(
             client: client, owner: owner, files: files, worker: worker,
             callbacks: ClientCallbackFactory(
-                broker: callbacks, origin: isOfSession ? nil : client.number,
+                broker: callbacks, origin: isOfSession ? nil : client.profile.number,
                 client: client.identity, worker: worker),
             languages: SessionService.languages, scheduler: loop, connectivity: connectivity,
             makeRequestID: makeRequestID, partials: partials, fileStore: self.files)

@@ -87,7 +87,7 @@ final class RequestService {
     private func id(_ sequence: Int) -> String { "r_\(epoch)_\(String(sequence, radix: 36))" }
 
     /// Reads the parameters of a request, or of a session, whose callbacks outlive the connection of the call.
-    func decoder(for client: any Client, files: CallFiles, ofSession isOfSession: Bool = false)
+    func decoder(for client: any Caller, files: CallFiles, ofSession isOfSession: Bool = false)
         -> RequestParametersDecoder
     {
         decoders.decoder(for: client, files: files, ofSession: isOfSession, makeRequestID: makeID)
