@@ -5,6 +5,7 @@ let serverRooms: [String: [String: String]] = [
     "Files": [:],
     "Quotas": ["Identity": "shares belong to users and clients"],
     "Configuration": [
+        "Files": "the files that declared sessions name",
         "Identity": "the configuration has the access policy",
         "Logging": "a reload is logged",
         "Quotas": "limits are quotas",

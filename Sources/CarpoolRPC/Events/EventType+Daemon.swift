@@ -17,9 +17,15 @@ extension EventType {
             .reachabilityChanged, "reachability.changed", nil, "The network changed, was lost or came back.",
             JSONSchema.reachabilityChange, example: reachability),
         EventDescription(
-            .daemonConfigReloaded, "daemon.config_reloaded", nil, "The configuration was loaded again.",
+            .daemonConfigReloaded, "daemon.config_reloaded", nil,
+            """
+            The configuration was loaded again. Changes of declared sessions are an event of their own, which only clients of \
+            the daemon's user and administrators receive.
+            """,
             [
-                .required("changed", .array(of: .string), "Settings that took effect."),
+                .required(
+                    "changed", .array(of: .string),
+                    "Settings that took effect. A declared session is `sessions.NAME`; more than 256 are `sessions`."),
                 .required("needs_restart", .array(of: .string), "Settings that take effect at the next start."),
             ],
             example: #"{"changed":["limits.journal_bytes"],"needs_restart":[]}"#),

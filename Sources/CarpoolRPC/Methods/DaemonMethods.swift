@@ -144,7 +144,7 @@ enum DaemonMethods {
 
     private static let config = Method(
         "daemon.config", role: .observe, "Returns the configuration in effect.",
-        "Includes defaults. The names are those of the configuration file.",
+        "Includes defaults. The names are those of the configuration file; `session.list` returns its sessions.",
         result: .answer([
             .required("file", .string, "The path of the configuration file, which may not exist."),
             .required("log_level", level, "The level of the log."),
@@ -178,10 +178,14 @@ enum DaemonMethods {
     private static let configReload = Method(
         "daemon.config_reload", role: .admin, "Loads the configuration file again.",
         """
-        The same as SIGHUP, with the result in the answer. A file with an error is refused as a whole and changes nothing.
+        The same as SIGHUP, with the result in the answer. A file with an error is refused as a whole and changes nothing; so \
+        is one that names a file which cannot be used.
         """,
         result: .answer([
-            .required("changed", .array(of: .string), "Settings that took effect."),
+            .required(
+                "changed", .array(of: .string),
+                "Settings that took effect. A declared session is `sessions.NAME`; more than 256 of them are `sessions`."
+            ),
             .required(
                 "needs_restart", .array(of: .string), "Settings that take effect at the next start."),
         ]), errors: [.configurationRefused],

@@ -4,23 +4,22 @@ internal import CarpoolJSON
 enum SessionMethods {
     static let all: [Method] = [create, get, list, cancelRequests, setCredential, invalidate]
 
-    /// The configuration of a session.
-    private static let configuration = JSONSchema.named(
-        "SessionConfiguration", .object(AnyParameter.sessionParameters.map(\.member)))
-
     private static let record = JSONSchema.named(
         "Session",
         .answer([
             .required("session", .sessionName, "The session's name."),
             .required("state", .choice("valid", "invalid"), "Whether it accepts new requests."),
+            .required(
+                "declared", .boolean,
+                "Whether the daemon's configuration file declares it, instead of a call of `session.create`."),
             .required("active", .count, "The number of its running requests."),
             .required("requests", .count, "The number of requests that were made in it."),
-            .required("configuration", configuration, "The configuration; secrets are hidden."),
+            .required("configuration", .sessionConfiguration, "The configuration; secrets are hidden."),
             .optional("left_out", .array(of: .string), "Members of the configuration that are too long for the line."),
         ]))
 
     private static let recordExample = """
-        {"session":"default","state":"valid","active":0,"requests":12,"configuration":{"headers":[],\
+        {"session":"default","state":"valid","declared":false,"active":0,"requests":12,"configuration":{"headers":[],\
         "start":"immediate","setup":"lazy","ephemeral":false,"timeout_ms":60000,"resource_timeout_ms":604800000,"connect_timeout_ms":60000,\
         "waits_for_connectivity":false,"http_version":"auto","url_encoding":"percent","decode":true,"max_ratio":200}}
         """
@@ -30,12 +29,13 @@ enum SessionMethods {
         """
         A name belongs to the user who creates the session: other users do not see it, and may have sessions of the same name. \
         The configuration does not change afterwards. The same call again answers `changed: false`; the same name with \
-        another configuration is an error. A session exists until it is invalidated or the daemon ends. Sessions share \
+        another configuration is an error. A session exists until it is invalidated or the daemon ends; one that the \
+        configuration file declares also exists after a restart. Sessions share \
         connections if the settings that concern connections are equal.
         """,
         params: [
             .required("name", .sessionName, "1 to 64 letters, digits, dots, dashes and underscores."),
-            .optional("configuration", configuration, "The settings of its requests.", default: "{}"),
+            .optional("configuration", .sessionConfiguration, "The settings of its requests.", default: "{}"),
         ],
         result: .answer([
             .required("changed", .boolean, "Whether the session is new."),
@@ -102,7 +102,7 @@ enum SessionMethods {
         "session.invalidate", role: .submit, "Ends a session.",
         """
         It accepts no more requests, and its name is free again. Running requests finish, or are cancelled. `default` \
-        cannot be invalidated.
+        and sessions that are declared in the configuration file cannot be invalidated.
         """,
         params: [
             .required("session", .sessionName, "The session's name."),

@@ -19,3 +19,9 @@ extension AnyParameter {
         "Stored and returned by `session.get`; it has no other effect yet. No session stores cookies, caches or credentials on disk.",
         default: false)
 }
+
+extension JSONSchema {
+    /// The configuration of a session: of one that a client creates, and of one that the configuration file declares.
+    public static let sessionConfiguration = JSONSchema.named(
+        "SessionConfiguration", .object(AnyParameter.sessionParameters.map(\.member)))
+}

@@ -36,7 +36,10 @@ enum CallbackBody {
     }
 
     /// A request: method, URL, fields in order, and its body.
-    static func write(_ request: TransportRequest, _ detail: CallbackQuestion.Detail, to writer: inout JSONWriter) {
+    static func write(
+        _ request: TransportRequest, _ detail: CallbackQuestion.Detail, hiding secrets: FileSecrets,
+        to writer: inout JSONWriter
+    ) {
         let url = request.url.description
         var isWhole = url.utf8.count <= detail.head.urlBytes
         writer.beginObject()
@@ -45,7 +48,7 @@ enum CallbackBody {
         writer.key("headers")
         writer.beginArray()
         let start = writer.count
-        for field in request.fields {
+        for field in secrets.hidden(request.fields) {
             let before = writer.count
             writer.beginArray()
             writer.string(field.name)

@@ -58,6 +58,10 @@ public struct Limits: Equatable, Sendable {
     public var sessionBytesPerUser = 67_108_864
     /// Memory of all session configurations.
     public var sessionBytes = 134_217_728
+    /// Sessions that the configuration file declares.
+    public var declaredSessions = 1_000
+    /// Bytes of the files that declared sessions name.
+    public var declaredSessionFileBytes = 16_777_216
     /// Finished requests that are kept for `request.get`, of one user.
     public var retainedRequestsPerUser = 10_000
     /// Finished requests that are kept for `request.get`, of all users.
@@ -211,6 +215,12 @@ public struct Limits: Equatable, Sendable {
         Field(
             "session_bytes", \.sessionBytes, 65_536...17_179_869_184,
             "memory of the configurations of all sessions"),
+        Field(
+            "declared_sessions", \.declaredSessions, 0...10_000,
+            "sessions that the configuration file declares: all are read at each reload"),
+        Field(
+            "declared_session_file_bytes", \.declaredSessionFileBytes, 0...268_435_456,
+            "the files that declared sessions name, each path once: they are read and parsed at each reload"),
         Field(
             "retained_requests_per_user", \.retainedRequestsPerUser, 0...1_000_000,
             "finished requests of one user that are kept for request.get"),

@@ -10,4 +10,10 @@ final class LiveConfiguration {
         current = configuration
         access = AccessPolicy(owner: owner, roles: configuration.roles)
     }
+
+    /// The declared sessions, once: they are made of them.
+    func takeSessions() -> [DeclaredSession] {
+        defer { current.sessions = [] }
+        return current.sessions
+    }
 }

@@ -21,6 +21,8 @@ public struct ServerConfiguration: Equatable, Sendable {
     public var allowsHTTP2 = true
     /// How the network is watched.
     public var reachability = ReachabilitySettings()
+    /// The declared sessions, until they are made: the table of sessions has them from then on.
+    var sessions: [DeclaredSession] = []
 
     /// The defaults.
     public init() {}
@@ -65,6 +67,8 @@ public struct ServerConfiguration: Equatable, Sendable {
             .init("drain_ms", .integer(0...3_600_000), "The default deadline of a drain."),
             .init("http2", .boolean, "Whether HTTP/2 may be used."),
             .init("reachability", ReachabilitySettings.schema, "How reachability is monitored."),
+            // Their secrets may be files, which are read first: DeclaredSessionReader checks each configuration.
+            .init("sessions", .map(of: .any), "Sessions of the daemon's user, by name."),
         ])
 
     /// Reads a file; without a file the defaults apply. May block, as the file system does.
@@ -79,7 +83,8 @@ public struct ServerConfiguration: Equatable, Sendable {
         }
     }
 
-    private static func describe(_ error: JSONError) -> String {
+    /// An error of the file's content on one line: the place, what is wrong, what is expected.
+    static func describe(_ error: JSONError) -> String {
         if let line = error.line { return "line \(line): \(error.message)" }
         let expected = error.expected.map { "; expected \($0)" } ?? ""
         let nearest = error.didYouMean.map { "; did you mean \($0)?" } ?? ""
@@ -109,17 +114,13 @@ public struct ServerConfiguration: Equatable, Sendable {
     /// The file says who may use the daemon, so only the daemon's user and root may be able to write it.
     private static func checkOwner(of file: borrowing RegularFile, _ path: String) throws(ServerError) {
         let own = geteuid()
-        guard file.owner == own || file.owner == 0 else {
-            throw ServerError(
-                "\(path) belongs to user \(file.owner): a configuration must belong to the daemon's user \(own) or to root (chown \(own))"
-            )
-        }
-        guard file.permissions & 0o022 == 0 else {
-            let mode = String(file.permissions, radix: 8)
-            throw ServerError(
-                "\(path) may be written by others (mode \(mode)): a configuration decides who may use the daemon (chmod go-w)"
-            )
-        }
+        guard let fault = FileOwnership.fault(of: file, isSecret: false) else { return }
+        let reason =
+            switch fault {
+            case .owner: "a configuration must belong to the daemon's user \(own) or to root (chown \(own))"
+            case .writable, .readable: "a configuration decides who may use the daemon (chmod go-w)"
+            }
+        throw ServerError("\(path) \(fault.description): \(reason)")
     }
 
     private init(checked json: JSON) throws(JSONError) {
@@ -143,6 +144,10 @@ public struct ServerConfiguration: Equatable, Sendable {
         if let value = json["drain_ms"]?.int { drainMilliseconds = value }
         if let value = json["http2"]?.bool { allowsHTTP2 = value }
         if let section = json["reachability"] { reachability = try ReachabilitySettings(checked: section) }
+        if let section = json["sessions"] {
+            var reader = DeclaredSessionReader(limits)
+            sessions = try reader.sessions(section)
+        }
     }
 
     /// Leaves the settings that wait for a restart as they are in force.

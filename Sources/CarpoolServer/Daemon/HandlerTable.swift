@@ -27,7 +27,8 @@ enum HandlerTable {
     private static func sessions(_ services: Services) -> SessionHandlers {
         SessionHandlers(
             sessions: services.sessions, requests: services.requests, callFiles: services.callFiles,
-            configuration: services.configuration, loop: services.loop)
+            configuration: services.configuration, configurationPath: services.options.configurationPath,
+            loop: services.loop)
     }
 
     private static func requests(_ services: Services) -> RequestHandlers {

@@ -13,15 +13,77 @@ extension Server {
                 return .failure(error)
             }
         }
-        do throws(WorkerError) {
-            try reloads.run(reading) { [unowned self] in then($0.map(takeOver)) }
-        } catch {
-            then(.failure(ServerError("cannot read the configuration: \(error)")))
+        let hasRoom = reloads.add { [unowned self] in
+            worker.runAlways(for: .process, reading) { [unowned self] read in
+                switch read {
+                case .success(let new): takeOver(new, then: then)
+                case .failure(let error): end(.failure(error), then)
+                }
+            }
         }
+        guard !hasRoom else { return }
+        then(.failure(ServerError("cannot read the configuration: \(ReloadQueue.limit) reloads wait; try again later")))
     }
 
-    private func takeOver(_ read: ServerConfiguration) -> ConfigurationReload {
+    private func end(
+        _ result: Result<ConfigurationReload, ServerError>,
+        _ then: (Result<ConfigurationReload, ServerError>) -> Void
+    ) {
+        then(result)
+        reloads.didEnd()
+    }
+
+    /// Checks the sessions first, in slices, because they may be refused.
+    private func takeOver(
+        _ new: ServerConfiguration, then: @escaping (Result<ConfigurationReload, ServerError>) -> Void
+    ) {
+        let work = declared.changes(to: new.sessions) { [unowned self] changes in
+            end(changes.mapError(refusal).map { takeOver(new, $0) }, then)
+        }
+        if work.runSlice() { loop.runInSlices(work) }
+    }
+
+    private func takeOver(_ new: ServerConfiguration, _ changes: DeclaredSessionService.Changes) -> ConfigurationReload
+    {
+        let reload = takeOver(settings: new)
+        declared.carryOut(changes)
+        let names = changes.names
+        if !names.isEmpty { publish(changedSessions: names) }
+        return ConfigurationReload(changed: reload.changed + names, waiting: reload.waiting)
+    }
+
+    /// Makes the sessions that the configuration declares at the start, before there are clients.
+    func declareSessions() throws(ServerError) {
+        var result: Result<DeclaredSessionService.Changes, RPCError>?
+        let work = declared.changes(to: configuration.takeSessions()) { result = $0 }
+        while work.runSlice() {}
+        if let changes = try result?.mapError(refusal).get() { declared.carryOut(changes) }
+    }
+
+    private func refusal(_ error: RPCError) -> ServerError {
+        ServerError("\(options.configurationPath): \(Server.describe(error))")
+    }
+
+    /// A refusal of a session on one line, in the form of those of the file's other content.
+    private static func describe(_ error: RPCError) -> String {
+        let prefix = "Invalid params: "
+        let message = error.message.hasPrefix(prefix) ? String(error.message.dropFirst(prefix.count)) : error.message
+        let expected = error["expected"].map { "; expected \($0)" } ?? ""
+        let nearest = error["did_you_mean"].map { "; did you mean \($0)?" } ?? ""
+        return "\(message)\(expected)\(nearest)"
+    }
+
+    /// An event of its own, because the names of sessions are for their user.
+    private func publish(changedSessions names: [String]) {
+        let reload = ConfigurationReload(changed: names, waiting: [])
+        publisher.publish(
+            .daemonConfigReloaded, about: EventSubject(session: nil, uid: configuration.access.owner)
+        ) { reload.writeMembers(to: &$0) }
+    }
+
+    private func takeOver(settings read: ServerConfiguration) -> ConfigurationReload {
         var new = read
+        new.sessions = []
         let old = configuration.current
         let names = new.differences(from: old)
         var waiting = names.filter { ServerConfiguration.restartOnly.contains($0) }

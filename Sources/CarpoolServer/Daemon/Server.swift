@@ -16,8 +16,8 @@ final class Server {
     let log: Log
     let options: ServerOptions
     let configuration: LiveConfiguration
-    /// Readings of the configuration, one after the other.
-    private(set) lazy var reloads = WorkerQueue(worker: worker, share: .process, limit: 16)
+    /// Reloads of the configuration, one after the other.
+    let reloads = ReloadQueue()
     let transport: CurlTransport
     let spool: Spool
     let publisher: EventPublisher
@@ -52,6 +52,11 @@ final class Server {
         callFiles: CallFileService(worker: worker, files: files), sessions: sessions, requests: requests,
         streams: streams, subscriptions: SubscriptionService(publisher: publisher, configuration: configuration),
         identity: identity, connections: connections, control: self, document: { [unowned self] in description })
+
+    /// Makes the sessions that the configuration declares.
+    private(set) lazy var declared = DeclaredSessionService(
+        sessions: sessions, requests: requests, callFiles: services.callFiles, owner: configuration.access.owner,
+        loop: loop)
 
     /// Called once, when everything is over.
     var onStopped: () -> Void = {}
@@ -101,6 +106,7 @@ final class Server {
             callbacks: callbacks, requests: requests, memory: memory)
         connections = ConnectionTable(services: connectionServices, spool: spool, log: log)
         connect()
+        try declareSessions()
     }
 
     private static func makeTransport(

@@ -156,7 +156,11 @@ extension RequestHandlers {
         return .result { writer in
             writer.beginObject()
             let made = request.hasReleasedBody || request.isBeingPrepared ? nil : request.urlRequest
-            let text = made.map { CurlDescription.text(for: $0, reveal: reveals, redirect: redirect) }
+            let text = made.map { made in
+                var shown = made
+                shown.fields = requests.record.fileSecrets.hidden(made.fields)
+                return CurlDescription.text(for: shown, reveal: reveals, redirect: redirect)
+            }
             if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {
                 writer.member("curl", text)
             } else {

@@ -10,6 +10,8 @@ struct SessionHandlers {
     let requests: RequestService
     let callFiles: CallFileService
     let configuration: LiveConfiguration
+    /// The file that declares sessions.
+    let configurationPath: String
     let loop: EventLoop
 
     var table: [String: Handler] {
@@ -28,10 +30,10 @@ struct SessionHandlers {
     private func create(_ call: Call, _ files: CallFiles) throws(RPCError) -> Answer {
         guard requests.isServing() else { throw .draining }
         let name = call.params["name"]?.string ?? ""
-        guard SessionHandlers.isName(name) else {
+        guard SessionName.isOne(name) else {
             throw .invalidParams(
                 path: "params.name", message: "not a session's name: \(name.prefix(64).debugDescription)",
-                expected: "1 to 64 letters, digits, dots, dashes and underscores")
+                expected: SessionName.rule)
         }
         let text = call.params["configuration"]
         let uid = call.client.uid
@@ -39,14 +41,10 @@ struct SessionHandlers {
         let isStandard = name == SessionTable.standardName
         let standard = sessions.standard(of: uid)
         let known =
-            isStandard
-            ? SessionTable.Entry(session: standard, configuration: nil, tickets: [])
-            : sessions.table.entry(name, of: uid)
+            sessions.table.entry(name, of: uid)
+            ?? (isStandard ? SessionTable.Entry(session: standard, configuration: nil, tickets: []) : nil)
         if let known {
-            // A changed file of authorities is another configuration, though its path is the same.
-            guard known.configuration == text, known.session.configuration.trust == configuration.trust else {
-                throw .sessionExists(name)
-            }
+            guard known.isMade(of: text, configuration) else { throw exists(known) }
             return .result { write(changed: false, known.session, to: &$0) }
         }
         let (tickets, lasting) = try tickets(for: call)
@@ -91,14 +89,12 @@ struct SessionHandlers {
     /// Memory of a configuration for each byte of its text: the text and what was read from it are kept.
     private static let bytesPerByte = 3
 
-    private static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-                default: false
-                }
-            }
+    private func exists(_ entry: SessionTable.Entry) -> RPCError {
+        var error = RPCError.sessionExists(entry.session.name)
+        if entry.declaration != nil {
+            error.hint = "Use it as it is: \(configurationPath) declares it. Or choose another name."
+        }
+        return error
     }
 
     private func write(changed: Bool, _ session: Session, to writer: inout JSONWriter) {
@@ -136,9 +132,11 @@ struct SessionHandlers {
         let configuration = session.configuration
         let end = writer.count + room - SessionHandlers.shortMemberBytes
         var leftOut: [String] = []
+        let entry = sessions.table.entry(session.name, of: session.user ?? self.configuration.access.owner)
         writer.beginObject()
         writer.member("session", session.name)
         writer.member("state", session.isInvalid ? "invalid" : "valid")
+        writer.member("declared", entry?.declaration != nil)
         writer.member("active", session.activeCount)
         writer.member("requests", session.requestCount)
         writer.key("configuration")
@@ -149,10 +147,10 @@ struct SessionHandlers {
         if writer.count &+ fieldBytes > end {
             leftOut.append("headers")
         } else {
-            write("headers", to: &writer, upTo: end, &leftOut) { write(configuration.fields, to: &$0) }
+            let fields = requests.record.fileSecrets.hidden(configuration.fields)
+            write("headers", to: &writer, upTo: end, &leftOut) { write(fields, to: &$0) }
         }
-        let text = sessions.table.entry(session.name, of: session.user ?? self.configuration.access.owner)?
-            .configuration
+        let text = entry?.declaration?.shown ?? entry?.configuration
         for name in SessionHandlers.givenMembers {
             guard let value = text?[name] else { continue }
             write(name, to: &writer, upTo: end, &leftOut) { SecretRedaction.write(value, to: &$0) }
@@ -231,6 +229,9 @@ struct SessionHandlers {
 
     private func invalidate(_ call: Call) throws(RPCError) -> Answer {
         let name = call.params["session"]?.string ?? ""
+        if sessions.table.entry(name, of: call.client.uid)?.declaration != nil {
+            throw .declaredSession(name, file: configurationPath)
+        }
         guard name != SessionTable.standardName else { throw .defaultSession }
         let session = try sessions.session(call.params["session"], of: call.client)
         session.invalidate(cancelling: call.params["mode"]?.string == "cancel") { requests, end in

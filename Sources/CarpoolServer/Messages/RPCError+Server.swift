@@ -88,6 +88,14 @@ extension RPCError {
         return error.with("limit_name", refusal.limit).with("holder", refusal.holder.rawValue)
     }
 
+    static func declaredSession(_ session: String, file: String) -> RPCError {
+        var error = RPCError(.wrongState, "session \(session) is declared in the configuration file")
+            .with("state", "valid").with("expected", "a session from session.create").with("session", session)
+        error.hint = "Remove it from \(file), and call daemon.config_reload."
+        return error
+    }
+
+    /// The `default` session cannot be ended.
     static var defaultSession: RPCError {
         RPCError(.wrongState, "the default session cannot be invalidated")
             .with("state", "valid").with("expected", "a session from session.create").with("session", "default")

@@ -14,7 +14,7 @@ extension RecordWriter {
             let before = writer.count
             writer.beginArray()
             writer.string(field.name)
-            writer.string(disclosure?.shown(field.value, of: field.name) ?? field.value)
+            writer.string(shown(field))
             writer.endArray()
             guard writer.count - start > detail.headerBytes else { continue }
             writer.rewind(to: before)
@@ -23,6 +23,12 @@ extension RecordWriter {
         }
         writer.endArray()
         if !isWhole { writer.member("truncated", true) }
+    }
+
+    /// The value of a request's field as this writer's reader may see it.
+    private func shown(_ field: HTTPField) -> String {
+        if fileSecrets.contains(field.value) { return Redaction.mark }
+        return disclosure?.shown(field.value, of: field.name) ?? field.value
     }
 
     /// A request's fields, with the one that the transport adds where it decodes.

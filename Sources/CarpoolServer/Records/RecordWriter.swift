@@ -6,10 +6,17 @@ internal import Glibc
 /// Writes the response record of a request.
 struct RecordWriter {
     let spool: Spool
+    /// Values of fields that no reader is shown.
+    let fileSecrets: FileSecrets
     /// The reader's rights; `nil` for the client that made the request, which may read everything.
     var disclosure: Disclosure?
     /// Room for a record with a short body, so that the writer's buffer grows at most once.
     private static let usualBytes = 2_048
+
+    init(spool: Spool, fileSecrets: FileSecrets = FileSecrets()) {
+        self.spool = spool
+        self.fileSecrets = fileSecrets
+    }
 
     /// Truncation limits for fields whose length a peer controls.
     struct Detail {

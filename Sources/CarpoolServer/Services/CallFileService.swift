@@ -97,7 +97,8 @@ final class CallFileService {
         return (found, unknown)
     }
 
-    private func adopt(_ found: CallFiles.Found) -> CallFiles.Found {
+    /// Shares authorities of the same content with other calls.
+    func adopt(_ found: CallFiles.Found) -> CallFiles.Found {
         var found = found
         for (place, reading) in found.authorities { found.authorities[place] = trustStores.adopt(reading) }
         return found

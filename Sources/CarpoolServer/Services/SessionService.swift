@@ -56,12 +56,15 @@ final class SessionService {
         return entry.session
     }
 
+    /// A `default` session without settings of its own.
+    func makeStandard(of uid: UInt32) -> Session {
+        var shared = SessionConfiguration()
+        shared.languages = SessionService.languages
+        return make(name: SessionTable.standardName, of: uid, shared)
+    }
+
     /// A user's `default` session.
     func standard(of uid: UInt32) -> Session {
-        table.standard(of: uid) {
-            var shared = SessionConfiguration()
-            shared.languages = SessionService.languages
-            return make(name: SessionTable.standardName, of: uid, shared)
-        }
+        table.standard(of: uid) { makeStandard(of: uid) }
     }
 }

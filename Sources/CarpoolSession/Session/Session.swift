@@ -21,6 +21,8 @@ public final class Session {
     public var taskCount: Int { tasks.count }
     /// Whether the session was invalidated and takes no more requests.
     public private(set) var isInvalid = false
+    /// Whether the session becomes invalid with the end of its last request.
+    private var isRetired = false
     /// How many requests were created.
     public private(set) var requestCount = 0
 
@@ -110,6 +112,13 @@ public final class Session {
         reportInvalidation()
     }
 
+    /// Ends the session when its requests are over; those that have not begun may still begin. The session must take no
+    /// more requests: another one has its name.
+    public func retire() {
+        isRetired = true
+        reportInvalidation()
+    }
+
     /// Sends an event to the session's monitor, then, unless it concerns the task, to the monitors of the request
     /// (EM-01 to EM-44).
     func notify(_ event: SessionEvent, of request: Request) {
@@ -127,8 +136,9 @@ public final class Session {
 
     /// Notifies the monitor that the session is invalid, once its last request is over.
     func reportInvalidation() {
-        guard isInvalid, active.isEmpty, !hasReportedInvalidation else { return }
+        guard isInvalid || isRetired, active.isEmpty, !hasReportedInvalidation else { return }
         hasReportedInvalidation = true
+        isInvalid = true
         eventMonitor.sessionDidBecomeInvalid(self)
     }
 }

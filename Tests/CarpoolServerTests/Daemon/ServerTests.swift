@@ -32,6 +32,29 @@ struct ServerTests {
         #expect(server.log.level == .error)
     }
 
+    @Test("Declared sessions: changes have names, many have one; the sessions that stay are the same objects")
+    func declaredSessions() throws {
+        let stage = try Stage()
+        let (client, owner) = (FakeClient(), stage.server.configuration.access.owner)
+        func reload(_ count: Int, _ round: Int) throws -> [String] {
+            let sessions = (0..<count).map { #""s\#($0)":{"timeout_ms":\#($0 == 0 ? 1 : round)}"# }
+            stage.folder.write(
+                "config.json", #"{"log_level":"error","sessions":{\#(sessions.joined(separator: ","))}}"#)
+            return try stage.call(client, "daemon.config_reload")["changed"]?.texts ?? []
+        }
+        #expect(try reload(2, 1) == ["sessions.s0", "sessions.s1"])
+        let (first, second) = (stage.session("s0", of: owner), stage.session("s1", of: owner))
+        #expect(try reload(2, 2) == ["sessions.s1"])
+        #expect(stage.session("s0", of: owner) === first)
+        #expect(stage.session("s1", of: owner) !== second)
+        #expect(second?.isInvalid == true, "it had no requests")
+        #expect(try reload(257, 2).count == 255)
+        #expect(try reload(257, 3).count == 256)
+        #expect(try reload(0, 1) == ["sessions"])
+        #expect(stage.session("s0", of: owner) == nil)
+        #expect(stage.server.configuration.current.sessions.isEmpty)
+    }
+
     @Test("The command line's level of the log is not changed by the file")
     func logLevel() throws {
         let stage = try Stage({ _ in }, { $0.logLevel = .error })
@@ -195,6 +218,12 @@ struct ServerTests {
         let ids = try (0..<50).map { _ in try stage.submit(FakeClient()).request.id }
         #expect(Set(ids).count == 50)
         #expect(ids.allSatisfy { $0.hasPrefix("r_\(stage.server.epoch)_") })
+    }
+}
+
+extension Stage {
+    fileprivate func session(_ name: String, of uid: UInt32) -> Session? {
+        server.sessions.table.entry(name, of: uid)?.session
     }
 }
 

@@ -1,3 +1,4 @@
+import CarpoolJSON
 @testable import CarpoolServer
 import CarpoolSession
 import Testing
@@ -41,6 +42,33 @@ struct SessionTableTests {
         #expect(first !== other)
         #expect(table.standard(of: 1) { entry("default", of: 1).session } === first)
         #expect(table.all.map(\.uid) == [1, 2])
+    }
+
+    @Test("A declared session takes a name; when it is removed, default is there without it")
+    func declared() throws {
+        var table = SessionTable()
+        let declaration = SessionTable.Declaration(shown: try JSON.parse(Array("{}".utf8)), resolved: [])
+        func declared(_ name: String) -> SessionTable.Entry {
+            var declared = entry(name, of: 1)
+            declared.declaration = declaration
+            return declared
+        }
+        let standard = table.standard(of: 1) { entry("default", of: 1).session }
+        let created = entry("api", of: 1)
+        table.insert(created, of: 1)
+        #expect(table.replace(with: declared("api"), of: 1) === created.session)
+        #expect(table.replace(with: declared("default"), of: 1) === standard)
+        #expect(table.replace(with: declared("more"), of: 1) == nil)
+        #expect(table.declaredNames(of: 1) == ["api", "default", "more"])
+        #expect((table.count, table.sessions(of: 1).map(\.name)) == (3, ["api", "default", "more"]))
+        let kept = try #require(table.entry("default", of: 1)).session
+        #expect(table.standard(of: 1) { standard } === kept)
+        #expect(table.removeDeclared("default", of: 1) { standard } === kept)
+        #expect(table.standard(of: 1) { kept } === standard)
+        #expect(table.entry("default", of: 1) == nil)
+        _ = table.removeDeclared("api", of: 1) { standard }
+        #expect((table.declaredNames(of: 1), table.count) == (["more"], 2))
+        #expect(table.declaredNames(of: 2).isEmpty)
     }
 
     @Test("A2: the connections of another user than the daemon's are in a partition of their own")

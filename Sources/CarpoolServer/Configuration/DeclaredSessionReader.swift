@@ -1,0 +1,59 @@
+internal import CarpoolJSON
+internal import CarpoolRPC
+
+/// Reads the member `sessions` of the configuration file and the files that the sessions name. May block.
+struct DeclaredSessionReader {
+    private var files: ConfigurationFiles
+    private let maximumCount: Int
+
+    init(_ limits: Limits) {
+        files = ConfigurationFiles(limit: limits.declaredSessionFileBytes)
+        maximumCount = limits.declaredSessions
+    }
+
+    /// Returns the sessions in the order of the file.
+    mutating func sessions(_ json: JSON) throws(JSONError) -> [DeclaredSession] {
+        guard json.count <= maximumCount else {
+            throw .refused(
+                "declares \(json.count) sessions", path: "configuration.sessions",
+                expected: "at most \(maximumCount) (limits.declared_sessions)")
+        }
+        var sessions: [DeclaredSession] = []
+        try json.forEachMember { (name: String, configuration: JSON) throws(JSONError) in
+            sessions.append(try session(name, configuration))
+        }
+        return sessions
+    }
+
+    private mutating func session(_ name: String, _ json: JSON) throws(JSONError) -> DeclaredSession {
+        guard SessionName.isOne(name) else {
+            throw .refused(
+                "is not a session's name", path: "configuration.sessions.\(name.prefix(64))", expected: SessionName.rule
+            )
+        }
+        let path = DeclaredSession.path(of: name)
+        var secrets = SecretFiles(path: path)
+        try secrets.resolve(json, from: &files)
+        let resolved = try JSON.parse(secrets.resolved)
+        try JSONSchema.sessionConfiguration.validate(resolved, path: path)
+        var text = JSONWriter()
+        text.value(json)
+        return DeclaredSession(
+            name: name, text: text.bytes, resolved: secrets.resolved, shown: secrets.shown, secrets: secrets.values,
+            files: try read(CallFileNames(configuration: resolved, path: path)))
+    }
+
+    /// Reads the files that a call of `session.create` would name too. Those with other rules than a call's come from
+    /// ``ConfigurationFiles``.
+    private mutating func read(_ names: CallFileNames) throws(JSONError) -> CallFiles.Found {
+        var found = CallFiles.Found()
+        for name in names.authorities {
+            do throws(ConfigurationFiles.Refusal) {
+                found.authorities[name.place] = try files.authorities(at: name.path)
+            } catch {
+                throw .refused(error.message, path: name.place, expected: error.expected)
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,148 @@
+internal import CarpoolHTTP
+internal import CarpoolSystem
+internal import Glibc
+
+/// Reads the files that the configuration names, each path once, so that all sessions see the same content. May block:
+/// for a thread of a worker, or before the loop runs.
+struct ConfigurationFiles {
+    /// Why a file is refused.
+    struct Refusal: Error {
+        /// One line with the path.
+        let message: String
+        /// The remedy.
+        let expected: String
+    }
+
+    /// The most bytes of a secret.
+    static let secretBytes = 8_192
+
+    /// The most bytes of all files.
+    private let limit: Int
+    private var bytes = 0
+    private var secrets: [String: String] = [:]
+    private var readings: [String: TrustStoreTable.Reading] = [:]
+    private var stores: [[UInt8]: TrustStore] = [:]
+
+    /// Reads nothing yet.
+    /// - Parameter limit: the most bytes of all files.
+    init(limit: Int) { self.limit = limit }
+
+    /// The text of a file that no other user can read, without the newline at its end.
+    mutating func secret(at path: String) throws(Refusal) -> String {
+        if let known = secrets[path] { return known }
+        var content = try content(of: path, isSecret: true, atMost: ConfigurationFiles.secretBytes)[...]
+        if content.last == 0x0A { content.removeLast() }
+        guard !content.isEmpty else {
+            throw Refusal(message: "\(path) is empty", expected: "a file with the secret as its only line")
+        }
+        guard content.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), let text = String(validating: content, as: UTF8.self)
+        else {
+            throw Refusal(
+                message: "\(path) has a line break, a control character or bytes that are not UTF-8",
+                expected: "a file with the secret as its only line")
+        }
+        secrets[path] = text
+        return text
+    }
+
+    /// The certificate authorities of a file that no other user can write.
+    mutating func authorities(at path: String) throws(Refusal) -> TrustStoreTable.Reading {
+        if let known = readings[path] { return known }
+        let content = try content(of: path, isSecret: false, atMost: TrustStore.maximumBytes)
+        let reading: TrustStoreTable.Reading
+        do throws(TrustStore.Failure) {
+            let store = try store(of: content)
+            reading = .success(TrustedAuthorities(store, path: path))
+        } catch {
+            reading = .failure(error)
+        }
+        readings[path] = reading
+        return reading
+    }
+
+    private mutating func store(of content: [UInt8]) throws(TrustStore.Failure) -> TrustStore {
+        if let known = stores[content] { return known }
+        let store = try TrustStore(pem: content)
+        stores[content] = store
+        return store
+    }
+
+    private mutating func content(of path: String, isSecret: Bool, atMost maximum: Int) throws(Refusal) -> [UInt8] {
+        let file = try ConfigurationFiles.open(path, isSecret: isSecret)
+        guard file.size <= Int64(maximum) else {
+            throw Refusal(message: "\(path) has \(file.size) bytes", expected: "at most \(maximum) bytes")
+        }
+        let content: [UInt8]
+        do throws(SystemError) {
+            content = try Bytes.readAll(file.descriptor.raw, atMost: maximum, path: path)
+        } catch {
+            throw Refusal(message: "cannot read \(path): \(error.reason)", expected: "a file that carpoold can read")
+        }
+        bytes += content.count
+        guard bytes <= limit else {
+            throw Refusal(
+                message: "the files that the sessions name have more than \(limit) bytes",
+                expected: "fewer or smaller files, or a larger limits.declared_session_file_bytes")
+        }
+        return content
+    }
+
+    private static func open(_ path: String, isSecret: Bool) throws(Refusal) -> RegularFile {
+        guard AbsolutePath.isOne(path) else {
+            throw Refusal(
+                message: "the path \(path.prefix(200).debugDescription) is not absolute", expected: "an absolute path")
+        }
+        let file: RegularFile
+        do throws(RegularFile.Failure) {
+            file = try RegularFile.open(path)
+        } catch {
+            if case .notRegular = error {
+                throw Refusal(message: "\(path) is no regular file", expected: "a regular file")
+            }
+            throw Refusal(
+                message: "cannot open \(path): \(error.reason.reason)", expected: "a file that carpoold can read")
+        }
+        if let fault = FileOwnership.fault(of: file, isSecret: isSecret) {
+            throw Refusal(message: "\(path) \(fault.description)", expected: fault.remedy(for: path))
+        }
+        return file
+    }
+}
+
+/// Checks that no other user can change a file of the configuration, or read a secret. On the descriptor that is read,
+/// so that a changed name has no effect.
+enum FileOwnership {
+    /// Why a file is not used.
+    enum Fault: CustomStringConvertible {
+        /// It belongs to another user than the daemon's and root.
+        case owner(UInt32)
+        /// Its mode lets others write it.
+        case writable(mode: UInt32)
+        /// Its mode lets others read it, and it is a secret.
+        case readable(mode: UInt32)
+
+        var description: String {
+            switch self {
+            case .owner(let owner): "belongs to user \(owner)"
+            case .writable(let mode): "may be written by others (mode \(String(mode, radix: 8)))"
+            case .readable(let mode): "may be read by others (mode \(String(mode, radix: 8)))"
+            }
+        }
+
+        /// The command that removes the fault.
+        func remedy(for path: String) -> String {
+            switch self {
+            case .owner: "a file of the daemon's user \(geteuid()) or of root (chown \(geteuid()) \(path))"
+            case .writable: "a file that only its owner can write (chmod go-w \(path))"
+            case .readable: "a file that only its owner can read (chmod 600 \(path))"
+            }
+        }
+    }
+
+    /// The first fault of a file; `nil` if it can be used.
+    static func fault(of file: borrowing RegularFile, isSecret: Bool) -> Fault? {
+        guard file.owner == geteuid() || file.owner == 0 else { return .owner(file.owner) }
+        if file.permissions & 0o022 != 0 { return .writable(mode: file.permissions) }
+        return isSecret && file.permissions & 0o077 != 0 ? .readable(mode: file.permissions) : nil
+    }
+}
