@@ -334,7 +334,7 @@ def test_an_adapter_that_is_away_is_asked_again(wire: Wire, place: ScriptedOrigi
         ("adapt", {"method": "A B"}),
         ("adapt", {"set_headers": {"X-A": "b\r\nX-C: d"}}),
         ("adapt", {"set_headers": {"Content-Length": "3"}}),
-        ("adapt", {"headers": [["Host", "elsewhere"]]}),
+        ("adapt", {"headers": [["Host", "a"], ["Host", "b"]]}),
         ("adapt", {"body": {"base64": "%"}}),
         ("adapt", {"body": {"text": "a", "base64": "YQ=="}}),
         ("adapt", {"headerz": {}}),

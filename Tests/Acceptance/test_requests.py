@@ -154,7 +154,10 @@ def test_large_bodies_arrive_whole_in_both_directions(
         ("Upgrade", "h2c"),
         ("HTTP2-Settings", "AAMAAABk"),
         ("Content-Length", "5"),
-        ("Host", "other.example"),
+        ("Host", "other.example/path"),
+        ("Host", "a b"),
+        ("Host", "user@other.example"),
+        ("Host", ""),
         (":authority", "other.example"),
     ],
 )

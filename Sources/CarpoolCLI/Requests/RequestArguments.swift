@@ -70,6 +70,7 @@ struct RequestArguments: CommandArguments {
     var priority: String?
     var session: String?
     var trust = Trust.system
+    var connection = ConnectionArguments()
     var followsRedirects = true
     var httpVersion: String?
     /// Values of the parameters that are declared with an option.
@@ -141,7 +142,9 @@ extension Option where Arguments == RequestArguments {
     }
 
     /// The options of every request.
-    static var everyRequest: [Option] { beforeSending + ofConnection + ofParameters + ofReport }
+    static var everyRequest: [Option] {
+        beforeSending + ofConnection + tls + addresses + ofParameters + ofReport
+    }
 
     private static var beforeSending: [Option] {
         [

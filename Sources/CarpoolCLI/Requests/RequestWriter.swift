@@ -27,6 +27,7 @@ struct RequestWriter {
         }
         writer.member("session", request.session)
         writeTrust(to: &writer)
+        request.connection.write(to: &writer)
         // The idle timeout is one minute by default, and must not be shorter than --timeout.
         writer.member("timeout_ms", request.timeoutMilliseconds)
         writer.member("resource_timeout_ms", request.timeoutMilliseconds)

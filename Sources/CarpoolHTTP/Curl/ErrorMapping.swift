@@ -94,6 +94,8 @@ struct ErrorMapping {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: (.cannotFindHost, true)
         case CURLE_COULDNT_CONNECT:
             isOffline ? (.notConnectedToInternet, true) : (.cannotConnectToHost, true)
+        // The interface or the local address is not there.
+        case CURLE_INTERFACE_FAILED: (.cannotConnectToHost, true)
         case CURLE_OPERATION_TIMEDOUT: (.timedOut, true)
         case CURLE_HTTP2 where isHeadTooLarge, CURLE_HTTP2_STREAM where isHeadTooLarge:
             (.dataLengthExceedsMaximum, false)

@@ -35,9 +35,10 @@ extension CurlTransport {
 
     /// Without TLS there is no trust and no negotiation.
     private func multiKey(for request: TransportRequest) -> MultiHandle.Key {
+        var partition = request.partition
+        partition.host = request.differentHost
         guard request.url.origin.scheme == "https" else {
-            return MultiHandle.Key(
-                partition: request.partition.withoutTLS, httpProtocol: .http1, isLong: request.isLong)
+            return MultiHandle.Key(partition: partition.withoutTLS, httpProtocol: .http1, isLong: request.isLong)
         }
         let httpProtocol: MultiHandle.HTTPProtocol =
             switch (request.httpVersion, CurlLibrary.profile) {
@@ -49,7 +50,7 @@ extension CurlTransport {
             // (RFC 9113, section 6.9.2) is read.
             case (.http2, .http1): request.body.lengthBytes ?? .max <= 65_535 ? .singleStream : .http1
             }
-        return MultiHandle.Key(partition: request.partition, httpProtocol: httpProtocol, isLong: request.isLong)
+        return MultiHandle.Key(partition: partition, httpProtocol: httpProtocol, isLong: request.isLong)
     }
 
     private func multi(at shardKey: MultiHandle.ShardKey) -> MultiHandle? {

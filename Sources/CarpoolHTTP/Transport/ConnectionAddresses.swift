@@ -54,6 +54,9 @@ public final class ConnectionAddresses: Hashable, @unchecked Sendable {
         texts.reduce(nil) { list, text in curl_slist_append(list, text) ?? list }
     }
 
+    /// An IP address in its usual form, without brackets; `nil` if the text is something else.
+    public static func address(_ text: String) -> String? { AuthorityText.address(text) }
+
     /// Whether nothing is set.
     public var isEmpty: Bool {
         resolve.isEmpty && connectTo.isEmpty && interface == nil && localAddress == nil && family == nil

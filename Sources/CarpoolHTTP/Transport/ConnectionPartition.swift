@@ -2,7 +2,8 @@
 public struct ConnectionPartition: Hashable, Sendable {
     /// How the connection is made and secured; `nil` if every setting has its default.
     public var settings: ConnectionSettings?
-    /// The value of a `Host` field that differs from the URL's authority, in lower case; `nil` without one.
+    /// The value of a `Host` field that differs from the URL's authority, in lower case; `nil` without one. The
+    /// transport sets it from the fields of the request.
     public var host: String?
     /// The user for whom the connection is made; `nil` for the process's own user. Users share neither connections
     /// nor TLS sessions nor looked-up names: each of the three would show one user what another does.

@@ -23,7 +23,8 @@ public struct HTTPField: Sendable, Hashable {
     ]
 
     /// Validates a field (RFC 9110, sections 5.1 and 5.5): the name is a token and not a hop-by-hop or framing field,
-    /// the value has no control characters but the tab. Blanks around the value are trimmed.
+    /// the value has no control characters but the tab; that of `Host` is a host and an optional port. Blanks around
+    /// the value are trimmed.
     public init(name: String, value: String) throws(Refusal) {
         guard HTTPMethod.isToken(name) else {
             throw Refusal(name: name, reason: "the name must be a token: letters, digits and !#$%&'*+-.^_`|~")
@@ -36,6 +37,21 @@ public struct HTTPField: Sendable, Hashable {
         }
         self.name = name
         self.value = HTTPField.trimmed(value)
+        guard !FieldName.matches(name, "host") || HTTPField.isAuthority(self.value) else {
+            throw Refusal(name: name, reason: "the value must be a host, with or without a port")
+        }
+    }
+
+    /// Whether a value has only characters of a host and a port (RFC 3986, section 3.2). Servers disagree on others.
+    private static func isAuthority(_ value: String) -> Bool {
+        let others = "-._~%!$&'()*+;=:[]".utf8
+        return (1...255).contains(value.utf8.count)
+            && value.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: others.contains(byte)
+                }
+            }
     }
 
     /// Whether it has this name, compared without case.

@@ -39,8 +39,8 @@ public struct HostAddresses: Hashable, Sendable {
         self.addresses = addresses
     }
 
-    /// The entry as libcurl reads it.
-    var text: String {
+    /// The entry as curl writes it.
+    public var text: String {
         "\(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host):\(port):\(addresses.joined(separator: ","))"
     }
 }
@@ -67,8 +67,8 @@ public struct HostReplacement: Hashable, Sendable {
         self.targetPort = targetPort
     }
 
-    /// The entry as libcurl reads it.
-    var text: String {
+    /// The entry as curl writes it.
+    public var text: String {
         "\(host ?? ""):\(port.map(String.init) ?? ""):\(targetHost ?? ""):\(targetPort.map(String.init) ?? "")"
     }
 }

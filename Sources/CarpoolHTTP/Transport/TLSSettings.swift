@@ -1,3 +1,5 @@
+internal import CTLS
+
 /// The versions and ciphers of TLS that a connection may use. Equal if its members are.
 ///
 /// An immutable object, because every copy of a request's options has a reference to it.
@@ -35,6 +37,11 @@ public final class TLSSettings: Hashable, Sendable {
         self.ciphers = ciphers
         self.cipherSuites = cipherSuites
     }
+
+    /// Whether OpenSSL knows a cipher of this list for TLS 1.2 and older.
+    public static func isKnown(ciphers: String) -> Bool { CTLS_knows_ciphers(ciphers, nil) == 1 }
+    /// Whether OpenSSL knows the suites of this list for TLS 1.3.
+    public static func isKnown(cipherSuites: String) -> Bool { CTLS_knows_ciphers(nil, cipherSuites) == 1 }
 
     /// Whether all members are equal.
     public static func == (a: TLSSettings, b: TLSSettings) -> Bool {

@@ -5,7 +5,7 @@ public struct TransportRequest {
     /// The URL; `http` or `https`, without user information.
     public var url: HTTPURL
     /// The fields in the order in which they are sent. The transport sets framing and hop-by-hop fields itself, and
-    /// `Host` unless ``ConnectionPartition/host`` is set.
+    /// `Host` if there is none.
     public var fields: [HTTPField]
     /// The body.
     public var body: RequestBody = .none

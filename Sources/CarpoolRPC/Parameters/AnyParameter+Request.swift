@@ -26,7 +26,10 @@ extension AnyParameter {
     /// The header fields.
     public static let headers = Parameter<JSON>(
         "headers", .headers,
-        "Header fields, in order. The daemon sets `Host`, `Content-Length` and the fields of a connection itself.",
+        """
+        Header fields, in order. The daemon sets `Content-Length` and the fields of a connection itself. A `Host` other than \
+        the URL's is sent to the URL's host, over a connection that only requests with the same one share.
+        """,
         otherwise: "none")
     /// The body.
     public static let body = Parameter<JSON>("body", .requestBody, "The request's body.", otherwise: "none")

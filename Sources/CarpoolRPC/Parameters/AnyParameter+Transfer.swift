@@ -6,6 +6,7 @@ extension AnyParameter {
     static let sharedParameters: [AnyParameter] = [
         .start, .setup, .interceptor, .validate, .trust, .timeout, .resourceTimeout, .connectTimeout,
         .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .maximumBodyBytes,
+        .tls, .addresses,
     ]
 
     /// When requests are started.
@@ -28,6 +29,13 @@ extension AnyParameter {
     /// The verification of certificates.
     public static let trust = Parameter<JSON>(
         "trust", .trust, "How the server's certificate is verified.", default: "\"system\"", isInherited: true)
+    /// The versions and ciphers of TLS.
+    public static let tls = Parameter<JSON>(
+        "tls", .tls, "The versions and ciphers of TLS.", otherwise: "TLS 1.2 and 1.3", isInherited: true)
+    /// How hosts are reached.
+    public static let addresses = Parameter<JSON>(
+        "addresses", .addresses, "How hosts are reached. A request's own replace those of its session.",
+        otherwise: "at the addresses of their names", isInherited: true)
     /// The idle timeout.
     public static let timeout = Parameter<Int>(
         "timeout_ms", .duration, "The longest time without a byte in either direction.", default: 60_000,

@@ -44,6 +44,45 @@ extension JSONSchema {
             .object([.required("ca_file", .string(maxBytes: 4_096), "A PEM file: these authorities and no others.")]),
             .object([.required("verify", .constant(false), "false: any certificate of any host. Only for tests.")])))
 
+    /// The versions and ciphers of TLS.
+    static let tls = JSONSchema.named(
+        "TLS",
+        .object([
+            .optional("min_version", tlsVersion, "The oldest version that is accepted.", default: "\"1.2\""),
+            .optional("max_version", tlsVersion, "The newest version that is offered.", default: "\"1.3\""),
+            .optional(
+                "ciphers", .string(maxBytes: 1_000),
+                """
+                The ciphers of TLS 1.2 and older, as OpenSSL's `ciphers` command takes them, such as `ECDHE+AESGCM`. TLS 1.0 and \
+                1.1, and certificates with weak keys, require `DEFAULT@SECLEVEL=0`.
+                """),
+            .optional(
+                "tls13_ciphers", .string(maxBytes: 1_000), "The cipher suites of TLS 1.3, separated by colons."),
+        ]))
+    private static let tlsVersion = JSONSchema.choice("1.0", "1.1", "1.2", "1.3")
+
+    /// How hosts are reached.
+    static let addresses = JSONSchema.named(
+        "Addresses",
+        .object([
+            .optional(
+                "resolve", .array(of: .string(maxBytes: 1_024), count: 0...64),
+                """
+                Addresses of hosts, in place of those of their names: `host:port:address[,address]`, as curl's `--resolve`. \
+                The host `*` is every host.
+                """),
+            .optional(
+                "connect_to", .array(of: .string(maxBytes: 1_024), count: 0...64),
+                """
+                Other hosts to connect to: `host:port:other-host:other-port`, as curl's `--connect-to`. The request, its \
+                `Host` and the check of the certificate keep the URL's host. An empty host or port stands for every one, or \
+                for the URL's.
+                """),
+            .optional("interface", .string(maxBytes: 15), "The network interface of connections, such as `eth1`."),
+            .optional("local_address", .string(maxBytes: 45), "The local IP address that connections use."),
+            .optional("family", .choice("ipv4", "ipv6"), "The only family of addresses that is used."),
+        ]))
+
     /// The versions of HTTP.
     static let httpVersion = JSONSchema.choice("auto", "1.1", "2")
     /// The handling of characters that are invalid in a URL.

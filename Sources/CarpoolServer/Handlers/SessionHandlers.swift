@@ -194,7 +194,9 @@ struct SessionHandlers {
     }
 
     /// Members that are written as the client has set them, with their secrets hidden.
-    private static let givenMembers: [StaticString] = ["languages", "trust", "redirect", "interceptor", "validate"]
+    private static let givenMembers: [StaticString] = [
+        "languages", "trust", "tls", "addresses", "redirect", "interceptor", "validate",
+    ]
 
     private func cancelRequests(_ call: Call) throws(RPCError) -> Answer {
         let session = try sessions.session(call.params["session"], of: call.client)

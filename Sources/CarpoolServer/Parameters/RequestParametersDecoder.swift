@@ -58,14 +58,13 @@ struct RequestParametersDecoder {
         parameters.serializers = try serializers(params[.serialize])
         try readStream(params, into: &parameters)
         try readRedirect(params, path: "params", into: &parameters.options)
-        try readTrust(params, path: "params", into: &parameters.options)
+        try readConnection(params, path: "params", into: &parameters.options)
         parameters.options.readScalars(params)
         parameters.holdsForHeaders = params[.holdForHeaders] ?? false
         readScheduling(params, into: &parameters)
         parameters.hashesBody = params[.sha256] ?? false
         parameters.memoryLimitBytes = params[.responseBody] == "file" ? 0 : client.inlineBodyBytes
         try readKind(params, into: &parameters)
-        try checkHost(of: parameters)
     }
 
     /// `parameters` and `encoding`.
@@ -89,10 +88,14 @@ struct RequestParametersDecoder {
 
     // MARK: Settings that requests and sessions have in common; `path` is that of the object that holds them
 
-    private func readTrust(
+    private func readConnection(
         _ source: some ParameterSource, path: String, into options: inout TransferOptions
     ) throws(RPCError) {
         if let trust = source[.trust] { options.trust.set(try self.trust(trust, path: "\(path).trust")) }
+        if let tls = source[.tls] { options.tls.set(try ConnectionReader.tls(tls, path: "\(path).tls")) }
+        if let addresses = source[.addresses] {
+            options.addresses.set(try ConnectionReader.addresses(addresses, path: "\(path).addresses"))
+        }
     }
 
     private func readValidation(
@@ -206,7 +209,7 @@ struct RequestParametersDecoder {
         if let headers = object[.sessionHeaders] {
             configuration.fields = try RequestParametersDecoder.fields(headers, path: "\(path).headers")
         }
-        try readTrust(object, path: path, into: &configuration.options)
+        try readConnection(object, path: path, into: &configuration.options)
         try readRedirect(object, path: path, into: &configuration.options)
         if let interceptor = object[.interceptor] {
             configuration.interceptor = try self.interceptor(interceptor, path: "\(path).interceptor")
@@ -253,6 +256,14 @@ struct RequestParametersDecoder {
 
     /// Fields from an object, whose values are strings or lists of strings, or from an ordered list of pairs.
     static func fields(_ headers: JSON, path: String) throws(RPCError) -> [HTTPField] {
+        let fields = try givenFields(headers, path: path)
+        guard fields.lazy.filter({ $0.isNamed("host") }).count < 2 else {
+            throw .invalidParams(path: path, message: "there is more than one Host", expected: "one Host at most")
+        }
+        return fields
+    }
+
+    private static func givenFields(_ headers: JSON, path: String) throws(RPCError) -> [HTTPField] {
         var fields: [HTTPField] = []
         if headers.kind == .array {
             for i in 0..<headers.count {
@@ -286,23 +297,6 @@ struct RequestParametersDecoder {
         } catch {
             throw .invalidParams(
                 path: path, message: error.description, expected: "a header field that the client may send")
-        }
-    }
-
-    /// `Host` is the transport's, but a client may repeat it: a different one would reach another site over a
-    /// connection that others share.
-    private func checkHost(of parameters: RequestParameters) throws(RPCError) {
-        guard let host = parameters.fields.first(where: { $0.hasName("host") }) else { return }
-        guard let url = try? HTTPURL(parameters.url) else { return }
-        let origin = url.origin
-        let whole = "\(origin.host):\(origin.port)"
-        let isDefault = origin.port == (origin.scheme == "https" ? 443 : 80)
-        let authority = isDefault ? origin.host : whole
-        guard host.value.lowercased() == authority || host.value.lowercased() == whole else {
-            throw .invalidParams(
-                path: "params.headers",
-                message: "Host is \(host.value.debugDescription), but the URL's authority is \(authority)",
-                expected: "the URL's authority, or no Host at all")
         }
     }
 }

@@ -53,7 +53,7 @@ public enum CurlDescription {
         // Requests are sent directly to the URL's host, whatever proxy the environment sets.
         var lines = ["--noproxy '*'"]
         if request.httpVersion == .http1 { lines.append("--http1.1") }
-        return lines + CurlTrust.options(request.partition)
+        return lines + CurlConnection.options(request.partition)
     }
 
     private static func redirection(_ redirect: RedirectHandler, _ request: TransportRequest) -> [String] {
@@ -103,7 +103,8 @@ public enum CurlDescription {
     }
 
     private static func fields(_ request: TransportRequest, reveal: Bool) -> [String] {
-        let fields = request.fields.filter { !$0.isNamed("host") }
+        let sendsHost = request.differentHost != nil
+        let fields = request.fields.filter { sendsHost || !$0.isNamed("host") }
         // Decoded as by the daemon, with the same `Accept-Encoding`.
         let decoding = ["--compressed", "-H 'Accept-Encoding: \(TransportRequest.acceptEncoding)'"]
         var lines = request.isDecoded ? decoding : []

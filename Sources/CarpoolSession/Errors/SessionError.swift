@@ -115,8 +115,9 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
     /// The network or the origin failed the request.
     static func sessionTaskFailed(_ error: TransportError, details: [Detail] = []) -> SessionError {
         SessionError(
-            "session_task_failed.\(error.code.rawValue)", error.message, hint: hint(for: error),
-            isRetryable: error.isRetryable, transport: error, details: details)
+            "session_task_failed.\(error.code.rawValue)", error.message,
+            hint: weaknessHint(for: error) ?? hint(for: error), isRetryable: error.isRetryable, transport: error,
+            details: details)
     }
 
     /// Truncates a text for a message. By scalars: one character may be as long as the text.
@@ -150,5 +151,22 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
             "the origin must send less: the limits for a head are 300,000 bytes, 256 lines and 100 KiB a line, and cannot be raised"
         default: nil
         }
+    }
+
+    /// The hint for a server whose TLS is weaker than the settings allow, by OpenSSL's texts; `nil` for other failures.
+    private static func weaknessHint(for error: TransportError) -> String? {
+        guard error.code == .secureConnectionFailed || error.code == .serverCertificateUntrusted else { return nil }
+        let text = error.message
+        if text.contains("too weak") || text.contains("too small") {
+            return
+                "the server's key or signature is too weak for OpenSSL's security level; set tls.ciphers (--ciphers) to DEFAULT@SECLEVEL=0 to accept it"
+        }
+        let texts = [
+            "legacy sigalg", "no protocols available", "unsupported protocol", "alert protocol version",
+            "wrong ssl version",
+        ]
+        guard texts.contains(where: text.contains) else { return nil }
+        return
+            "the server may accept other versions of TLS than 1.2 and 1.3: set tls.min_version (--tlsv1.0), and tls.ciphers (--ciphers) to DEFAULT@SECLEVEL=0, which TLS 1.0 and 1.1 require"
     }
 }

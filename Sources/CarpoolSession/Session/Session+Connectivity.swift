@@ -18,6 +18,8 @@ extension Session {
     /// that does not wait skips the check.
     func missingPath(for hop: TransportRequest, of request: Request) -> NetworkPath? {
         guard let connectivity, connectivity.isOffline || waitsForConnectivity(request) else { return nil }
+        // The connection may go elsewhere than to the URL's host, or by another interface.
+        guard hop.partition.addresses == nil else { return nil }
         let path = connectivity.path(to: hop.url.origin.host, isFresh: false)
         return path.isWorthTrying ? nil : path
     }

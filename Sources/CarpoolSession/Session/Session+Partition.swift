@@ -2,13 +2,13 @@ internal import CarpoolHTTP
 
 // The settings of connections, from the options of a request to a hop.
 extension Session {
-    /// Sets the properties that another request must share to use the connection of a hop. They depend on its URL and
-    /// its `Host` field, so that they are set for each hop.
+    /// Sets the properties that another request must share to use the connection of a hop. Some depend on its host, so
+    /// that they are set for each hop.
     func setPartition(of hop: inout TransportRequest, for request: Request) {
         var values = ConnectionSettings.Values()
         values.trust = request.parameters.options.trust.value
         values.tls = request.parameters.options.tls.value
         values.addresses = request.parameters.options.addresses.value
-        hop.partition = ConnectionPartition(settings: .make(values), host: hop.differentHost, user: user)
+        hop.partition = ConnectionPartition(settings: .make(values), user: user)
     }
 }

@@ -53,6 +53,7 @@ http {{
         root {directory}/files;
         location /slow/ {{ alias {directory}/files/; limit_rate 64k; }}
         location /nothing {{ return 204; }}
+        location /host {{ return 200 $host; }}
         location /missing {{ return 404 "no such thing\\n"; }}
         location /broken {{ return 500 "it broke\\n"; }}
         location /moved {{ return 302 /hello.txt; }}

@@ -12,7 +12,8 @@ class RequestOptions(PythonOptions, total=False):
     """The keyword arguments of a request. None is the same as omitting one, except for `json`."""
 
     headers: HeaderInput | None
-    """Header fields, in order. The daemon sets `Host`, `Content-Length` and the fields of a connection itself.
+    """Header fields, in order. The daemon sets `Content-Length` and the fields of a connection itself. A `Host`
+    other than the URL's is sent to the URL's host, over a connection that only requests with the same one share.
     Default: none.
     """
     body: Mapping[str, Any] | None
@@ -114,6 +115,10 @@ class RequestOptions(PythonOptions, total=False):
     soon as the limit is exceeded. A download counts the bytes that it resumes from, and its partial file is
     removed. Default: the session's.
     """
+    tls: Mapping[str, Any] | None
+    """The versions and ciphers of TLS. Default: the session's."""
+    addresses: Mapping[str, Any] | None
+    """How hosts are reached. A request's own replace those of its session. Default: the session's."""
 
 
 class SessionOptions(TypedDict, total=False):
@@ -165,3 +170,7 @@ class SessionOptions(TypedDict, total=False):
     soon as the limit is exceeded. A download counts the bytes that it resumes from, and its partial file is
     removed. Default: no limit.
     """
+    tls: Mapping[str, Any]
+    """The versions and ciphers of TLS. Default: TLS 1.2 and 1.3."""
+    addresses: Mapping[str, Any]
+    """How hosts are reached. A request's own replace those of its session. Default: at the addresses of their names."""

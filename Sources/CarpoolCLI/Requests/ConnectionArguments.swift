@@ -1,0 +1,114 @@
+internal import CarpoolClient
+internal import CarpoolJSON
+
+/// The options that say how connections are secured and where they go.
+struct ConnectionArguments: Equatable {
+    var minimumVersion: String?
+    var maximumVersion: String?
+    var ciphers: String?
+    var cipherSuites: String?
+    var resolve: [String] = []
+    var connectTo: [String] = []
+    var interface: String?
+    var localAddress: String?
+    var family: String?
+
+    /// Takes the value of `--interface`: a name, or an address; curl's prefixes `if!` and `host!` say which.
+    mutating func setInterface(_ value: String) throws(UsageError) {
+        let name = ConnectionArguments.rest(of: value, after: "if!")
+        let address = ConnectionArguments.rest(of: value, after: "host!")
+        guard !(name ?? address ?? value).isEmpty else {
+            throw UsageError("--interface takes the name of an interface or an IP address")
+        }
+        (interface, localAddress) = (nil, nil)
+        if let address {
+            localAddress = address
+        } else if name == nil, ConnectionArguments.isAddress(value) {
+            localAddress = value
+        } else {
+            interface = name ?? value
+        }
+    }
+
+    private static func rest(of value: String, after prefix: String) -> String? {
+        value.hasPrefix(prefix) ? String(value.dropFirst(prefix.count)) : nil
+    }
+
+    /// Whether a text is meant as an address: interfaces have no colons, and no names of digits and dots alone.
+    private static func isAddress(_ text: String) -> Bool {
+        text.contains(":") || text.contains(".") && text.utf8.allSatisfy { (48...57).contains($0) || $0 == 0x2E }
+    }
+
+    mutating func setMaximumVersion(_ value: String) throws(UsageError) {
+        guard ["default", "1.0", "1.1", "1.2", "1.3"].contains(value) else {
+            throw UsageError("--tls-max takes 1.0, 1.1, 1.2, 1.3 or default, not '\(value)'")
+        }
+        maximumVersion = value == "default" ? nil : value
+    }
+
+    /// Writes the parameters `tls` and `addresses`.
+    func write(to writer: inout JSONWriter) {
+        if minimumVersion != nil || maximumVersion != nil || ciphers != nil || cipherSuites != nil {
+            writer.key("tls")
+            writer.beginObject()
+            writer.member("min_version", minimumVersion)
+            writer.member("max_version", maximumVersion)
+            writer.member("ciphers", ciphers)
+            writer.member("tls13_ciphers", cipherSuites)
+            writer.endObject()
+        }
+        guard self != ConnectionArguments(), hasAddresses else { return }
+        writer.key("addresses")
+        writer.beginObject()
+        if !resolve.isEmpty { writer.member("resolve", resolve) }
+        if !connectTo.isEmpty { writer.member("connect_to", connectTo) }
+        writer.member("interface", interface)
+        writer.member("local_address", localAddress)
+        writer.member("family", family)
+        writer.endObject()
+    }
+
+    private var hasAddresses: Bool {
+        !resolve.isEmpty || !connectTo.isEmpty || interface != nil || localAddress != nil || family != nil
+    }
+}
+
+extension Option where Arguments == RequestArguments {
+    /// The options of TLS.
+    static var tls: [Option] {
+        [
+            Option("--tlsv1.0", "use TLS 1.0 or newer") { $0.connection.minimumVersion = "1.0" },
+            Option("--tlsv1.1", "use TLS 1.1 or newer") { $0.connection.minimumVersion = "1.1" },
+            Option("--tlsv1.2", "use TLS 1.2 or newer (the default)") { $0.connection.minimumVersion = "1.2" },
+            Option("--tlsv1.3", "use TLS 1.3") { $0.connection.minimumVersion = "1.3" },
+            Option("--tls-max", takes: "VERSION", "use TLS up to this version: 1.0, 1.1, 1.2 or 1.3") {
+                (arguments, value) throws(UsageError) in try arguments.connection.setMaximumVersion(value)
+            },
+            Option("--ciphers", takes: "LIST", "the ciphers of TLS 1.2 and older, as OpenSSL lists them") {
+                $0.connection.ciphers = $1
+            },
+            Option("--tls13-ciphers", takes: "LIST", "the cipher suites of TLS 1.3, separated by colons") {
+                $0.connection.cipherSuites = $1
+            },
+        ]
+    }
+
+    /// The options of addresses.
+    static var addresses: [Option] {
+        [
+            Option(
+                "--resolve", takes: "ENTRY",
+                "HOST:PORT:ADDRESS[,ADDRESS]: the addresses of a host; may be repeated"
+            ) { $0.connection.resolve.append($1) },
+            Option(
+                "--connect-to", takes: "ENTRY",
+                "HOST:PORT:HOST2:PORT2: connect to another host; may be repeated"
+            ) { $0.connection.connectTo.append($1) },
+            Option("--interface", takes: "NAME", "connect from this network interface or IP address") {
+                (arguments, value) throws(UsageError) in try arguments.connection.setInterface(value)
+            },
+            Option("--ipv4", short: "4", "use IPv4 addresses alone") { $0.connection.family = "ipv4" },
+            Option("--ipv6", short: "6", "use IPv6 addresses alone") { $0.connection.family = "ipv6" },
+        ]
+    }
+}

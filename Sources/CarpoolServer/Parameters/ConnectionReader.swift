@@ -1,0 +1,90 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+
+/// Reads `tls` and `addresses`: how connections are secured and where they go. Their values have passed the schema.
+enum ConnectionReader {
+    /// The versions and ciphers of TLS.
+    static func tls(_ json: JSON, path: String) throws(RPCError) -> TLSSettings {
+        let settings = TLSSettings(
+            minimum: version(json["min_version"]) ?? .tls12, maximum: version(json["max_version"]) ?? .tls13,
+            ciphers: json["ciphers"]?.string, cipherSuites: json["tls13_ciphers"]?.string)
+        guard settings.minimum <= settings.maximum else {
+            let minimum = settings.minimum.rawValue
+            throw .invalidParams(
+                path: "\(path).max_version", message: "older than the oldest accepted version, \(minimum)",
+                expected: "\(minimum) or newer, or an older min_version")
+        }
+        for name in ["ciphers", "tls13_ciphers"] as [StaticString] {
+            guard let list = json[name]?.string else { continue }
+            let isKnown =
+                name.description == "ciphers"
+                ? TLSSettings.isKnown(ciphers: list) : TLSSettings.isKnown(cipherSuites: list)
+            guard isKnown else {
+                throw .invalidParams(
+                    path: "\(path).\(name)", message: "OpenSSL knows no cipher of this list",
+                    expected: "a list as the command openssl ciphers takes it")
+            }
+        }
+        return settings
+    }
+
+    private static func version(_ json: JSON?) -> TLSSettings.Version? {
+        json?.string.flatMap(TLSSettings.Version.init(rawValue:))
+    }
+
+    /// How hosts are reached; `nil` if nothing is set.
+    static func addresses(_ json: JSON, path: String) throws(RPCError) -> ConnectionAddresses? {
+        let addresses = ConnectionAddresses(
+            resolve: try entries(json["resolve"], path: "\(path).resolve", form: "host:port:address[,address]") {
+                text throws(HostAddresses.Refusal) in try HostAddresses(text)
+            },
+            connectTo: try entries(json["connect_to"], path: "\(path).connect_to", form: "host:port:host:port") {
+                text throws(HostAddresses.Refusal) in try HostReplacement(text)
+            },
+            interface: try interface(json["interface"], path: "\(path).interface"),
+            localAddress: try localAddress(json, path: "\(path).local_address"),
+            family: json["family"]?.string.flatMap(ConnectionAddresses.Family.init(rawValue:)))
+        return addresses.isEmpty ? nil : addresses
+    }
+
+    private static func entries<Entry>(
+        _ json: JSON?, path: String, form: String, _ read: (String) throws(HostAddresses.Refusal) -> Entry
+    ) throws(RPCError) -> [Entry] {
+        var entries: [Entry] = []
+        for index in 0..<(json?.count ?? 0) {
+            do throws(HostAddresses.Refusal) {
+                entries.append(try read(json?[index: index]?.string ?? ""))
+            } catch {
+                throw .invalidParams(path: "\(path)[\(index)]", message: error.message, expected: form)
+            }
+        }
+        return entries
+    }
+
+    private static func interface(_ json: JSON?, path: String) throws(RPCError) -> String? {
+        guard let name = json?.string else { return nil }
+        // The kernel's rule (dev_valid_name), and printable characters.
+        guard !name.isEmpty, name != ".", name != "..",
+            name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") })
+        else {
+            throw .invalidParams(
+                path: path, message: "not the name of a network interface: \(name.debugDescription)",
+                expected: "a name that the command ip link shows")
+        }
+        return name
+    }
+
+    private static func localAddress(_ json: JSON, path: String) throws(RPCError) -> String? {
+        guard let text = json["local_address"]?.string else { return nil }
+        guard let address = ConnectionAddresses.address(text) else {
+            throw .invalidParams(
+                path: path, message: "not an IP address: \(text.debugDescription)", expected: "an IPv4 or IPv6 address")
+        }
+        guard json["interface"] == nil else {
+            throw .invalidParams(
+                path: path, message: "an interface is set too", expected: "either local_address or interface")
+        }
+        return address
+    }
+}

@@ -1,0 +1,37 @@
+internal import CarpoolHTTP
+
+/// The options of curl for the settings of a connection.
+enum CurlConnection {
+    /// The options: trust, versions and ciphers of TLS, addresses.
+    static func options(_ partition: ConnectionPartition) -> [String] {
+        var lines: [String] = []
+        if !partition.trust.isVerified { lines.append("--insecure") }
+        if case .only(let authorities) = partition.trust.authorities {
+            lines.append("--cacert \(ShellText.quoted(authorities.path))")
+        }
+        if let tls = partition.tls { lines += options(tls) }
+        if let addresses = partition.addresses { lines += options(addresses) }
+        return lines
+    }
+
+    private static func options(_ tls: TLSSettings) -> [String] {
+        var lines = ["--tlsv\(tls.minimum.rawValue)", "--tls-max \(tls.maximum.rawValue)"]
+        if let ciphers = tls.ciphers { lines.append("--ciphers \(ShellText.quoted(ciphers))") }
+        if let suites = tls.cipherSuites { lines.append("--tls13-ciphers \(ShellText.quoted(suites))") }
+        return lines
+    }
+
+    private static func options(_ addresses: ConnectionAddresses) -> [String] {
+        var lines = addresses.resolve.map { "--resolve \(ShellText.quoted($0.text))" }
+        lines += addresses.connectTo.map { "--connect-to \(ShellText.quoted($0.text))" }
+        if let source = addresses.interface ?? addresses.localAddress {
+            lines.append("--interface \(ShellText.quoted(source))")
+        }
+        switch addresses.family {
+        case .ipv4: lines.append("-4")
+        case .ipv6: lines.append("-6")
+        case nil: break
+        }
+        return lines
+    }
+}
