@@ -4,6 +4,7 @@
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/ssl.h>
@@ -44,6 +45,11 @@ static inline int CTLS_no_password(char *buffer, int size, int writing, void *co
     return -1;
 }
 
+// What libcurl sets for a store of its own: an authority need not be a root.
+static inline void CTLS_set_up_store(X509_STORE *store) {
+    X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
+}
+
 // A store of the certificates in a PEM text, and how many there are; NULL if one of them cannot be read, or memory is out: then `count` is
 // how many came before.
 static inline X509_STORE *CTLS_store(const void *pem, size_t size, int *count) {
@@ -70,8 +76,23 @@ static inline X509_STORE *CTLS_store(const void *pem, size_t size, int *count) {
         X509_STORE_free(store);
         return NULL;
     }
-    // What libcurl sets for a store of its own: an authority need not be a root.
-    X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
+    CTLS_set_up_store(store);
+    return store;
+}
+
+// A store of certificates that are parsed already; NULL if memory is out.
+static inline X509_STORE *CTLS_store_of(X509 *const *certificates, size_t count) {
+    X509_STORE *store = X509_STORE_new();
+    int failed = !store;
+    for (size_t index = 0; !failed && index < count; index++) failed = !X509_STORE_add_cert(store, certificates[index]);
+    if (!failed && count > 0)
+        X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(store), X509_LU_X509, X509_get_subject_name(certificates[0]));
+    ERR_clear_error();
+    if (failed) {
+        X509_STORE_free(store);
+        return NULL;
+    }
+    CTLS_set_up_store(store);
     return store;
 }
 
@@ -81,13 +102,18 @@ enum { CTLS_MOST_CIPHER_BYTES = 1024 };
 // The most certificates that a server may send, and the most authorities between its own and a trusted one.
 enum { CTLS_MOST_CERTIFICATES = 32, CTLS_MOST_AUTHORITIES = 10 };
 
-// Verifies a chain as OpenSSL does, but refuses one that takes long: also where nobody looks at the result, since the server signs with its key.
-static inline int CTLS_verify(X509_STORE_CTX *verification, void *unused) {
-    (void)unused;
+// Whether what a server has sent can be verified in a short time.
+static inline int CTLS_is_short(X509_STORE_CTX *verification) {
     STACK_OF(X509) *chain = X509_STORE_CTX_get0_untrusted(verification);
     int count = sk_X509_num(chain), cheap = count <= CTLS_MOST_CERTIFICATES;
     for (int index = 0; cheap && index < count; index++) cheap = CTLS_is_cheap(sk_X509_value(chain, index));
-    if (cheap) {
+    return cheap;
+}
+
+// Verifies a chain as OpenSSL does, but refuses one that takes long: also where nobody looks at the result, since the server signs with its key.
+static inline int CTLS_verify(X509_STORE_CTX *verification, void *unused) {
+    (void)unused;
+    if (CTLS_is_short(verification)) {
         X509_STORE_CTX_set_depth(verification, CTLS_MOST_AUTHORITIES);
         return X509_verify_cert(verification);
     }
@@ -125,3 +151,11 @@ static inline void CTLS_use_store(void *context, X509_STORE *store) {
 
 // How names of certificates are shown: as RFC 2253 writes them, but with the letters of all languages as they are.
 static const unsigned long CTLS_NAME_FLAGS = XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB;
+
+// Has a connection ask for the answer of an OCSP responder, and calls back before anything but the greeting was sent: also if the server has
+// sent none. 1 from the callback continues the handshake, 0 ends it.
+static inline void CTLS_request_staple(void *context, int (*callback)(SSL *, void *), void *data) {
+    SSL_CTX_set_tlsext_status_type((SSL_CTX *)context, TLSEXT_STATUSTYPE_ocsp);
+    SSL_CTX_set_tlsext_status_cb((SSL_CTX *)context, callback);
+    SSL_CTX_set_tlsext_status_arg((SSL_CTX *)context, data);
+}

@@ -33,7 +33,7 @@ public final class TrustStore: @unchecked Sendable {
 
     /// Makes a store of the certificates in a PEM text. Slow: for a thread of a ``Worker``.
     public convenience init(pem: [UInt8]) throws(Failure) {
-        try self.init(pem: pem, digest: TrustStore.digest(of: pem))
+        try self.init(pem: pem, digest: SHA256Digest.text(of: pem))
     }
 
     private init(pem: [UInt8], digest: String) throws(Failure) {
@@ -50,6 +50,13 @@ public final class TrustStore: @unchecked Sendable {
         raw = store
     }
 
+    /// Takes over OpenSSL's object, which nothing changes any more.
+    init(owning raw: OpaquePointer, digest: String, count: Int) {
+        self.raw = raw
+        self.digest = digest
+        self.count = count
+    }
+
     deinit { X509_STORE_free(raw) }
 
     /// Reads a file. May block: for a thread of a ``Worker``.
@@ -64,18 +71,9 @@ public final class TrustStore: @unchecked Sendable {
         } catch {
             throw .cannotRead(error)
         }
-        let digest = digest(of: bytes)
+        let digest = SHA256Digest.text(of: bytes)
         if let known = known[digest] { return known }
         return try TrustStore(pem: bytes, digest: digest)
-    }
-
-    private static func digest(of bytes: [UInt8]) -> String {
-        var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var length: UInt32 = 0
-        EVP_Digest(bytes, bytes.count, &hash, &length, EVP_sha256(), nil)
-        let digits = Array("0123456789abcdef".utf8)
-        let text = hash[..<Int(length)].flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
     }
 }
 

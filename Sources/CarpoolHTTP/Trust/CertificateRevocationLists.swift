@@ -1,0 +1,48 @@
+internal import CTLS
+
+/// Lists of revoked certificates (RFC 5280, section 5), parsed once. Equal if their bytes are.
+///
+/// `@unchecked Sendable` because nothing changes them once they are made.
+public final class CertificateRevocationLists: Hashable, @unchecked Sendable {
+    /// The SHA-256 of the bytes, in hexadecimal digits.
+    public let digest: String
+    /// The number of lists.
+    public var count: Int { lists.count }
+    let lists: [OpaquePointer]
+    /// The same, as OpenSSL's type.
+    let stack: OpaquePointer?
+
+    /// Parses lists: a PEM text, or DER, one after the other; at most 1 MiB and 64 lists. Slow: for a thread of a
+    /// ``Worker``.
+    public init(_ bytes: [UInt8]) throws(TrustMaterialError) {
+        let reader = TrustMaterialReader(
+            fromPEM: { PEM_read_bio_X509_CRL($0, nil, CTLS_no_password, nil) },
+            fromDER: { d2i_X509_CRL(nil, $0, $1) }, free: { X509_CRL_free($0) },
+            limit: TrustMaterialReader.maximumLists)
+        lists = try reader.read(bytes)
+        digest = SHA256Digest.text(of: bytes)
+        stack = OPENSSL_sk_new_null()
+        for list in lists {
+            OPENSSL_sk_push(stack, UnsafeRawPointer(list))
+            // A list is sorted by number when it is first searched: here, not in a handshake.
+            var entry: OpaquePointer?
+            if let zero = ASN1_INTEGER_new() {
+                X509_CRL_get0_by_serial(list, &entry, zero)
+                ASN1_INTEGER_free(zero)
+            }
+        }
+    }
+
+    deinit {
+        OPENSSL_sk_free(stack)
+        for list in lists { X509_CRL_free(list) }
+    }
+
+    /// Whether the bytes are equal.
+    public static func == (a: CertificateRevocationLists, b: CertificateRevocationLists) -> Bool {
+        a.digest == b.digest
+    }
+
+    /// The digest.
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+}

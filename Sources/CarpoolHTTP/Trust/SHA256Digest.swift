@@ -1,0 +1,19 @@
+internal import CTLS
+
+/// SHA-256 of bytes.
+enum SHA256Digest {
+    /// The 32 bytes of the hash.
+    static func bytes(of bytes: [UInt8]) -> [UInt8] {
+        var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var length: UInt32 = 0
+        EVP_Digest(bytes, bytes.count, &hash, &length, EVP_sha256(), nil)
+        return Array(hash[..<Int(length)])
+    }
+
+    /// The hash in hexadecimal digits.
+    static func text(of bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        let text = self.bytes(of: bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,84 @@
+internal import CTLS
+
+/// Why certificates or revocation lists cannot be used.
+public enum TrustMaterialError: Error, Sendable, Equatable {
+    /// They take more than this many bytes.
+    case tooLarge(limitBytes: Int)
+    /// There is none.
+    case empty
+    /// The one of this number, counted from 1, cannot be read.
+    case unreadable(number: Int)
+    /// There are more than this many.
+    case tooMany(limit: Int)
+}
+
+/// Reads OpenSSL's objects from a PEM text, or from DER, one after the other.
+struct TrustMaterialReader {
+    /// Reads the next object of a PEM text.
+    let fromPEM: (OpaquePointer?) -> OpaquePointer?
+    /// Reads the object at a position, and moves the position behind it.
+    let fromDER: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
+    let free: (OpaquePointer) -> Void
+    /// The most objects that are accepted.
+    let limit: Int
+
+    /// The most bytes that are read.
+    static let maximumBytes = 1_048_576
+    /// The most certificates in a list of pins.
+    static let maximumCertificates = 256
+    /// The most revocation lists that an evaluator has: all of them are compared with each certificate of a chain.
+    static let maximumLists = 64
+
+    /// The objects, at least one. The caller owns them.
+    func read(_ bytes: [UInt8]) throws(TrustMaterialError) -> [OpaquePointer] {
+        guard bytes.count <= TrustMaterialReader.maximumBytes else {
+            throw .tooLarge(limitBytes: TrustMaterialReader.maximumBytes)
+        }
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        // Certificates and lists are long sequences, whose encoding begins like this; no PEM text does.
+        let isDER = bytes.count > 1 && bytes[0] == 0x30 && bytes[1] >= 0x80
+        var (objects, failure) = isDER ? readDER(bytes) : readPEM(bytes)
+        if failure == nil, objects.isEmpty { failure = .empty }
+        guard let failure else { return objects }
+        for object in objects { free(object) }
+        objects = []
+        throw failure
+    }
+
+    private func readPEM(_ bytes: [UInt8]) -> ([OpaquePointer], TrustMaterialError?) {
+        var objects: [OpaquePointer] = []
+        let failure: TrustMaterialError? = bytes.withUnsafeBytes { buffer in
+            guard let input = BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else {
+                return .unreadable(number: 1)
+            }
+            defer { BIO_free(input) }
+            while let object = fromPEM(input) {
+                objects.append(object)
+                if objects.count > limit { return .tooMany(limit: limit) }
+            }
+            let error = ERR_peek_last_error()
+            let isEnd =
+                error == 0 || (Int(ERR_GET_LIB(error)) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE)
+            return isEnd ? nil : .unreadable(number: objects.count + 1)
+        }
+        return (objects, failure)
+    }
+
+    private func readDER(_ bytes: [UInt8]) -> ([OpaquePointer], TrustMaterialError?) {
+        var objects: [OpaquePointer] = []
+        let failure: TrustMaterialError? = bytes.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            var position: UnsafePointer<UInt8>? = start
+            while let current = position, current < start + buffer.count {
+                guard let object = fromDER(&position, start + buffer.count - current) else {
+                    return .unreadable(number: objects.count + 1)
+                }
+                objects.append(object)
+                if objects.count > limit { return .tooMany(limit: limit) }
+            }
+            return nil
+        }
+        return (objects, failure)
+    }
+}

@@ -1,0 +1,114 @@
+import Glibc
+
+@testable import CarpoolHTTP
+
+/// Certificates, revocation lists and stapled answers, made once by the openssl command.
+///
+/// | name | what it is |
+/// | --- | --- |
+/// | `root` | an authority that signed itself |
+/// | `middle` | an authority of `root` |
+/// | `leaf` | a server's, of `middle`: localhost, `*.wild.test`, 127.0.0.1, ::1 |
+/// | `other` | one more of `middle` for localhost |
+/// | `common` | of `middle`, with a common name and no subjectAltName |
+/// | `alone` | signed itself, for localhost |
+/// | `stranger` | an authority with the name of `middle` and another key, in no chain |
+/// | `responder` | of `middle`, may sign answers about its certificates |
+/// | `pretender` | of `root`, may sign answers, but not for `middle` |
+final class ServerCertificates: Sendable {
+    static let shared = Result { try ServerCertificates() }
+
+    let directory: String
+
+    init() throws {
+        directory = try makeTemporaryDirectory()
+        try ChildProcess.run("cd \(directory) && exec >log 2>&1 && set -e\n" + ServerCertificates.script)
+    }
+
+    func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+    func bytes(_ name: String) throws -> [UInt8] {
+        guard let file = fopen(path(name), "r") else { throw ChildProcess.Failure(description: name) }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        return Array(bytes[..<fread(&bytes, 1, bytes.count, file)])
+    }
+
+    /// Certificates by name.
+    func certificates(_ names: [String]) throws -> [X509Certificate] {
+        try names.flatMap { try X509Certificate.parse(try bytes("\($0).pem")) }
+    }
+
+    func lists(_ names: [String]) throws -> CertificateRevocationLists {
+        try CertificateRevocationLists(try names.flatMap { try bytes("\($0).crl") })
+    }
+
+    private static let script = """
+        cat >ca.cnf <<'END'
+        [req]
+        distinguished_name = name
+        [name]
+        [ca]
+        default_ca = list
+        [list]
+        database = $ENV::DATABASE
+        default_md = sha256
+        default_crl_days = 5
+        END
+        export OPENSSL_CONF=$PWD/ca.cnf DATABASE=unused
+        key() { openssl ecparam -name prime256v1 -genkey -noout -out $1.key; }
+        # NAME SUBJECT ISSUER EXTENSION...
+        certify() {
+            local name=$1 subject=$2 issuer=$3; shift 3
+            key $name; printf '%s\\n' "$@" >ext
+            openssl req -new -key $name.key -subj "$subject" -out csr
+            if [ $issuer = $name ]; then openssl x509 -req -in csr -key $name.key -days 30 -extfile ext -out $name.pem
+            else openssl x509 -req -in csr -CA $issuer.pem -CAkey $issuer.key -CAcreateserial -days 30 -extfile ext -out $name.pem
+            fi
+        }
+        authority() { certify $1 "/CN=$2" $3 basicConstraints=critical,CA:TRUE subjectKeyIdentifier=hash; }
+        authority root root root
+        authority middle middle root
+        authority stranger middle stranger
+        local=subjectAltName=DNS:localhost
+        certify leaf /CN=leaf middle "$local,DNS:*.wild.test,IP:127.0.0.1,IP:::1" authorityKeyIdentifier=keyid
+        certify other /CN=other middle $local
+        certify common /CN=localhost middle basicConstraints=CA:FALSE
+        certify alone /CN=alone alone $local
+        certify responder /CN=responder middle extendedKeyUsage=OCSPSigning
+        certify pretender /CN=pretender root extendedKeyUsage=OCSPSigning
+        openssl x509 -in leaf.pem -outform DER -out leaf.der
+
+        # A revocation list of ISSUER: NAME ISSUER REVOKED...
+        list() {
+            local name=$1 issuer=$2; shift 2
+            export DATABASE=$PWD/$name.index; : >$DATABASE
+            for certificate; do openssl ca -revoke $certificate.pem -cert $issuer.pem -keyfile $issuer.key; done
+            openssl ca -gencrl -cert $issuer.pem -keyfile $issuer.key -out $name.crl
+        }
+        list root-none root
+        list root-middle root middle
+        list middle-none middle
+        list middle-leaf middle leaf
+        list forged stranger
+        openssl crl -in middle-leaf.crl -outform DER -out middle-leaf.crl.der
+
+        # An answer about leaf.pem: NAME SIGNER INDEX
+        openssl ocsp -issuer middle.pem -cert leaf.pem -no_nonce -reqout request
+        openssl ocsp -issuer middle.pem -cert other.pem -no_nonce -reqout request-other
+        export DATABASE=$PWD/good.index; : >good.index
+        openssl ca -valid leaf.pem -cert middle.pem -keyfile middle.key
+        openssl ca -valid other.pem -cert middle.pem -keyfile middle.key
+        answer() {
+            openssl ocsp -index $3.index -CA middle.pem -rsigner $2.pem -rkey $2.key -ndays 1 -reqin ${4-request} -respout $1.staple
+        }
+        answer good middle good
+        answer delegated responder good
+        answer revoked middle middle-leaf
+        answer unknown middle middle-none
+        answer forged stranger good
+        answer pretended pretender good
+        answer unauthorised other good
+        answer about-other middle good request-other
+        """
+}
