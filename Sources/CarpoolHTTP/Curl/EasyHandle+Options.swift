@@ -64,27 +64,29 @@ extension EasyHandle {
     }
 
     /// Sets how the server's certificate is verified.
-    /// - Parameter system: the system's authorities; `nil` if they cannot be read.
-    /// - Returns: the authorities that the connection trusts, which ``prepareTLS(_:_:_:)`` needs.
+    /// - Parameter store: the authorities that are trusted; `nil` if they cannot be read.
+    /// - Returns: the authorities that ``prepareTLS(_:_:_:_:)`` needs.
     func setTrust(
-        _ trust: ServerTrust, system: TrustStore?, _ configuration: TransportConfiguration
+        _ trust: ServerTrust, store: TrustStore?, _ configuration: TransportConfiguration
     ) -> TrustStore? {
         // With a directory of authorities beside the file, libcurl would read the file again for each connection: 17
         // ms instead of 1.
         set(CURLOPT_CAPATH, pointer: nil)
         set(CURLOPT_CAINFO, pointer: nil)
+        if trust.evaluator != nil {
+            // The evaluation looks at the host itself. It is not called if a TLS session is resumed.
+            set(CURLOPT_SSL_VERIFYHOST, 0)
+            set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+            return store
+        }
         guard trust.isVerified else {
             set(CURLOPT_SSL_VERIFYPEER, 0)
             set(CURLOPT_SSL_VERIFYHOST, 0)
             return nil
         }
-        switch trust.authorities {
-        case .system:
-            // libcurl then reads the file itself, and reports its error.
-            if system == nil { set(CURLOPT_CAINFO, text: configuration.authoritiesPath) }
-            return system
-        case .only(let authorities): return authorities.store
-        }
+        // libcurl then reads the file itself, and reports its error.
+        if store == nil { set(CURLOPT_CAINFO, text: configuration.authoritiesPath) }
+        return store
     }
 
     /// Sets the versions of TLS; 1.2 and newer by default.
@@ -108,12 +110,14 @@ extension EasyHandle {
         }
     }
 
-    /// Sets up a connection before its handshake: its limits, its ciphers, and the authorities that it trusts. Returns
-    /// whether OpenSSL accepted them.
-    static func prepareTLS(_ context: UnsafeMutableRawPointer, _ store: TrustStore?, _ tls: TLSSettings?) -> Bool {
+    /// Sets up a connection before its handshake: its limits, its ciphers, the authorities that it trusts, and its
+    /// evaluation. Returns whether OpenSSL accepted them.
+    static func prepareTLS(
+        _ context: UnsafeMutableRawPointer, _ store: TrustStore?, _ tls: TLSSettings?, _ evaluation: TrustEvaluation?
+    ) -> Bool {
         guard CTLS_limit_handshakes(context, tls?.ciphers, tls?.cipherSuites) == 1 else { return false }
         if let store { CTLS_use_store(context, store.raw) }
-        return true
+        return evaluation?.install(on: context) ?? true
     }
 
     private func setMethod(_ request: TransportRequest) {

@@ -22,7 +22,7 @@ extension CurlTransfer {
         // at a time.
         if mayShare { easy.set(CURLOPT_PIPEWAIT, 1) }
         if pool.key.origin.scheme == "https" {
-            trustStore = easy.setTrust(request.partition.trust, system: transport.systemTrust.store, configuration)
+            trustStore = easy.setTrust(request.partition.trust, store: authorities, configuration)
             easy.setVersions(request.partition.tls)
         }
         if let addresses = request.partition.addresses { easy.setAddresses(addresses) }

@@ -57,9 +57,13 @@ final class CurlTransfer {
     var hasCheckedForResponse = false
     /// Bytes of the request's body passed to libcurl since its (last) beginning.
     var bodyPosition: Int64 = 0
+    /// The certificate authorities of its partition; `nil` if the system's cannot be read.
+    var authorities: TrustStore?
     /// The certificate authorities that its connection trusts; `nil` without verification, or if libcurl reads the
     /// system's file itself.
     var trustStore: TrustStore?
+    /// The evaluations of the servers of its connections.
+    var evaluations = TrustEvaluations()
     /// Reads the file of the body; made when the body is first sent.
     var fileReader: FileReadAhead?
     var decodedBytes: Int64 = 0

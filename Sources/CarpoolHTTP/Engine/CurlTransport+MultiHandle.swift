@@ -5,7 +5,9 @@ extension CurlTransport: MultiHandleDelegate {
     func willCallLibcurl() { budget.beginAction() }
 
     func transferDidEnd(_ context: UnsafeMutableRawPointer, _ result: CURLcode) {
-        complete(Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue(), result)
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        if result != CURLE_OK, asksAboutServer(of: transfer) { return }
+        complete(transfer, result)
     }
 
     /// Resumes a transfer that libcurl has paused.

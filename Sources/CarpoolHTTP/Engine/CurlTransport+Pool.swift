@@ -242,23 +242,6 @@ extension CurlTransport {
     }
 }
 
-extension CurlTransport {
-    /// Whether the system's certificate authorities are loaded, if the transfer needs them; if not, it is queued when
-    /// they are.
-    func isTrustReady(for transfer: CurlTransfer) -> Bool {
-        guard transfer.request.url.origin.scheme == "https", transfer.request.partition.trust == .system
-        else {
-            return true
-        }
-        guard !systemTrust.isReady() else { return true }
-        systemTrust.wait { [weak self, weak transfer] in
-            guard let transfer else { return }
-            self?.requeue(transfer)
-        }
-        return false
-    }
-}
-
 extension EasyHandle {
     /// The protocols that were negotiated for the connection. Read from within a callback, once the connection is made.
     var negotiated: OriginConnection.Negotiated {

@@ -1,5 +1,15 @@
 /// Statistics of the pool.
 extension CurlTransport {
+    /// The statistics of the pool since the start.
+    public var statistics: PoolStatistics {
+        var result = PoolStatistics()
+        result.openedConnections = connections.established
+        result.finishedTransfers = finishedTransfers
+        result.reusedTransfers = reusedTransfers
+        result.partitions = Set(multis.keys.map(\.key)).count
+        return result
+    }
+
     /// The totals of the pool. Connections are few and counted here; the rest is counted as it changes.
     public func load(of users: PoolUsers) -> PoolLoad {
         var result = PoolLoad()

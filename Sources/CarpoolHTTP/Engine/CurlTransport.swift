@@ -23,6 +23,8 @@ public final class CurlTransport: Transport {
     var isSweepUrgent = false
     /// The state of the machine's network.
     var network = NetworkChangeState()
+    /// The transfers that wait for a caller to decide about a server, by what it has to decide.
+    var questions: [TrustQuestion: AskedQuestion] = [:]
     /// Slots of transfers that have ended before their look-ups.
     var lookups = AbandonedLookups()
     /// Checks connections in use that lost their local address; made when first needed.
@@ -42,8 +44,8 @@ public final class CurlTransport: Transport {
     /// The last turn in which no time was left for more transfers.
     private var fullTurn = -1
     private var nextID = 1
-    private var finishedTransfers = 0
-    private var reusedTransfers = 0
+    private(set) var finishedTransfers = 0
+    private(set) var reusedTransfers = 0
 
     /// Maximum number of rounds of admitting and settling in one turn: a transfer's end admits the next one at once.
     private static let roundsPerTurn = 4
@@ -142,16 +144,6 @@ public final class CurlTransport: Transport {
 
     /// Ends all idle connections at once; their sockets are closed within a second.
     @discardableResult public func closeIdleConnections() -> Int { closePool() }
-
-    /// The statistics of the pool since the start.
-    public var statistics: PoolStatistics {
-        var result = PoolStatistics()
-        result.openedConnections = connections.established
-        result.finishedTransfers = finishedTransfers
-        result.reusedTransfers = reusedTransfers
-        result.partitions = Set(multis.keys.map(\.key)).count
-        return result
-    }
 
     // MARK: The turn's end
 
@@ -358,7 +350,7 @@ public final class CurlTransport: Transport {
         delegate?.transferDidComplete(transfer, TransferCompletion(error: error, metrics: metrics))
     }
 
-    private func detach(_ transfer: CurlTransfer, _ easy: EasyHandle) {
+    func detach(_ transfer: CurlTransfer, _ easy: EasyHandle) {
         guard let pool = transfer.pool else { return }
         let isLookingUp = isLookingUp(transfer)
         pool.multi.remove(transfer, easy)

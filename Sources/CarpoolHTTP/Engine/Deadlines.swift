@@ -16,7 +16,7 @@ struct Deadlines {
     private let resource: MonotonicTime
     private let idleMilliseconds: Int
     private let connectMilliseconds: Int
-    private let queue: MonotonicTime?
+    private var queue: MonotonicTime?
     /// When it left the admission queue. Until then only the times of the whole and of the queue run.
     private(set) var admission: MonotonicTime?
     private(set) var isConnected = false
@@ -24,6 +24,8 @@ struct Deadlines {
     private(set) var isPaused = false
     /// Whether the transfer waits for bytes of the body's source. The idle timeout is then reported as ``Kind/body``.
     var isBodyAwaited = false
+    /// Whether a caller has to decide about the server first. Only the time of the whole runs meanwhile.
+    private(set) var isUndecided = false
     private var lastActivity: MonotonicTime
 
     init(
@@ -48,6 +50,15 @@ struct Deadlines {
         lastActivity = now
     }
 
+    mutating func asked() { isUndecided = true }
+
+    /// The caller has decided: the transfer is queued again, and connects again.
+    mutating func decided() {
+        isUndecided = false
+        admission = nil
+        queue = nil
+    }
+
     mutating func active(at now: MonotonicTime) { lastActivity = now }
 
     mutating func paused() { isPaused = true }
@@ -59,6 +70,7 @@ struct Deadlines {
 
     /// The next deadline. Activity moves it further away, so it need only be checked again when it has passed.
     var next: (at: MonotonicTime, kind: Kind) {
+        if isUndecided { return (resource, .resource) }
         guard let admission else {
             guard let queue, queue < resource, !isPaused else { return (resource, .resource) }
             return (queue, .queue)

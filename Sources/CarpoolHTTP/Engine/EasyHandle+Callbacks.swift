@@ -96,8 +96,9 @@ private func setUpTLS(
     _ easy: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?
 ) -> CURLcode {
     // The transfer that makes a connection lives as long as its handshake, the only time at which this is called.
-    guard let context, let transfer = transfer(data),
-        EasyHandle.prepareTLS(context, transfer.trustStore, transfer.request.partition.tls)
+    guard let context, let transfer = transfer(data), transfer.beginEvaluation(),
+        EasyHandle.prepareTLS(
+            context, transfer.trustStore, transfer.request.partition.tls, transfer.evaluations.latest)
     else { return CURLE_SSL_CIPHER }
     CCurl_set_certificate_request(context, certificateRequested, data)
     return CURLE_OK

@@ -35,9 +35,13 @@ public final class RawStream: ReadinessHandler {
     let url: HTTPURL
     /// How the connection is made and secured; `nil` for the defaults.
     let settings: ConnectionSettings?
+    /// The certificate authorities of its settings; `nil` if the system's cannot be read.
+    var authorities: TrustStore?
     /// The certificate authorities that it trusts; `nil` without verification, or if libcurl reads the system's file
     /// itself.
     var trustStore: TrustStore?
+    /// The evaluations of the servers of its connections.
+    private(set) var evaluations = TrustEvaluations()
     private weak var delegate: (any RawStreamDelegate)?
     private(set) var phase = Phase.connecting
 
@@ -144,12 +148,42 @@ public final class RawStream: ReadinessHandler {
 
     private func fail(_ code: CURLcode) {
         guard failure == nil else { return }
+        if let refused = evaluations.failure {
+            failure = TransportError(refused)
+            return
+        }
         let verification = code == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0
         failure =
             ErrorMapping(
                 code: code, text: easy.errorText, systemCode: Int32(clamping: easy.long(CURLINFO_OS_ERRNO)),
                 verification: verification, isIdempotent: false
             ).error
+    }
+
+    // MARK: The trust in its server
+
+    /// How the server's certificate is verified.
+    var trust: ServerTrust { settings?.values.trust ?? .system }
+
+    /// Begins the evaluation of the server of a connection; false if memory is out. Called from within libcurl.
+    func beginEvaluation() -> Bool {
+        evaluations.begin(trust.evaluator, store: authorities, host: url.origin.bareHost, port: url.origin.port)
+    }
+
+    /// The question that a caller has to decide before the next connection.
+    func nextQuestion() -> TrustEvaluation.PendingQuestion? {
+        evaluations.failure == nil ? evaluations.nextQuestion() : nil
+    }
+
+    /// The caller has decided about the server.
+    func decided(_ answer: CustomTrust.Answer, _ acceptance: TrustEvaluation.Acceptance) {
+        switch answer {
+        case .accept: evaluations.accept(acceptance)
+        case .refuse(let reason):
+            guard let refused = evaluations.latest?.refusal(reason) else { return }
+            failure = TransportError(refused)
+            if let failure { delegate?.rawStream(self, didFailToConnectWith: failure) }
+        }
     }
 
     /// Forgets the socket, which libcurl closes.

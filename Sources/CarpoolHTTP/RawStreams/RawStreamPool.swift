@@ -63,8 +63,7 @@ public final class RawStreamPool: ReadinessHandler {
         CCurl_set_close_socket(easy.raw, closeSocket)
         easy.set(CURLOPT_CLOSESOCKETDATA, pointer: UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque()))
         streams[ObjectIdentifier(stream)] = stream
-        let usesSystem = url.origin.scheme == "https" && settings?.values.trust ?? .system == .system
-        guard !usesSystem || isTrustReady(for: stream) else { return stream }
+        guard isTrustReady(for: stream) else { return stream }
         guard connect(stream) else {
             streams[ObjectIdentifier(stream)] = nil
             easy.close()
@@ -73,11 +72,15 @@ public final class RawStreamPool: ReadinessHandler {
         return stream
     }
 
-    /// Whether the system's authorities are loaded; if not, the stream connects when they are.
+    /// Whether the certificate authorities are loaded, if the stream needs them; if not, it connects when they are.
     private func isTrustReady(for stream: RawStream) -> Bool {
-        guard !systemTrust.isReady() else { return true }
-        systemTrust.wait { [weak self, weak stream] in
-            guard let self, let stream, streams[ObjectIdentifier(stream)] === stream else { return }
+        guard stream.url.origin.scheme == "https", stream.trust.needsAuthorities else { return true }
+        let authorities = stream.trust.authorities
+        guard !systemTrust.isReady(for: authorities) else { return true }
+        systemTrust.wait(for: authorities) { [weak self, weak stream] in
+            guard let self, let stream, streams[ObjectIdentifier(stream)] === stream, isTrustReady(for: stream) else {
+                return
+            }
             if !connect(stream) { stream.didFailToConnect(CURLE_OUT_OF_MEMORY) }
         }
         return false
@@ -85,8 +88,8 @@ public final class RawStreamPool: ReadinessHandler {
 
     private func connect(_ stream: RawStream) -> Bool {
         if stream.url.origin.scheme == "https" {
-            let trust = stream.settings?.values.trust ?? .system
-            stream.trustStore = stream.easy.setTrust(trust, system: systemTrust.store, configuration)
+            stream.authorities = systemTrust.store(for: stream.trust.authorities)
+            stream.trustStore = stream.easy.setTrust(stream.trust, store: stream.authorities, configuration)
             stream.easy.secure(stream)
         }
         if let addresses = stream.settings?.values.addresses { stream.easy.setAddresses(addresses) }
@@ -125,8 +128,29 @@ public final class RawStreamPool: ReadinessHandler {
             finished.append((stream, CCurl_message_result(message)))
         }
         for (stream, code) in finished {
-            if code == CURLE_OK { stream.didConnect() } else { stream.didFailToConnect(code) }
+            if code == CURLE_OK {
+                stream.didConnect()
+            } else if !asksAboutServer(of: stream) {
+                stream.didFailToConnect(code)
+            }
         }
+    }
+
+    /// Asks the caller who has to decide about a server before there can be a connection, and connects again if the
+    /// answer is yes. Returns whether there is a question.
+    private func asksAboutServer(of stream: RawStream) -> Bool {
+        guard let pending = stream.nextQuestion() else { return false }
+        curl_multi_remove_handle(raw, stream.easy.raw)
+        var isAnswered = false
+        pending.custom.decide(pending.question) { [weak self, weak stream] answer in
+            guard let self, let stream, streams[ObjectIdentifier(stream)] === stream, !isAnswered else { return }
+            isAnswered = true
+            stream.decided(answer, pending.acceptance)
+            if stream.failure == nil, curl_multi_add_handle(raw, stream.easy.raw) != CURLM_OK {
+                stream.didFailToConnect(CURLE_OUT_OF_MEMORY)
+            }
+        }
+        return true
     }
 
     // MARK: Callbacks; nothing here may call libcurl
@@ -183,8 +207,11 @@ private func setUpTLS(
 ) -> CURLcode {
     guard let context, let data else { return CURLE_SSL_CIPHER }
     let stream = Unmanaged<RawStream>.fromOpaque(data).takeUnretainedValue()
-    let isReady = EasyHandle.prepareTLS(context, stream.trustStore, stream.settings?.values.tls)
-    return isReady ? CURLE_OK : CURLE_SSL_CIPHER
+    guard stream.beginEvaluation(),
+        EasyHandle.prepareTLS(
+            context, stream.trustStore, stream.settings?.values.tls, stream.evaluations.latest)
+    else { return CURLE_SSL_CIPHER }
+    return CURLE_OK
 }
 
 private func socketInterestChanged(

@@ -43,6 +43,8 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
         public static let serverCertificateNotYetValid = Code(rawValue: "server_certificate_not_yet_valid")
         /// The certificate was issued by no trusted authority.
         public static let serverCertificateHasUnknownRoot = Code(rawValue: "server_certificate_has_unknown_root")
+        /// An evaluator has refused the server; ``TransportError/trust`` says why.
+        public static let serverTrustEvaluationFailed = Code(rawValue: "server_trust_evaluation_failed")
         /// The server requires a client certificate, or rejects the one it got.
         public static let clientCertificateRejected = Code(rawValue: "client_certificate_rejected")
         /// The request's body could not be read.
@@ -70,6 +72,8 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
     /// For ``Code/dataLengthExceedsMaximum``: whether the decoded body was too large, and not the head of the
     /// response.
     public let isDecodedTooLarge: Bool
+    /// For ``Code/serverTrustEvaluationFailed``: why an evaluator has refused the server.
+    public let trust: ServerTrustFailure?
     /// Whether the same request may succeed when it is retried, and may be retried safely.
     public let isRetryable: Bool
 
@@ -77,8 +81,9 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
     public init(
         _ code: Code, _ message: String, curlCode: Int32? = nil, curlText: String? = nil, systemCode: Int32? = nil,
         timeout: String? = nil, wait: Wait? = nil, isDecodedTooLarge: Bool = false,
-        isRetryable: Bool = false
+        trust: ServerTrustFailure? = nil, isRetryable: Bool = false
     ) {
+        self.trust = trust
         self.wait = wait
         self.code = code
         self.message = message
@@ -109,4 +114,11 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
 
     /// The kind and the message.
     public var description: String { "\(code.rawValue): \(message)" }
+}
+
+extension TransportError {
+    /// The error when an evaluator has refused the server.
+    convenience init(_ failure: ServerTrustFailure) {
+        self.init(.serverTrustEvaluationFailed, failure.description, trust: failure)
+    }
 }

@@ -6,18 +6,29 @@ public struct ServerTrust: Hashable, Sendable {
         case system
         /// Those of a caller, and no others. A file whose content has changed is a different value.
         case only(TrustedAuthorities)
+        /// The system's store, and those of a caller.
+        case systemAnd(TrustedAuthorities)
     }
 
     /// The certificate authorities that are trusted.
     public var authorities: Authorities
     /// Whether certificates are verified; `false` only on explicit request.
     public var isVerified: Bool
+    /// Evaluates certificates in place of the standard check, and whatever ``isVerified`` says; `nil` for the standard
+    /// check.
+    public var evaluator: ServerTrustEvaluator?
 
-    /// Makes a standard check against these authorities.
-    public init(_ authorities: Authorities = .system, isVerified: Bool = true) {
+    /// Makes a check against these authorities; by default the standard one.
+    public init(
+        _ authorities: Authorities = .system, isVerified: Bool = true, evaluator: ServerTrustEvaluator? = nil
+    ) {
         self.authorities = authorities
         self.isVerified = isVerified
+        self.evaluator = evaluator
     }
+
+    /// Whether the authorities are used.
+    var needsAuthorities: Bool { isVerified || evaluator != nil }
 
     /// The system's authorities.
     public static let system = ServerTrust()
@@ -36,6 +47,7 @@ extension ServerTrust: CustomStringConvertible {
         switch authorities {
         case .system: return "system"
         case .only(let authorities): return authorities.path
+        case .systemAnd(let authorities): return "system, \(authorities.path)"
         }
     }
 }

@@ -7,7 +7,11 @@ final class SystemTrust {
     private let worker: Worker
     /// The current store; `nil` until it was read, or if it cannot be: then libcurl is given the path, and reports
     /// the error.
-    private(set) var store: TrustStore?
+    private var store: TrustStore?
+    /// The stores of the system's authorities and a caller's, by the digest of the caller's; kept as long as the
+    /// caller's are in use.
+    private var joined: [String: Joined] = [:]
+    private var joining: Set<String> = []
     private var isReading = false
     private var readAt: MonotonicTime?
     private var waiting: [() -> Void] = []
@@ -20,17 +24,57 @@ final class SystemTrust {
         self.worker = worker
     }
 
-    /// Whether the authorities are loaded. Checks the file again from time to time.
-    func isReady() -> Bool {
+    private struct Joined {
+        weak var authorities: TrustedAuthorities?
+        let system: TrustStore
+        let store: TrustStore
+    }
+
+    /// The store of authorities that are loaded; `nil` if those of the system cannot be read.
+    func store(for authorities: ServerTrust.Authorities) -> TrustStore? {
+        switch authorities {
+        case .system: store
+        case .only(let own): own.store
+        case .systemAnd(let own): joined[own.store.digest]?.store ?? own.store
+        }
+    }
+
+    /// Whether authorities are loaded.
+    func isReady(for authorities: ServerTrust.Authorities) -> Bool {
+        switch authorities {
+        case .system: isReady()
+        case .only: true
+        case .systemAnd(let own): isReady() && (store == nil || joined[own.store.digest]?.system === store)
+        }
+    }
+
+    /// Whether the system's authorities are loaded. Checks the file again from time to time.
+    private func isReady() -> Bool {
         guard let readAt else { return false }
         if readAt.advanced(milliseconds: SystemTrust.freshMilliseconds) <= worker.now { read() }
         return true
     }
 
-    /// Calls the block when the authorities are loaded, if they are not yet.
-    func wait(_ block: @escaping () -> Void) {
+    /// Calls the block when more is loaded: then ``isReady(for:)`` answers again.
+    func wait(for authorities: ServerTrust.Authorities, _ block: @escaping () -> Void) {
         waiting.append(block)
-        read()
+        guard case .systemAnd(let own) = authorities, readAt != nil, let store else { return read() }
+        join(own, to: store)
+    }
+
+    private func join(_ own: TrustedAuthorities, to system: TrustStore) {
+        let key = own.store.digest
+        guard joining.insert(key).inserted else { return }
+        worker.runAlways(for: .process) {
+            TrustStore(system, and: own.store)
+        } then: { [weak self] store in
+            guard let self else { return }
+            joining.remove(key)
+            joined = joined.filter { $0.value.authorities != nil }
+            // Without memory for both, the caller's alone.
+            joined[key] = Joined(authorities: own, system: system, store: store ?? own.store)
+            resume()
+        }
     }
 
     private func read() {
@@ -49,6 +93,10 @@ final class SystemTrust {
         readAt = worker.now
         // The previous store is kept while the file is missing, such as while a package is being installed.
         self.store = store ?? self.store
+        resume()
+    }
+
+    private func resume() {
         let waiting = waiting
         self.waiting = []
         for block in waiting { block() }

@@ -1,0 +1,91 @@
+internal import CarpoolSystem
+
+/// What a caller has to decide about a server: asked once for all transfers that meet the same chain.
+struct TrustQuestion: Hashable {
+    let partition: ConnectionPartition
+    let origin: Origin
+    let acceptance: TrustEvaluation.Acceptance
+}
+
+/// The trust in servers.
+extension CurlTransport {
+    /// Whether the certificate authorities are loaded, if the transfer needs them; if not, it is queued when they are.
+    func isTrustReady(for transfer: CurlTransfer) -> Bool {
+        guard !transfer.deadlines.isUndecided else { return false }
+        let trust = transfer.request.partition.trust
+        guard transfer.request.url.origin.scheme == "https", trust.needsAuthorities else { return true }
+        guard systemTrust.isReady(for: trust.authorities) else {
+            systemTrust.wait(for: trust.authorities) { [weak self, weak transfer] in
+                guard let transfer else { return }
+                self?.requeue(transfer)
+            }
+            return false
+        }
+        transfer.authorities = systemTrust.store(for: trust.authorities)
+        return true
+    }
+
+    /// Looks at the evaluation of a server when a transfer has failed; what it says takes precedence over libcurl's
+    /// result. Returns whether a caller has to decide about the server: the transfer then waits.
+    func asksAboutServer(of transfer: CurlTransfer) -> Bool {
+        guard transfer.failure == nil, case .running(let easy) = transfer.phase else { return false }
+        if let failure = transfer.evaluations.failure {
+            transfer.failure = TransportError(failure)
+            return false
+        }
+        guard let pending = transfer.evaluations.nextQuestion() else { return false }
+        detach(transfer, easy)
+        transfer.phase = .new
+        transfer.deadlines.asked()
+        ask(pending, for: transfer)
+        return true
+    }
+
+    private func ask(_ pending: TrustEvaluation.PendingQuestion, for transfer: CurlTransfer) {
+        let question = TrustQuestion(
+            partition: transfer.request.partition, origin: transfer.request.url.origin, acceptance: pending.acceptance)
+        if let asked = questions[question] { return asked.transfers.append(transfer) }
+        let asked = AskedQuestion(transfer)
+        questions[question] = asked
+        pending.custom.decide(pending.question) { [weak self] answer in
+            // A second answer to the same question has no effect.
+            guard let self, questions[question] === asked else { return }
+            questions[question] = nil
+            for transfer in asked.transfers where !transfer.hasEnded {
+                carryOut(answer, pending.acceptance, for: transfer)
+            }
+        }
+    }
+
+    private func carryOut(
+        _ answer: CustomTrust.Answer, _ acceptance: TrustEvaluation.Acceptance, for transfer: CurlTransfer
+    ) {
+        transfer.deadlines.decided()
+        switch answer {
+        case .accept:
+            transfer.evaluations.accept(acceptance)
+            requeue(transfer)
+        case .refuse(let reason):
+            transfer.failure =
+                transfer.failure ?? transfer.evaluations.latest.map { TransportError($0.refusal(reason)) }
+            cancel(transfer)
+        }
+    }
+}
+
+extension CurlTransfer {
+    /// Begins the evaluation of the server of a connection that is being made; false if memory is out. Called from
+    /// within libcurl.
+    func beginEvaluation() -> Bool {
+        let origin = request.url.origin
+        return evaluations.begin(
+            request.partition.trust.evaluator, store: authorities, host: origin.bareHost, port: origin.port)
+    }
+}
+
+/// A question that waits for its answer, and the transfers that wait with it.
+final class AskedQuestion {
+    var transfers: [CurlTransfer]
+
+    init(_ transfer: CurlTransfer) { transfers = [transfer] }
+}

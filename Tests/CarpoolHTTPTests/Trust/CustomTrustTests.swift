@@ -1,0 +1,217 @@
+import CarpoolSystem
+import Glibc
+import Synchronization
+import Testing
+
+@testable import CarpoolHTTP
+
+/// A caller that decides about servers, and counts the questions.
+private final class Judge: Sendable {
+    private let state = Mutex<[CustomTrust.Question]>([])
+    let asked = Counter()
+
+    var questions: [CustomTrust.Question] { state.withLock { $0 } }
+
+    /// An evaluator whose questions are answered by `answer` with the number of the question.
+    func trust(_ identity: String, _ answer: @escaping @Sendable (Int) -> CustomTrust.Answer?) -> ServerTrust {
+        ServerTrust(
+            evaluator: .custom(
+                CustomTrust(identity: identity) { [self] question, completion in
+                    let number = state.withLock {
+                        $0.append(question)
+                        return $0.count
+                    }
+                    asked.add()
+                    if let answer = answer(number) { completion(answer) }
+                }))
+    }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct CustomTrustTests {
+    private let files: ServerCertificates
+
+    init() throws { files = try ServerCertificates.shared.get() }
+
+    @Test(
+        "A caller sees the chain and decides; the answer holds for the connection", arguments: ["-tls1_2", "-tls1_3"])
+    func decisions(_ version: String) async throws {
+        let server = try TLSServer(["leaf", "middle"], version)
+        defer { server.end() }
+        let driver = try await Driver()
+        let judge = Judge()
+        var ask = Ask(server.url)
+        ask.trust = judge.trust("yes") { _ in .accept }
+        #expect(try await driver.fetch(ask).status == 200)
+        #expect(judge.questions.count == 1)
+        #expect(judge.questions.first?.chain == (try files.certificates(["leaf", "middle"]).map(\.der)))
+        #expect(judge.questions.first?.host == "localhost")
+        #expect(judge.questions.first?.port == server.port)
+        // The server has closed the connection: a new one is another question.
+        #expect(try await driver.fetch(ask).status == 200)
+        #expect(judge.questions.count == 2)
+        ask.trust = judge.trust("no") { _ in .refuse("not this one") }
+        let failure = try await driver.fetch(ask).error
+        #expect(failure?.code == .serverTrustEvaluationFailed)
+        #expect(failure?.trust?.reason == .customEvaluationFailed)
+        #expect(failure?.trust?.evaluator == "callback")
+        #expect(failure?.trust?.output == "not this one")
+        #expect(failure?.trust?.presentedCertificates.count == 2)
+        await driver.end()
+    }
+
+    @Test("Requests that meet the same chain ask once, and share the connection")
+    func shared() async throws {
+        let nginx = try Nginx.shared.get()
+        let driver = try await Driver()
+        let judge = Judge()
+        var ask = Ask(nginx.https + "/where")
+        ask.trust = judge.trust("shared") { _ in .accept }
+        let outcomes = try await driver.fetchAll(Array(repeating: ask, count: 8))
+        #expect(outcomes.allSatisfy { $0.status == 200 })
+        #expect(judge.questions.count <= 8)
+        #expect(try await driver.fetch(ask).metrics.isReused)
+        await driver.end()
+    }
+
+    @Test("A transfer waits for the answer without turns of the loop, and can be cancelled or run out of time")
+    func waiting() async throws {
+        let server = try TLSServer()
+        defer { server.end() }
+        let driver = try await Driver()
+        let judge = Judge()
+        var ask = Ask(server.url)
+        ask.trust = judge.trust("silent") { _ in nil }
+        ask.connect = 200
+        ask.resource = 1_000
+        async let outcome = driver.fetch(ask)
+        while judge.questions.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await Task.sleep(for: .milliseconds(100))
+        let before = await driver.turns
+        try await Task.sleep(for: .milliseconds(400))
+        #expect(await driver.turns - before <= 6)
+        let error = try await outcome.error
+        #expect(error?.code == .timedOut)
+        #expect(error?.timeout == "resource")
+        #expect(judge.questions.count == 1)
+        await driver.end()
+    }
+
+    @Test("An answer that comes later than the timeout of the connection is in time")
+    func lateAnswer() async throws {
+        let server = try TLSServer()
+        defer { server.end() }
+        let driver = try await Driver()
+        let loop = driver.loop
+        let late = LateAnswer(loop)
+        var ask = Ask(server.url)
+        ask.trust = ServerTrust(
+            evaluator: .composite([
+                .standard(validatesHost: false),
+                .custom(CustomTrust(identity: "late") { _, completion in late.answer(completion) }),
+            ]))
+        ask.trust.authorities = .only(
+            TrustedAuthorities(try TrustStore(pem: try files.bytes("root.pem")), path: "root.pem"))
+        ask.connect = 300
+        let outcome = try await driver.fetch(ask)
+        #expect(outcome.error == nil)
+        #expect(outcome.status == 200)
+        #expect(outcome.completions == 1)
+        await driver.end()
+    }
+
+    @Test("A chain that differs from the one that was accepted is another question, at most three")
+    func changingChains() async throws {
+        // Behind one port, each connection has the next of two servers.
+        let servers = [try TLSServer(["leaf", "middle"]), try TLSServer(["other", "middle"])]
+        defer { for server in servers { server.end() } }
+        let relay = try AlternatingRelay(servers.map(\.port))
+        defer { relay.end() }
+        let driver = try await Driver()
+        let judge = Judge()
+        var ask = Ask("https://localhost:\(relay.port)/")
+        ask.trust = judge.trust("careful") { _ in .accept }
+        let outcome = try await driver.fetch(ask)
+        // The third connection has a chain that was accepted before.
+        #expect(outcome.status == 200)
+        #expect(judge.questions.count == 2)
+        ask.trust = judge.trust("strict") { $0 == 4 ? .refuse("changed") : .accept }
+        #expect(try await driver.fetch(ask).error?.trust?.output == "changed")
+        await driver.end()
+    }
+}
+
+/// Answers 600 ms later, twice.
+private final class LateAnswer: @unchecked Sendable {
+    private let loop: EventLoop
+    private var timer: Timer?
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    /// Called on the loop.
+    func answer(_ completion: @escaping (CustomTrust.Answer) -> Void) {
+        let timer = Timer {
+            completion(.accept)
+            completion(.refuse("a second answer"))
+        }
+        self.timer = timer
+        loop.arm(timer, afterMilliseconds: 600)
+    }
+}
+
+/// A port whose connections go to the next of some other ports in turn.
+private final class AlternatingRelay: Sendable {
+    let port: UInt16
+    private let listener: Int32
+
+    init(_ ports: [UInt16]) throws {
+        let (listener, port) = try LoopbackSocket.listen()
+        self.listener = listener
+        self.port = port
+        startThread {
+            var index = 0
+            while case let client = accept(listener, nil, nil), client >= 0 {
+                let target = ports[index % ports.count]
+                index += 1
+                startThread { AlternatingRelay.relay(client, target) }
+            }
+            close(listener)
+        }
+    }
+
+    func end() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    private static func relay(_ client: Int32, _ port: UInt16) {
+        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        if isConnected {
+            let ended = Counter()
+            startThread {
+                copy(from: client, to: server)
+                ended.add()
+            }
+            copy(from: server, to: client)
+            shutdown(client, Int32(SHUT_RDWR))
+            ended.wait(for: 1)
+        }
+        close(client)
+        close(server)
+    }
+
+    private static func copy(from input: Int32, to output: Int32) {
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = recv(input, &bytes, bytes.count, 0)
+            guard count > 0, send(output, bytes, count, Int32(MSG_NOSIGNAL)) == count else { break }
+        }
+        shutdown(output, Int32(SHUT_WR))
+    }
+}
