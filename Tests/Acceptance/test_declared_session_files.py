@@ -111,6 +111,37 @@ def test_a_signing_callback_does_not_see_the_secret_of_a_file(
     assert origin.requests[0].values("X-Signature") == ["1"]
 
 
+def test_a_field_with_a_secret_of_a_file_stays_with_its_origin(
+    start: StartDaemon, origin: ScriptedOrigin, other: ScriptedOrigin, secret: Path
+) -> None:
+    """Whatever its name is, unless the request names it in `keep_headers`."""
+    daemon = start(config=declaring(api={"headers": {"X-Plain": {"file": str(secret)}, "X-Open": "open"}}))
+    url = origin.on("/from", lambda exchange: exchange.reply(302, headers=[("Location", f"{other.url}/to")]))
+    for redirect, values in [({}, []), ({"keep_headers": ["x-plain"]}, [SECRET])]:
+        daemon.call("request.perform", url=url, session="api", redirect=redirect)
+        assert other.requests[-1].values("X-Plain") == values
+        assert other.requests[-1].values("X-Open") == ["open"]
+    origin.on("/from", lambda exchange: exchange.reply(302, headers=[("Location", "/to")]))
+    daemon.call("request.perform", url=url, session="api")
+    assert origin.requests[-1].values("X-Plain") == [SECRET]
+
+
+def test_what_is_hidden_confirms_no_guess(start: StartDaemon, origin: ScriptedOrigin, secret: Path) -> None:
+    """A field is hidden by its name in the requests of the session, whether or not its value is the secret."""
+    daemon = start(config=declaring(api={"headers": {"X-Plain": {"file": str(secret)}}}))
+
+    def shown(session: str, name: str, value: str) -> str:
+        with daemon.client() as client:
+            made = client.call("request.submit", url=origin.url, session=session, headers={name: value})["request"]
+            client.call("request.wait", request=made)
+            return json.dumps(client.call("request.curl", request=made, reveal=True))
+
+    for guess in [SECRET, "wrong"]:
+        assert f"x-plain: {guess}" not in shown("api", "x-plain", guess)
+        assert f"X-Other: {guess}" in shown("api", "X-Other", guess)
+        assert f"X-Plain: {guess}" in shown("default", "X-Plain", guess)
+
+
 def faults(folder: Path, authority: Authority) -> dict[str, tuple[dict[str, Any], list[str]]]:
     """Configurations of the session `api` with a wrong file, and the words of the refusal."""
     os.mkfifo(folder / "pipe", 0o600)
@@ -154,7 +185,7 @@ def faults(folder: Path, authority: Authority) -> dict[str, tuple[dict[str, Any]
         "no authorities": (trust(str(folder / "text.pem")), [file, "no certificate", "PEM"]),
         "relative authorities": (trust("ca.pem"), [file, "absolute"]),
         "unknown": ({"timeout": 1}, ["timeout", "did you mean timeout_ms?"]),
-        "twice": ({"headers": {"Content-Length": "1"}}, ["headers.Content-Length", "expected"]),
+        "framing": ({"headers": {"Content-Length": "1"}}, ["headers.Content-Length", "expected"]),
     }
 
 
@@ -174,7 +205,9 @@ def test_a_wrong_file_is_refused_by_its_place_and_changes_nothing(
     assert SECRET not in daemon.log.read_text()
 
 
-@pytest.mark.parametrize("fault", ["missing", "pipe", "readable", "missing authorities", "no authorities", "unknown"])
+@pytest.mark.parametrize(
+    "fault", ["missing", "pipe", "readable", "missing authorities", "no authorities", "unknown", "framing"]
+)
 def test_a_wrong_file_is_an_error_at_the_start(
     start: StartDaemon, authority: Authority, tmp_path: Path, fault: str
 ) -> None:

@@ -37,18 +37,17 @@ enum CallbackBody {
 
     /// A request: method, URL, fields in order, and its body.
     static func write(
-        _ request: TransportRequest, _ detail: CallbackQuestion.Detail, hiding secrets: FileSecrets,
-        to writer: inout JSONWriter
+        _ sent: TransportRequest, of request: Request, _ detail: CallbackQuestion.Detail, to writer: inout JSONWriter
     ) {
-        let url = request.url.description
+        let url = sent.url.description
         var isWhole = url.utf8.count <= detail.head.urlBytes
         writer.beginObject()
-        writer.member("method", request.method.rawValue)
+        writer.member("method", sent.method.rawValue)
         writer.member("url", TruncatedText.of(url, bytes: detail.head.urlBytes))
         writer.key("headers")
         writer.beginArray()
         let start = writer.count
-        for field in secrets.hidden(request.fields) {
+        for field in request.session.configuration.shown(sent.fields) {
             let before = writer.count
             writer.beginArray()
             writer.string(field.name)
@@ -60,7 +59,7 @@ enum CallbackBody {
             break
         }
         writer.endArray()
-        switch request.body {
+        switch sent.body {
         case .none: break
         case .bytes(let bytes):
             writer.key("body")
@@ -68,7 +67,7 @@ enum CallbackBody {
         case .file, .source:
             writer.key("body")
             writer.beginObject()
-            writer.member("size_bytes", request.body.lengthBytes)
+            writer.member("size_bytes", sent.body.lengthBytes)
             writer.endObject()
         }
         if !isWhole { writer.member("truncated", true) }

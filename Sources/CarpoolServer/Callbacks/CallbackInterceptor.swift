@@ -20,7 +20,7 @@ final class CallbackInterceptor: RequestInterceptor {
         let callback = callback
         callback.ask("callback.adapt", about: request) { writer, detail in
             writer.key("url_request")
-            CallbackBody.write(urlRequest, detail, hiding: callback.broker.record.fileSecrets, to: &writer)
+            CallbackBody.write(urlRequest, of: request, detail, to: &writer)
         } read: { (answer) throws(JSONError) -> Result<TransportRequest, SessionError> in
             if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
             return .success(try RequestChange(answer).applied(to: urlRequest))

@@ -17,7 +17,7 @@ final class CallbackRedirectDecider: RedirectDecider {
             writer.key("response")
             record.write(response, url: url, detail.head, to: &writer)
             writer.key("url_request")
-            CallbackBody.write(proposed, detail, hiding: record.fileSecrets, to: &writer)
+            CallbackBody.write(proposed, of: request, detail, to: &writer)
         } read: { (answer) throws(JSONError) -> TransportRequest? in
             guard answer["decision"]?.isString("follow") == true else { return nil }
             return try RequestChange(answer).applied(to: proposed)

@@ -34,7 +34,7 @@ final class CallbackUpload: Uploadable {
         callback.ask("callback.body", about: request) { writer, detail in
             guard let proposed else { return }
             writer.key("url_request")
-            CallbackBody.write(proposed, detail, hiding: callback.broker.record.fileSecrets, to: &writer)
+            CallbackBody.write(proposed, of: request, detail, to: &writer)
         } read: { (answer) throws(JSONError) -> Result<Answered, SessionError> in
             if let refusal = callback.refusal(in: answer) { return .failure(refusal) }
             return .success(try CallbackUpload.body(answer, mayOpenFiles && callback.broker.answererAccess == .granted))

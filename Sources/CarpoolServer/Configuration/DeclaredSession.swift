@@ -13,8 +13,8 @@ struct DeclaredSession: Sendable {
     let resolved: [UInt8]
     /// The configuration as clients see it, with the secrets of files hidden.
     let shown: [UInt8]
-    /// Values of header fields that no client is shown.
-    let secrets: [String]
+    /// Names of the request fields that have secrets of files, in lower case.
+    let hiddenFields: [String]
     /// The other files, by the place where the configuration names them.
     let files: CallFiles.Found
 

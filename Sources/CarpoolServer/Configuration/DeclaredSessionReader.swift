@@ -39,7 +39,8 @@ struct DeclaredSessionReader {
         var text = JSONWriter()
         text.value(json)
         return DeclaredSession(
-            name: name, text: text.bytes, resolved: secrets.resolved, shown: secrets.shown, secrets: secrets.values,
+            name: name, text: text.bytes, resolved: secrets.resolved, shown: secrets.shown,
+            hiddenFields: secrets.fields.sorted(),
             files: try read(CallFileNames(configuration: resolved, path: path)))
     }
 

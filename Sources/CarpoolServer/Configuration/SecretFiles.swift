@@ -7,33 +7,37 @@ struct SecretFiles {
     private(set) var resolved: [UInt8] = []
     /// The configuration with the mark of hidden values instead.
     private(set) var shown: [UInt8] = []
-    /// The values of header fields that hold a secret of a file.
-    private(set) var values: [String] = []
+    /// Names of the request fields that have a secret of a file, in lower case.
+    private(set) var fields: Set<String> = []
     private let path: String
 
-    /// What becomes of a secret in a header field.
-    private enum Use {
-        /// It is the value.
-        case value
-        /// It is the token of `Bearer`.
-        case bearer
-        /// It is the password of `Basic`.
-        case basic
+    /// The request field that a secret becomes part of.
+    private enum Field {
+        /// The one that the member of an object is named after.
+        case member
+        /// The one that an element of a list of pairs names.
+        case pair
+        /// The one that the member `name` beside it names.
+        case name
+        /// `Authorization`.
+        case authorization
+        /// None: the secret is sent in a body.
+        case none
     }
 
     /// The places of secrets. `*` is any member, `[]` any element of a list.
-    private static let places: [(components: [String], use: Use)] = [
-        (["headers", "*"], .value), (["headers", "*", "[]"], .value), (["headers", "[]", "[1]"], .value),
-        (["redirect", "modify", "set_headers", "*"], .value),
-        (["redirect", "modify", "set_headers", "*", "[]"], .value),
-        (["redirect", "modify", "set_headers", "[]", "[1]"], .value),
-        (["interceptor", "[]", "set_header", "value"], .value),
-        (["interceptor", "[]", "basic_auth", "password"], .basic),
-        (["interceptor", "[]", "bearer", "token"], .bearer),
-        (["interceptor", "[]", "oauth2", "client_secret"], .value),
-        (["interceptor", "[]", "oauth2", "credential", "access_token"], .bearer),
-        (["interceptor", "[]", "oauth2", "credential", "refresh_token"], .value),
-        (["interceptor", "[]", "oauth2", "headers", "*"], .value),
+    private static let places: [(components: [String], field: Field)] = [
+        (["headers", "*"], .member), (["headers", "*", "[]"], .member), (["headers", "[]", "[1]"], .pair),
+        (["redirect", "modify", "set_headers", "*"], .member),
+        (["redirect", "modify", "set_headers", "*", "[]"], .member),
+        (["redirect", "modify", "set_headers", "[]", "[1]"], .pair),
+        (["interceptor", "[]", "set_header", "value"], .name),
+        (["interceptor", "[]", "basic_auth", "password"], .authorization),
+        (["interceptor", "[]", "bearer", "token"], .authorization),
+        (["interceptor", "[]", "oauth2", "client_secret"], .none),
+        (["interceptor", "[]", "oauth2", "credential", "access_token"], .authorization),
+        (["interceptor", "[]", "oauth2", "credential", "refresh_token"], .authorization),
+        (["interceptor", "[]", "oauth2", "headers", "*"], .member),
     ]
 
     /// The two texts while they are written.
@@ -56,9 +60,9 @@ struct SecretFiles {
         _ json: JSON, in parent: JSON?, at components: [String], _ files: inout ConfigurationFiles,
         to writers: inout Writers
     ) throws(JSONError) {
-        if json.kind == .object, let use = SecretFiles.use(at: components) {
+        if json.kind == .object, let field = SecretFiles.field(at: components) {
             let secret = try read(json, at: components, &files)
-            values.append(SecretFiles.fieldValue(of: secret, use, in: parent))
+            if let name = SecretFiles.name(of: field, at: components, in: parent) { fields.insert(name.lowercased()) }
             writers.resolved.string(secret)
             writers.shown.string(Redaction.mark)
             return
@@ -123,8 +127,18 @@ struct SecretFiles {
         components.reduce(path) { $1.hasPrefix("[") ? $0 + $1 : "\($0).\($1.prefix(64))" }
     }
 
-    private static func use(at components: [String]) -> Use? {
-        places.first { matches($0.components, components, isPrefix: false) }?.use
+    private static func field(at components: [String]) -> Field? {
+        places.first { matches($0.components, components, isPrefix: false) }?.field
+    }
+
+    private static func name(of field: Field, at components: [String], in parent: JSON?) -> String? {
+        switch field {
+        case .member: components.last { !$0.hasPrefix("[") }
+        case .pair: parent?[index: 0]?.string
+        case .name: parent?["name"]?.string
+        case .authorization: "authorization"
+        case .none: nil
+        }
     }
 
     private static func matches(_ pattern: [String], _ components: [String], isPrefix: Bool) -> Bool {
@@ -135,18 +149,6 @@ struct SecretFiles {
             case "[]": component.hasPrefix("[")
             default: part == component
             }
-        }
-    }
-
-    private static func fieldValue(of secret: String, _ use: Use, in parent: JSON?) -> String {
-        switch use {
-        case .value: return secret
-        case .bearer: return "Bearer \(secret)"
-        case .basic:
-            var token: [UInt8] = []
-            let credential = Array("\(parent?["username"]?.string ?? ""):\(secret)".utf8)
-            credential.withUnsafeBytes { Base64.encode($0, into: &token) }
-            return "Basic \(String(decoding: token, as: UTF8.self))"
         }
     }
 }

@@ -18,9 +18,9 @@ extension EventPublisher {
     ) {
         publish(.requestDidAdaptInitialRequest, request: request) { writer in
             writer.key("initial")
-            write(initial, &writer)
+            write(initial, of: request, &writer)
             writer.key("adapted")
-            write(adapted, &writer)
+            write(adapted, of: request, &writer)
         }
     }
 
@@ -30,7 +30,7 @@ extension EventPublisher {
 
     func requestDidCreateURLRequest(_ request: Request) {
         publish(.requestDidCreateURLRequest, request: request) { writer in
-            if let made = request.urlRequest { writeMembers(made, &writer) }
+            if let made = request.urlRequest { writeMembers(made, of: request, &writer) }
         }
     }
 
@@ -94,17 +94,19 @@ extension EventPublisher {
         if hops.count > record.eventDetail.hops { writer.member("truncated", true) }
     }
 
-    private func write(_ urlRequest: TransportRequest, _ writer: inout JSONWriter) {
+    private func write(_ urlRequest: TransportRequest, of request: Request, _ writer: inout JSONWriter) {
         writer.beginObject()
-        writeMembers(urlRequest, &writer)
+        writeMembers(urlRequest, of: request, &writer)
         writer.endObject()
     }
 
-    /// Method, URL and fields; values that are secrets are for the client that made the request alone.
-    private func writeMembers(_ urlRequest: TransportRequest, _ writer: inout JSONWriter) {
+    /// Method, URL and fields; values that are secrets are for the client that made the request alone,
+    /// and those that the session hides are for no client.
+    private func writeMembers(_ urlRequest: TransportRequest, of request: Request, _ writer: inout JSONWriter) {
         writer.member("method", urlRequest.method.rawValue)
         record.write(url: urlRequest.url.description, record.eventDetail, to: &writer)
-        record.write(urlRequest.fields, record.eventDetail, to: &writer)
+        let fields = request.session.configuration.shown(urlRequest.fields)
+        record.write(fields, record.eventDetail, to: &writer)
     }
 
     /// Method and URL as they were asked for; what the URL says of a user is left out.

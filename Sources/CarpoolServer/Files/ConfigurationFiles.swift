@@ -32,7 +32,7 @@ struct ConfigurationFiles {
         if let known = secrets[path] { return known }
         var content = try content(of: path, isSecret: true, atMost: ConfigurationFiles.secretBytes)[...]
         if content.last == 0x0A { content.removeLast() }
-        guard !content.isEmpty else {
+        guard content.contains(where: { $0 > 0x20 }) else {
             throw Refusal(message: "\(path) is empty", expected: "a file with the secret as its only line")
         }
         guard content.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), let text = String(validating: content, as: UTF8.self)

@@ -158,7 +158,7 @@ extension RequestHandlers {
             let made = request.hasReleasedBody || request.isBeingPrepared ? nil : request.urlRequest
             let text = made.map { made in
                 var shown = made
-                shown.fields = requests.record.fileSecrets.hidden(made.fields)
+                shown.fields = request.session.configuration.shown(made.fields)
                 return CurlDescription.text(for: shown, reveal: reveals, redirect: redirect)
             }
             if let text, Array(text.utf8).withUnsafeBytes(JSONWriter.encodedLength(ofText:)) <= limit {

@@ -147,7 +147,7 @@ struct SessionHandlers {
         if writer.count &+ fieldBytes > end {
             leftOut.append("headers")
         } else {
-            let fields = requests.record.fileSecrets.hidden(configuration.fields)
+            let fields = configuration.shown(configuration.fields)
             write("headers", to: &writer, upTo: end, &leftOut) { write(fields, to: &$0) }
         }
         let text = entry?.declaration?.shown ?? entry?.configuration

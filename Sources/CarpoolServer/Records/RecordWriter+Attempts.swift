@@ -14,7 +14,7 @@ extension RecordWriter {
             let before = writer.count
             writer.beginArray()
             writer.string(field.name)
-            writer.string(shown(field))
+            writer.string(disclosure?.shown(field.value, of: field.name) ?? field.value)
             writer.endArray()
             guard writer.count - start > detail.headerBytes else { continue }
             writer.rewind(to: before)
@@ -25,12 +25,6 @@ extension RecordWriter {
         if !isWhole { writer.member("truncated", true) }
     }
 
-    /// The value of a request's field as this writer's reader may see it.
-    private func shown(_ field: HTTPField) -> String {
-        if fileSecrets.contains(field.value) { return Redaction.mark }
-        return disclosure?.shown(field.value, of: field.name) ?? field.value
-    }
-
     /// A request's fields, with the one that the transport adds where it decodes.
     private static func sentFields(of request: TransportRequest) -> [HTTPField] {
         guard request.isDecoded,
@@ -39,21 +33,25 @@ extension RecordWriter {
         return request.fields + [field]
     }
 
-    private func write(_ request: TransportRequest, _ detail: Detail, to writer: inout JSONWriter) {
+    private func write(
+        _ sent: TransportRequest, of request: Request, _ detail: Detail, to writer: inout JSONWriter
+    ) {
         writer.key("request")
         writer.beginObject()
-        writer.member("method", request.method.rawValue)
-        write(url: request.url.description, detail, to: &writer)
-        if detail.isFull { write(RecordWriter.sentFields(of: request), detail, to: &writer) }
+        writer.member("method", sent.method.rawValue)
+        write(url: sent.url.description, detail, to: &writer)
+        if detail.isFull {
+            write(request.session.configuration.shown(RecordWriter.sentFields(of: sent)), detail, to: &writer)
+        }
         writer.endObject()
     }
 
-    func write(_ attempt: Attempt, _ detail: Detail, to writer: inout JSONWriter) {
+    func write(_ attempt: Attempt, of request: Request, _ detail: Detail, to writer: inout JSONWriter) {
         writer.beginObject()
-        if let request = attempt.request {
-            write(request, detail, to: &writer)
-        } else if let request = attempt.initialRequest {
-            write(request, detail, to: &writer)
+        if let sent = attempt.request {
+            write(sent, of: request, detail, to: &writer)
+        } else if let initial = attempt.initialRequest {
+            write(initial, of: request, detail, to: &writer)
         }
         if detail.isFull, let response = attempt.response {
             writer.key("response")

@@ -6,17 +6,10 @@ internal import Glibc
 /// Writes the response record of a request.
 struct RecordWriter {
     let spool: Spool
-    /// Values of fields that no reader is shown.
-    let fileSecrets: FileSecrets
     /// The reader's rights; `nil` for the client that made the request, which may read everything.
     var disclosure: Disclosure?
     /// Room for a record with a short body, so that the writer's buffer grows at most once.
     private static let usualBytes = 2_048
-
-    init(spool: Spool, fileSecrets: FileSecrets = FileSecrets()) {
-        self.spool = spool
-        self.fileSecrets = fileSecrets
-    }
 
     /// Truncation limits for fields whose length a peer controls.
     struct Detail {
@@ -124,7 +117,7 @@ struct RecordWriter {
         let first = max(0, request.attempts.count - detail.hops)
         detail.hops = max(1, detail.hops / max(1, request.attempts.count - first))
         // By index: a copy of an attempt costs more than what is written of it.
-        for index in first..<request.attempts.count { write(request.attempts[index], detail, to: &writer) }
+        for i in first..<request.attempts.count { write(request.attempts[i], of: request, detail, to: &writer) }
         writer.endArray()
         if first > 0 { writer.member("truncated", true) }
         writeDownload(request, to: &writer)

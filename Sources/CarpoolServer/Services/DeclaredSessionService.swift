@@ -83,14 +83,14 @@ final class DeclaredSessionService {
         let resolved = try DeclaredSessionService.parse(declared.resolved)
         let files = CallFiles(callFiles.adopt(declared.files), descriptorCount: 0)
         let decoder = requests.decoder(for: author, files: files, ofSession: true)
-        let configuration = try decoder.configuration(resolved, path: DeclaredSession.path(of: declared.name))
+        var configuration = try decoder.configuration(resolved, path: DeclaredSession.path(of: declared.name))
         if let known = sessions.table.entry(declared.name, of: owner), let declaration = known.declaration,
             declaration.resolved == declared.resolved, known.isMade(of: text, configuration)
         {
             return nil
         }
+        configuration.hiddenFields = declared.hiddenFields
         let session = sessions.make(name: declared.name, of: owner, configuration)
-        if !declared.secrets.isEmpty { session.account = requests.record.fileSecrets.hide(declared.secrets) }
         let declaration = SessionTable.Declaration(
             shown: try DeclaredSessionService.parse(declared.shown), resolved: declared.resolved)
         return SessionTable.Entry(session: session, configuration: text, tickets: [], declaration: declaration)

@@ -7,7 +7,13 @@ extension Session {
     static let discardLimitBytes = 262_144
 
     private func redirectHandler(of request: Request) -> RedirectHandler {
-        request.parameters.options.redirect.value
+        var handler = request.parameters.options.redirect.value
+        // Secrets of the session stay with their origin, whatever the names of their fields are.
+        for name in configuration.hiddenFields where name != "authorization" {
+            let isKept = handler.keptFields.contains { $0.lowercased() == name }
+            if !isKept { handler.strippedFields.append(name) }
+        }
+        return handler
     }
 
     /// Decides how to handle a response head with a status from 300 to 399.

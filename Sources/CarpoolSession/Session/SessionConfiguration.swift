@@ -13,6 +13,9 @@ public struct SessionConfiguration {
     public var isEphemeral = false
     /// Whether requests start as soon as a caller waits for them, or only when they are resumed (SE-09).
     public var startsRequestsImmediately = true
+    /// Names of fields, in lower case, whose values are secrets of the session: ``shown(_:)`` hides them, and redirects
+    /// to another origin remove them.
+    public var hiddenFields: [String] = []
     /// The session's interceptor; it runs before the request's own (SE-12).
     public var interceptor: (any RequestInterceptor)?
     /// The settings that requests inherit unless they have their own. Each setting is a member of the configuration as
@@ -21,6 +24,15 @@ public struct SessionConfiguration {
 
     /// The defaults (SE-03).
     public init() {}
+
+    /// The fields of a request of the session as clients see them, also the one that made the request.
+    public func shown(_ fields: [HTTPField]) -> [HTTPField] {
+        guard !hiddenFields.isEmpty else { return fields }
+        return fields.map { field in
+            guard hiddenFields.contains(where: field.hasName) else { return field }
+            return (try? HTTPField(name: field.name, value: Redaction.mark)) ?? field
+        }
+    }
 
     /// A setting of ``options``.
     public subscript<Value>(dynamicMember setting: WritableKeyPath<TransferOptions, Setting<Value>>) -> Value {
