@@ -35,7 +35,12 @@ struct Carpoold {
             let startup = try Startup.prepare(arguments, .takeFromEnvironment(), isSpawned: isSpawned)
             let loop = try makeLoop()
             let daemon = Daemon(loop: loop)
-            try start(daemon, startup)
+            do throws(ServerError) {
+                try start(daemon, startup)
+            } catch {
+                startup.removeListener()
+                throw error
+            }
             status.reportReady()
             loop.run()
             let hasJobs = daemon.assumeIsolated { $0.close() }

@@ -66,6 +66,13 @@ struct Startup: ~Copyable {
         String(StableHash(path.utf8).value, radix: 16)
     }
 
+    /// Closes and removes the socket of a daemon that cannot serve.
+    borrowing func removeListener() {
+        guard ownsSocket else { return }
+        close(listener)
+        removeSocket()
+    }
+
     /// Removes the socket after the last client has disconnected.
     borrowing func removeSocket() {
         guard ownsSocket else { return }

@@ -216,6 +216,7 @@ def test_a_wrong_file_is_an_error_at_the_start(
     assert daemon.process.returncode == 1
     for word in ["config.json", "configuration.sessions.api.", *words]:
         assert word in daemon.launch_status
+    assert not daemon.socket.exists()
 
 
 @as_root
