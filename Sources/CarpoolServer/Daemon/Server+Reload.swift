@@ -46,9 +46,9 @@ extension Server {
     private func takeOver(_ new: ServerConfiguration, _ changes: DeclaredSessionService.Changes) -> ConfigurationReload
     {
         let reload = takeOver(settings: new)
-        declared.carryOut(changes)
         let names = changes.names
         if !names.isEmpty { publish(changedSessions: names) }
+        declared.carryOut(changes)
         return ConfigurationReload(changed: reload.changed + names, waiting: reload.waiting)
     }
 
