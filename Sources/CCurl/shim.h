@@ -166,6 +166,7 @@ struct CCurl_tls {
     const char *cipher;
     const unsigned char *protocol; // ALPN; not terminated
     unsigned int protocol_length;
+    void *connection; // OpenSSL's SSL
 };
 
 // Reads it from a handle whose connection is made; returns 0 if there is no TLS, or TLS that is not OpenSSL's. The library is in the
@@ -181,26 +182,11 @@ static inline int CCurl_get_tls(CURL *easy, struct CCurl_tls *tls) {
     void (*alpn)(void *, const unsigned char **, unsigned int *) =
         (void (*)(void *, const unsigned char **, unsigned int *))dlsym(NULL, "SSL_get0_alpn_selected");
     if (!version || !cipher || !name || !alpn) return 0;
+    tls->connection = ssl;
     tls->version = version(ssl);
     tls->cipher = name(cipher(ssl));
     alpn(ssl, &tls->protocol, &tls->protocol_length);
     return 1;
-}
-
-// Has a callback called when the server of a connection asks for a client certificate; 0 from it means that there is none. The context is
-// for CCurl_tls_context. Slot 0 of a context's data is the application's, and libcurl does not use it.
-static inline void CCurl_set_certificate_request(void *context, int (*callback)(void *, void **, void **), void *data) {
-    int (*set_data)(void *, int, void *) = (int (*)(void *, int, void *))dlsym(NULL, "SSL_CTX_set_ex_data");
-    void (*set_callback)(void *, int (*)(void *, void **, void **)) =
-        (void (*)(void *, int (*)(void *, void **, void **)))dlsym(NULL, "SSL_CTX_set_client_cert_cb");
-    if (set_data && set_callback && set_data(context, 0, data)) set_callback(context, callback);
-}
-
-// What CCurl_set_certificate_request was given, from the connection that the callback gets.
-static inline void *CCurl_tls_context(void *ssl) {
-    void *(*context)(const void *) = (void *(*)(const void *))dlsym(NULL, "SSL_get_SSL_CTX");
-    void *(*data)(const void *, int) = (void *(*)(const void *, int))dlsym(NULL, "SSL_CTX_get_ex_data");
-    return context && data ? data(context(ssl), 0) : NULL;
 }
 
 #endif

@@ -316,5 +316,5 @@ def test_f8_a_server_that_wants_a_client_certificate_is_known_each_time(
             over.set()
             thread.join()
     assert {(error["name"], error["retryable"]) for error in errors} == {
-        ("session_task_failed.client_certificate_rejected", False)
+        ("session_task_failed.client_certificate.required", False)
     }

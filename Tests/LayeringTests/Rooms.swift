@@ -53,6 +53,7 @@ let rooms: [String: [String: [String: String]]] = [
             "Pacing": "a connection that is busy without progress is throttled",
             "Queue": "an origin has its queue",
             "Transport": "connections are grouped by origin and partition",
+            "Trust": "a connection knows what its server said to the client's authentication",
         ],
         "Queue": ["Transport": "a priority and a share order the queue"],
         "RawStreams": [

@@ -19,8 +19,10 @@ struct ErrorMapping {
     var hasHead = false
     /// Whether the method is idempotent, so that the request may be repeated.
     var isIdempotent = true
-    /// Whether the server asked for a client certificate.
-    var isCertificateRequested = false
+    /// Whether the connection had been used before.
+    var isReused = false
+    /// What the connection's server has said to the client's authentication; `nil` without TLS.
+    var authentication: ClientAuthentication.State?
     /// Whether the server answered with 101.
     var isSwitchingProtocols = false
 
@@ -28,17 +30,13 @@ struct ErrorMapping {
     static let switchedError = TransportError(
         .badServerResponse, "the server switched protocols (101), which the request did not ask for")
 
-    /// The server wanted a client certificate, and ended the connection without one.
-    static let certificateError = TransportError(
-        .clientCertificateRejected,
-        "the server requires a client certificate, and ended the connection as none was sent")
-
     /// The error that the transfer fails with.
     var error: TransportError {
         if isSwitchingProtocols, !hasHead, code != CURLE_OPERATION_TIMEDOUT { return ErrorMapping.switchedError }
-        let (kind, isTransient) = isRefusedCertificate ? (.clientCertificateRejected, false) : classification
+        let certificateError = certificateError
+        let (kind, isTransient) = certificateError.map { ($0.code, false) } ?? classification
         return TransportError(
-            kind, message(of: kind), curlCode: Int32(bitPattern: code.rawValue),
+            kind, certificateError?.message ?? message(of: kind), curlCode: Int32(bitPattern: code.rawValue),
             curlText: String(cString: curl_easy_strerror(code)),
             systemCode: systemCode == 0 ? nil : systemCode,
             timeout: kind == .timedOut ? (isRequestSent ? "resource" : "connect") : nil,
@@ -52,26 +50,8 @@ struct ErrorMapping {
 
     private func message(of kind: TransportError.Code) -> String {
         switch kind {
-        case .clientCertificateRejected where isRefusedCertificate && !text.contains("certificate required"):
-            return ErrorMapping.certificateError.message
         case .dataLengthExceedsMaximum where isHeadTooLarge: return "the head of the response is too large"
         default: return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
-        }
-    }
-
-    /// Whether the connection ended, before any answer, because the server wants a client certificate.
-    ///
-    /// The server's alert may be lost behind a reset or a broken pipe, so the server's request for a certificate is
-    /// sufficient.
-    private var isRefusedCertificate: Bool {
-        guard !hasStatusLine else { return false }
-        if text.contains("certificate required") { return true }
-        guard isCertificateRequested else { return false }
-        switch code {
-        case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM:
-            return true
-        case CURLE_SSL_CONNECT_ERROR: return text.contains("alert")
-        default: return false
         }
     }
 

@@ -11,7 +11,8 @@ extension CurlTransfer {
                 verification: result == CURLE_PEER_FAILED_VERIFICATION ? easy.long(CURLINFO_SSL_VERIFYRESULT) : 0,
                 isRequestSent: sendCount > 0, hasStatusLine: headReader.byteCount > 0,
                 hasHead: headReader.isComplete, isIdempotent: request.method.isIdempotent,
-                isCertificateRequested: isCertificateRequested, isSwitchingProtocols: headReader.status == 101
+                isReused: isReused, authentication: authentication?.state,
+                isSwitchingProtocols: headReader.status == 101
             ).error
         }
         guard headReader.isComplete else {
@@ -26,7 +27,7 @@ extension CurlTransfer {
 
     /// The error when libcurl would resend a request that must not be repeated.
     var unrepeatedError: TransportError {
-        if isCertificateRequested { return ErrorMapping.certificateError }
+        if let state = authentication?.state, state.hasSentNone { return state.missingError }
         return TransportError(
             .networkConnectionLost,
             "the connection ended before any response; the request may have been processed and was not repeated")
@@ -37,7 +38,9 @@ extension CurlTransfer {
     var canBeResent: Bool { sendCount == 1 && canBeRepeated }
 
     private var canBeRepeated: Bool {
-        guard failure == nil, isReused, headReader.byteCount == 0 else { return false }
+        guard failure == nil, isReused, headReader.byteCount == 0, authentication?.state.error == nil else {
+            return false
+        }
         guard request.method.isIdempotent else { return false }
         if case .source(let source) = request.body { return source.canRestart }
         return true

@@ -78,8 +78,8 @@ final class CurlTransfer {
     var keepsPiece = false
     /// Whether it is paused and has released its slot, so that it counts in no limit of the queue.
     var hasReleasedSlot = false
-    /// Whether the server has requested a client certificate; none is sent.
-    var isCertificateRequested = false
+    /// The client's authentication in the connection that was last made for it or chosen; `nil` without TLS.
+    var authentication: ClientAuthentication?
     /// Whether the connection had been used before.
     var isReused = false
     /// Whether the body is decoded, if its coding is known.

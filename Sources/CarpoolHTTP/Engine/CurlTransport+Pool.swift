@@ -102,6 +102,7 @@ extension CurlTransport {
         guard let connection = pool.connection(localPort: localPort, endpoints: endpoints()) else { return }
         transfer.connection = connection
         transfer.isReused = connection.transfers > 0
+        if transfer.isReused { transfer.authentication = connection.negotiated?.authentication }
         connections.acquire(connection)
         guard connection.negotiated == nil, case .running(let easy) = transfer.phase else { return }
         let negotiated = easy.negotiated
@@ -250,6 +251,7 @@ extension EasyHandle {
         let name = UnsafeRawBufferPointer(start: tls.protocol, count: Int(tls.protocol_length))
         return OriginConnection.Negotiated(
             httpVersion: name.elementsEqual("h2".utf8) ? "h2" : "http/1.1",
-            tlsVersion: tls.version.map { String(cString: $0) }, tlsCipher: tls.cipher.map { String(cString: $0) })
+            tlsVersion: tls.version.map { String(cString: $0) }, tlsCipher: tls.cipher.map { String(cString: $0) },
+            authentication: ClientAuthentication.of(OpaquePointer(tls.connection)))
     }
 }

@@ -100,16 +100,14 @@ private func setUpTLS(
         EasyHandle.prepareTLS(
             context, transfer.trustStore, transfer.request.partition.tls, transfer.evaluations.latest)
     else { return CURLE_SSL_CIPHER }
-    CCurl_set_certificate_request(context, certificateRequested, data)
-    return CURLE_OK
-}
-
-private func certificateRequested(
-    _ ssl: UnsafeMutableRawPointer?, _ certificate: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
-    _ key: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-) -> Int32 {
-    transfer(CCurl_tls_context(ssl))?.isCertificateRequested = true
-    return 0
+    if let error = transfer.authentication?.state.error {
+        // libcurl repeats a request by itself, for instance over HTTP/2. The server would refuse it again.
+        transfer.failure = error
+        return CURLE_SSL_CERTPROBLEM
+    }
+    let authentication = ClientAuthentication(transfer.request.partition.certificate)
+    transfer.authentication = authentication
+    return authentication.install(on: context) ? CURLE_OK : CURLE_SSL_CERTPROBLEM
 }
 
 private func openSocket(

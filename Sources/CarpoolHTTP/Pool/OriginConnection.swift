@@ -61,6 +61,8 @@ final class OriginConnection {
         var httpVersion: String
         var tlsVersion: String?
         var tlsCipher: String?
+        /// The client's part of the authentication; `nil` without TLS.
+        var authentication: ClientAuthentication?
     }
 
     /// The addresses at both ends.

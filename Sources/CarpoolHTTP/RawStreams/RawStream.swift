@@ -42,6 +42,10 @@ public final class RawStream: ReadinessHandler {
     var trustStore: TrustStore?
     /// The evaluations of the servers of its connections.
     private(set) var evaluations = TrustEvaluations()
+    /// The client's authentication in its connection; `nil` without TLS.
+    var authentication: ClientAuthentication?
+    /// Whether the peer has sent anything.
+    private var hasReceived = false
     private weak var delegate: (any RawStreamDelegate)?
     private(set) var phase = Phase.connecting
 
@@ -156,7 +160,8 @@ public final class RawStream: ReadinessHandler {
         failure =
             ErrorMapping(
                 code: code, text: easy.errorText, systemCode: Int32(clamping: easy.long(CURLINFO_OS_ERRNO)),
-                verification: verification, isIdempotent: false
+                verification: verification, hasStatusLine: hasReceived, isIdempotent: false,
+                authentication: authentication?.state
             ).error
     }
 
@@ -215,6 +220,7 @@ public final class RawStream: ReadinessHandler {
             received.removeLast(RawStream.pieceBytes - (code == CURLE_OK ? count : 0))
             if code == CURLE_AGAIN { return }
             guard code == CURLE_OK else { return fail(code == CURLE_UNSUPPORTED_PROTOCOL ? CURLE_RECV_ERROR : code) }
+            hasReceived = hasReceived || count > 0
             if count == 0 {
                 peerHasClosedWrite = true
                 return
@@ -229,12 +235,18 @@ public final class RawStream: ReadinessHandler {
             let code = curl_easy_send(
                 easy.raw, piece.baseAddress.map { $0 + pieceRange.lowerBound }, pieceRange.count, &count)
             if code == CURLE_AGAIN { return }
-            guard code == CURLE_OK else { return fail(code) }
+            guard code == CURLE_OK else { return failSending(code) }
             pieceRange = pieceRange.lowerBound + count..<pieceRange.upperBound
         }
         guard isClosingWrite else { return }
         hasClosedWrite = true
         shutdown(socket, Int32(SHUT_WR))
+    }
+
+    /// Reads what the peer has sent before it closed, such as why it refuses the client's certificate.
+    private func failSending(_ code: CURLcode) {
+        receive()
+        fail(code)
     }
 
     /// Fills the next piece for libcurl; false if everything is sent.

@@ -211,7 +211,9 @@ private func setUpTLS(
         EasyHandle.prepareTLS(
             context, stream.trustStore, stream.settings?.values.tls, stream.evaluations.latest)
     else { return CURLE_SSL_CIPHER }
-    return CURLE_OK
+    let authentication = ClientAuthentication(stream.settings?.values.certificate)
+    stream.authentication = authentication
+    return authentication.install(on: context) ? CURLE_OK : CURLE_SSL_CERTPROBLEM
 }
 
 private func socketInterestChanged(

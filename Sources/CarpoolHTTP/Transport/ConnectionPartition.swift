@@ -28,6 +28,12 @@ public struct ConnectionPartition: Hashable, Sendable {
         set { change { $0.tls = newValue } }
     }
 
+    /// The certificate that is presented to servers that ask for one; `nil` for none.
+    public var certificate: ClientCertificate? {
+        get { settings?.values.certificate }
+        set { change { $0.certificate = newValue } }
+    }
+
     /// How the host is reached; `nil` for the address that its name resolves to.
     public var addresses: ConnectionAddresses? {
         get { settings?.values.addresses }

@@ -10,6 +10,8 @@ public final class ConnectionSettings: Hashable, Sendable {
         public var trust = ServerTrust.system
         /// The versions and ciphers of TLS; `nil` for the defaults.
         public var tls: TLSSettings?
+        /// The certificate that is presented to servers that ask for one; `nil` for none.
+        public var certificate: ClientCertificate?
         /// How the host is reached; `nil` for the address that its name resolves to.
         public var addresses: ConnectionAddresses?
 
@@ -19,7 +21,7 @@ public final class ConnectionSettings: Hashable, Sendable {
         fileprivate var isDefault: Bool { !concernTLS && addresses == nil }
 
         /// Whether any of them matters for TLS alone.
-        fileprivate var concernTLS: Bool { tls != nil || trust != .system }
+        fileprivate var concernTLS: Bool { tls != nil || certificate != nil || trust != .system }
     }
 
     /// The settings by name.

@@ -2,7 +2,8 @@
 ///
 /// An immutable class: a transfer passes on at each step whether it has one, and few have one.
 public final class TransportError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure, under the name that it has in URLError, in snake case.
+    /// The kind of failure, under the name that it has in URLError, in snake case; those of client certificates have
+    /// names of their own behind `client_certificate.`.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The name as clients see it.
         public let rawValue: String
@@ -45,8 +46,14 @@ public final class TransportError: Error, Sendable, CustomStringConvertible {
         public static let serverCertificateHasUnknownRoot = Code(rawValue: "server_certificate_has_unknown_root")
         /// An evaluator has refused the server; ``TransportError/trust`` says why.
         public static let serverTrustEvaluationFailed = Code(rawValue: "server_trust_evaluation_failed")
-        /// The server requires a client certificate, or rejects the one it got.
-        public static let clientCertificateRejected = Code(rawValue: "client_certificate_rejected")
+        /// The server requires a client certificate, and none was sent.
+        public static let clientCertificateRequired = Code(rawValue: "client_certificate.required")
+        /// The server refuses the client certificate.
+        public static let clientCertificateRejected = Code(rawValue: "client_certificate.rejected")
+        /// The client certificate has expired, or is not valid yet.
+        public static let clientCertificateExpired = Code(rawValue: "client_certificate.expired")
+        /// The key of the client certificate, or one in its chain, is refused at the connection's security level.
+        public static let clientCertificateUnsupportedKey = Code(rawValue: "client_certificate.unsupported_key")
         /// The request's body could not be read.
         public static let requestBodyStreamExhausted = Code(rawValue: "request_body_stream_exhausted")
         /// The queue is full.

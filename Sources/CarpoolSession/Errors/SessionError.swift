@@ -143,7 +143,7 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         case .timedOut: "raise timeout_ms if the origin is expected to be silent for that long"
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate:
             "set trust.ca_file (--cacert) to the file of the certificate authority, or disable the check with trust.verify false (--insecure)"
-        case .clientCertificateRejected: "the server requires a client certificate, which is not supported"
+        case .clientCertificateRequired: "the server requires a client certificate, which is not supported"
         case .requestBodyStreamExhausted:
             "send the body from a file or by a callback, so that it can be sent more than once"
         case .dataLengthExceedsMaximum where error.isDecodedTooLarge: "raise max_ratio if you trust the origin"

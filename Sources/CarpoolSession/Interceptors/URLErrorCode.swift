@@ -32,7 +32,7 @@ public enum URLErrorCode {
         (-1_103, "data_length_exceeds_maximum"), (-1_200, "secure_connection_failed"),
         (-1_201, "server_certificate_has_bad_date"), (-1_202, "server_certificate_untrusted"),
         (-1_203, "server_certificate_has_unknown_root"), (-1_204, "server_certificate_not_yet_valid"),
-        (-1_205, "client_certificate_rejected"), (-1_206, "client_certificate_required"),
+        (-1_205, "client_certificate.rejected"), (-1_206, "client_certificate.required"),
         (-2_000, "cannot_load_from_network"), (-3_000, "cannot_create_file"), (-3_001, "cannot_open_file"),
         (-3_002, "cannot_close_file"), (-3_003, "cannot_write_to_file"), (-3_004, "cannot_remove_file"),
         (-3_005, "cannot_move_file"), (-3_006, "download_decoding_failed_mid_stream"),

@@ -14,7 +14,7 @@ struct ErrorMappingTests {
         (CURLE_OPERATION_TIMEDOUT, "timed_out", true), (CURLE_SSL_CONNECT_ERROR, "secure_connection_failed", true),
         (CURLE_GOT_NOTHING, "network_connection_lost", true), (CURLE_SEND_ERROR, "network_connection_lost", true),
         (CURLE_RECV_ERROR, "network_connection_lost", true), (CURLE_HTTP2_STREAM, "network_connection_lost", true),
-        (CURLE_SSL_CERTPROBLEM, "client_certificate_rejected", false), (CURLE_OUT_OF_MEMORY, "unknown", false),
+        (CURLE_SSL_CERTPROBLEM, "client_certificate.rejected", false), (CURLE_OUT_OF_MEMORY, "unknown", false),
         (CURLE_PEER_FAILED_VERIFICATION, "server_certificate_untrusted", false),
         (CURLE_BAD_CONTENT_ENCODING, "cannot_decode_content_data", false),
         (CURLE_FILESIZE_EXCEEDED, "data_length_exceeds_maximum", false),
@@ -86,8 +86,9 @@ struct ErrorMappingTests {
         "F8: a connection that ends unanswered after the server asked for a certificate was refused",
         arguments: [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2])
     func f8Certificate(code: CURLcode) {
-        var mapping = ErrorMapping(code: code, text: "Broken pipe", isRequestSent: true, isCertificateRequested: true)
-        #expect(mapping.error.code == .clientCertificateRejected && !mapping.error.isRetryable)
+        var mapping = ErrorMapping(code: code, text: "Broken pipe", isRequestSent: true)
+        mapping.authentication = ClientAuthentication.State(isRequested: true, hasSentNone: true)
+        #expect(mapping.error.code == .clientCertificateRequired && !mapping.error.isRetryable)
         mapping.hasStatusLine = true
         #expect(mapping.error.code == .networkConnectionLost)
         mapping = ErrorMapping(code: code, text: "Broken pipe", isRequestSent: true)

@@ -11,6 +11,7 @@ struct Ask: Sendable {
     var body: [UInt8]?
     var file: (path: String, offset: Int64, length: Int64)?
     var trust: ServerTrust = .system
+    var certificate: ClientCertificate?
     var user: UInt32?
     var version: HTTPVersionPolicy = .automatic
     var idle = 10_000
@@ -162,6 +163,7 @@ actor Driver {
             request.body = .file(BodyFile(try FileDescriptor.open(path, O_RDONLY)), offset: offset, length: length)
         }
         request.partition.trust = ask.trust
+        request.partition.certificate = ask.certificate
         request.partition.user = ask.user
         request.httpVersion = ask.version
         request.idleTimeoutMilliseconds = ask.idle

@@ -46,6 +46,10 @@ struct TestCertificates: Sendable {
         key middle; issue middle ca 30 7 authority
         key client; issue client middle
         key stranger; issue stranger ca
+        key old; issue old ca -1 8 authority; key late; issue late old; cat old.pem >>late.pem
+        key lone; q openssl req -x509 -key lone.key -days 30 -subj /CN=lone -out lone.pem
+        echo "extendedKeyUsage=serverAuth" >usage; key server; issue server ca 30 9 usage
+        echo "subjectAltName=DNS:localhost,IP:127.0.0.1" >names; key localhost; issue localhost ca 30 10 names
         key expired; issue expired ca -1
         key p384 P-384; issue p384 ca; key p521 P-521; issue p521 ca; key secp256k1 secp256k1; issue secp256k1 ca
         for kind in ed25519 ed448; do q openssl genpkey -algorithm $kind -out $kind.key; issue $kind ca; done
