@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from conftest import StartDaemon
 from harness.declared import declaring, refused, reload, sessions, write
+from harness.waiting import PATIENCE_SECONDS
 from harness.wire import Wire
 from origins.authority import Authority
 from origins.scripted import ScriptedOrigin
@@ -22,6 +23,14 @@ def secret(tmp_path: Path) -> Path:
 
 
 # They are there
+
+
+def test_a_declared_session_exists_after_an_idle_exit(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    for _ in range(2):
+        daemon = start("--idle-exit-ms", "1", config=declaring(api={"headers": {"X-Session": "api"}}))
+        daemon.call("request.perform", url=origin.url, session="api")
+        assert daemon.process.wait(PATIENCE_SECONDS) == 0
+    assert [request.values("X-Session") for request in origin.requests] == [["api"], ["api"]]
 
 
 def test_a_declared_session_exists_after_a_restart(start: StartDaemon, origin: ScriptedOrigin) -> None:

@@ -47,11 +47,11 @@ public struct Limits: Equatable, Sendable {
     /// Memory of the unfinished requests of all users.
     public var requestBodyBytes = 1_073_741_824
     /// Sessions at a time that one client has created.
-    public var sessionsPerClient = 250
+    public var sessionsPerClient = 500
     /// Sessions at a time that one user has created.
-    public var sessionsPerUser = 500
+    public var sessionsPerUser = 1_000
     /// Sessions at a time that all users have created.
-    public var sessions = 1_000
+    public var sessions = 2_000
     /// Memory of the session configurations of one client.
     public var sessionBytesPerClient = 33_554_432
     /// Memory of the session configurations of one user.

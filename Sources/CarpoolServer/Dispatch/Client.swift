@@ -3,7 +3,7 @@ internal import CarpoolRPC
 internal import CarpoolSystem
 
 /// Whose parameters are read: a client's, or the configuration file's.
-protocol Caller {
+protocol Caller: AnyObject {
     /// The client's number, user, process and names.
     var profile: ClientProfile { get }
     /// How large its answers may be.
@@ -13,7 +13,7 @@ protocol Caller {
 }
 
 /// A connected client as handlers see it.
-protocol Client: AnyObject, Caller {
+protocol Client: Caller {
     /// The methods that it may call.
     var role: Role { get }
     /// The first namespace or root in which the client differs from the daemon; `nil` if there is none.

@@ -102,7 +102,7 @@ final class DeclaredSessionService {
 }
 
 /// The configuration file as the caller whose parameters are read: the daemon's user, who sees the daemon's files.
-private struct ConfigurationAuthor: Caller {
+private final class ConfigurationAuthor: Caller {
     let profile: ClientProfile
     let pathAccess = PathAccess.granted
     /// Only requests have answers.

@@ -138,6 +138,31 @@ struct SessionTests {
         #expect(!stage.monitor.events.contains("session.didBecomeInvalid"))
     }
 
+    @Test("A retired session lets all requests finish, also those that have not begun, and is then invalid")
+    func retire() throws {
+        let stage = try Stage()
+        let waiting = stage.request(RequestParameters(url: "http://a.test/"))
+        let running = stage.send()
+        stage.session.retire()
+        stage.transport.respond(200)
+        #expect(running.error == nil && running.isFinished)
+        #expect(!stage.session.isInvalid && !stage.monitor.take().contains("session.didBecomeInvalid"))
+        waiting.resume()
+        stage.transport.respond(200)
+        #expect(waiting.error == nil && waiting.isFinished)
+        #expect(stage.session.isInvalid)
+        #expect(stage.monitor.take().last == "session.didBecomeInvalid")
+    }
+
+    @Test("The values of hidden fields are not shown, whatever the case of their names is")
+    func hiddenFields() throws {
+        var configuration = SessionConfiguration()
+        let fields = [try HTTPField(name: "X-Plain", value: "s3cret"), try HTTPField(name: "X-Open", value: "open")]
+        #expect(configuration.shown(fields) == fields)
+        configuration.hiddenFields = ["x-plain"]
+        #expect(configuration.shown(fields).map(\.value) == ["(hidden)", "open"])
+    }
+
     @Test("§2.14: requests that lose their session fail, and are not reported as cancelled")
     func invalidateCancelling() throws {
         let stage = try Stage()
