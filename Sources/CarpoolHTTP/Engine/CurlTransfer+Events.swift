@@ -130,6 +130,10 @@ extension CurlTransfer {
         deadlines.connected(at: transport.loop.now)
         sendCount += 1
         if failsWithLostAddress, failure == nil { failure = lostAddressError }
+        // Whatever happened in the handshake: nothing is sent to a server that the evaluation has not accepted.
+        if !evaluations.allowRequest, failure == nil {
+            failure = TransportError(.secureConnectionFailed, "the server was not evaluated")
+        }
         guard failure == nil else { return false }
         defer { isRefused = false }
         guard sendCount == 1 || request.method.isIdempotent || isRefused else {

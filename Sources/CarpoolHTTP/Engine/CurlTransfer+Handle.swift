@@ -21,6 +21,7 @@ extension CurlTransfer {
         // Waits for a connection that is being made rather than make another; of no use where each serves one request
         // at a time.
         if mayShare { easy.set(CURLOPT_PIPEWAIT, 1) }
+        evaluations.willConnect()
         if pool.key.origin.scheme == "https" {
             trustStore = easy.setTrust(request.partition.trust, store: authorities, configuration)
             easy.setVersions(request.partition.tls)

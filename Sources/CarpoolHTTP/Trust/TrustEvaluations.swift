@@ -16,6 +16,12 @@ struct TrustEvaluations {
         return latest != nil
     }
 
+    /// A new connection may be made, or one may be used that was evaluated for another transfer.
+    mutating func willConnect() { latest = nil }
+
+    /// Whether a request may be sent: the server of the connection that was made, if one was, is accepted.
+    var allowRequest: Bool { latest?.isAccepted ?? true }
+
     /// Why the server of the latest connection was refused.
     var failure: ServerTrustFailure? {
         if let failure = latest?.failure { return failure }
@@ -31,5 +37,8 @@ struct TrustEvaluations {
     }
 
     /// Adds a caller's decision to trust a chain.
-    mutating func accept(_ acceptance: TrustEvaluation.Acceptance) { acceptances.insert(acceptance) }
+    mutating func accept(_ acceptance: TrustEvaluation.Acceptance) {
+        acceptances.insert(acceptance)
+        latest = nil
+    }
 }

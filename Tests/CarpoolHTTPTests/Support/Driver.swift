@@ -102,6 +102,9 @@ actor Driver {
         recorders = []
     }
 
+    /// Releases the delegates of transfers that have ended.
+    func forget() { recorders = [] }
+
     /// Releases everything and ends the loop.
     func end() {
         dropTransport()

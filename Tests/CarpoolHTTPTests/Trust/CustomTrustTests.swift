@@ -97,6 +97,25 @@ struct CustomTrustTests {
         await driver.end()
     }
 
+    @Test("A transfer can be cancelled while the caller decides, and the answer then has no effect")
+    func cancellation() async throws {
+        let server = try TLSServer()
+        defer { server.end() }
+        let driver = try await Driver()
+        let late = LateAnswer(driver.loop)
+        var ask = Ask(server.url)
+        ask.trust = ServerTrust(
+            evaluator: .custom(CustomTrust(identity: "late") { _, completion in late.answer(completion) }))
+        async let outcome = driver.fetch(ask)
+        while await driver.look({ $0.questions.isEmpty }) == true { try await Task.sleep(for: .milliseconds(5)) }
+        await driver.look { $0.questions.values.first?.transfers.first?.cancel() }
+        #expect(try await outcome.error?.code == .cancelled)
+        while await driver.look({ $0.questions.isEmpty }) == false { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(try await outcome.completions == 1)
+        #expect(await driver.openConnections == 0)
+        await driver.end()
+    }
+
     @Test("An answer that comes later than the timeout of the connection is in time")
     func lateAnswer() async throws {
         let server = try TLSServer()
