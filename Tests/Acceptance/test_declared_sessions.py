@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import StartDaemon
-from harness.declared import declaring, refused, reload, sessions, write
+from harness.declared import declaring, refusal, refused, reload, sessions, write
 from harness.waiting import PATIENCE_SECONDS
 from harness.wire import Wire
 from origins.authority import Authority
@@ -26,9 +26,11 @@ def secret(tmp_path: Path) -> Path:
 
 
 def test_a_declared_session_exists_after_an_idle_exit(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    config = declaring(api={"headers": {"X-Session": "api"}})
     for _ in range(2):
-        daemon = start("--idle-exit-ms", "1", config=declaring(api={"headers": {"X-Session": "api"}}))
+        daemon = start(config=config)
         daemon.call("request.perform", url=origin.url, session="api")
+        assert reload(daemon, config | {"idle_exit_ms": 1}) == ["idle_exit_ms"]
         assert daemon.process.wait(PATIENCE_SECONDS) == 0
     assert [request.values("X-Session") for request in origin.requests] == [["api"], ["api"]]
 
@@ -80,6 +82,15 @@ def test_a_callback_of_a_declared_session_is_answered_by_who_declared_the_name(
         assert question["params"]["session"] == "judged"
         judge.reply(question, valid=True)
         assert user.result(call)["outcome"]["ok"]
+
+
+def test_a_declared_session_has_the_settings_of_a_created_one(start: StartDaemon, origin: ScriptedOrigin) -> None:
+    addresses = {"resolve": [f"declared.test:{origin.port}:127.0.0.1"]}
+    daemon = start(config=declaring(api={"addresses": addresses, "tls": {"min_version": "1.3"}}))
+    assert daemon.call("request.perform", url=f"http://declared.test:{origin.port}/", session="api")["outcome"]["ok"]
+    assert sessions(daemon)["api"]["configuration"]["addresses"] == addresses
+    message = refusal(daemon, declaring(api={"addresses": {"resolve": ["declared.test"]}}))
+    assert "configuration.sessions.api.addresses.resolve[0]" in message
 
 
 # Calls that would change one
