@@ -1,5 +1,6 @@
 internal import CarpoolClient
 internal import CarpoolJSON
+internal import CarpoolSystem
 
 /// The options that say how connections are secured and where they go.
 struct ConnectionArguments: Equatable {
@@ -7,6 +8,10 @@ struct ConnectionArguments: Equatable {
     var maximumVersion: String?
     var ciphers: String?
     var cipherSuites: String?
+    var certificate: String?
+    var certificateType: String?
+    var key: String?
+    var password: String?
     var resolve: [String] = []
     var connectTo: [String] = []
     var interface: String?
@@ -46,8 +51,48 @@ struct ConnectionArguments: Equatable {
         maximumVersion = value == "default" ? nil : value
     }
 
-    /// Writes the parameters `tls` and `addresses`.
+    /// Takes the value of `--cert`: a file, and behind a colon its password. A backslash stands before a colon or a
+    /// backslash of the name.
+    mutating func setCertificate(_ value: String) throws(UsageError) {
+        var name = ""
+        var rest = Substring(value)
+        while let character = rest.popFirst() {
+            if character == "\\", let next = rest.first, next == ":" || next == "\\" {
+                name.append(rest.removeFirst())
+            } else if character == ":" {
+                password = String(rest)
+                break
+            } else {
+                name.append(character)
+            }
+        }
+        guard !name.isEmpty else { throw UsageError("--cert takes the file of a certificate") }
+        certificate = name
+    }
+
+    mutating func setCertificateType(_ value: String) throws(UsageError) {
+        let type = value.lowercased()
+        guard ["pem", "p12"].contains(type) else {
+            throw UsageError("--cert-type takes PEM or P12, not '\(value)'")
+        }
+        certificateType = type
+    }
+
+    /// Writes the parameter `client_certificate`.
+    private func writeCertificate(to writer: inout JSONWriter) {
+        guard let certificate else { return }
+        writer.key("client_certificate")
+        writer.beginObject()
+        writer.member("file", SocketLocation.absolute(certificate))
+        writer.member("key_file", key.map(SocketLocation.absolute))
+        writer.member("type", certificateType)
+        writer.member("password", password)
+        writer.endObject()
+    }
+
+    /// Writes the parameters `client_certificate`, `tls` and `addresses`.
     func write(to writer: inout JSONWriter) {
+        writeCertificate(to: &writer)
         if minimumVersion != nil || maximumVersion != nil || ciphers != nil || cipherSuites != nil {
             writer.key("tls")
             writer.beginObject()
@@ -89,6 +134,25 @@ extension Option where Arguments == RequestArguments {
             },
             Option("--tls13-ciphers", takes: "LIST", "the cipher suites of TLS 1.3, separated by colons") {
                 $0.connection.cipherSuites = $1
+            },
+        ]
+    }
+
+    /// The options of client certificates.
+    static var certificate: [Option] {
+        [
+            Option(
+                "--cert", short: "E", takes: "FILE[:PASSWORD]",
+                "the client certificate: PEM, with its key or with --key, or PKCS#12"
+            ) { (arguments, value) throws(UsageError) in try arguments.connection.setCertificate(value) },
+            Option("--cert-type", takes: "TYPE", "PEM or P12 (default: by the content)") {
+                (arguments, value) throws(UsageError) in try arguments.connection.setCertificateType(value)
+            },
+            Option("--key", takes: "FILE", "the private key of the client certificate, in PEM") {
+                $0.connection.key = $1
+            },
+            Option("--pass", takes: "PASSWORD", "the password of the private key or the PKCS#12 file") {
+                $0.connection.password = $1
             },
         ]
     }

@@ -143,7 +143,7 @@ extension Option where Arguments == RequestArguments {
 
     /// The options of every request.
     static var everyRequest: [Option] {
-        beforeSending + ofConnection + tls + addresses + ofParameters + ofReport
+        beforeSending + ofConnection + certificate + tls + addresses + ofParameters + ofReport
     }
 
     private static var beforeSending: [Option] {

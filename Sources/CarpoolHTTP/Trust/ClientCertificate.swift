@@ -24,6 +24,10 @@ public final class ClientCertificate: Hashable, @unchecked Sendable {
         public let notBefore: Int64
         /// The last second in which it is valid, in seconds since 1970.
         public let notAfter: Int64
+        /// ``notBefore`` as RFC 3339 writes it, in UTC.
+        public var notBeforeText: String { CertificateTime.text(notBefore) }
+        /// ``notAfter`` as RFC 3339 writes it, in UTC.
+        public var notAfterText: String { CertificateTime.text(notAfter) }
         /// The SHA-256 of the certificate in hexadecimal digits.
         public let fingerprint: String
     }

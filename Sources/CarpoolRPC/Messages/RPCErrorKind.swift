@@ -235,14 +235,55 @@ extension RPCErrorKind {
             .required("differs", .string, "How the client's view differs from the daemon's, for users."),
         ])
 
-    /// All of them, in the order of their codes as the documentation lists them.
-    public static let all: [RPCErrorKind] = [
-        parseError, invalidRequest, duplicateID, methodNotFound, invalidParams, internalError, cancelled,
-        versionNotSupported, capabilityMissing, messageTooLarge, tooManyInFlight, forbidden, draining, answersTooLarge,
-        memoryFull,
-        requestNotFound,
-        wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
-        configurationRefused, streamNotFound, streamFailed, queueFull, spoolFull,
-        rateLimited, fileCannotOpen, fileNotOwner, fileOtherView,
+    /// 1401
+    public static let certificateUnreadable = clientCertificate(
+        1401, "client_certificate.unreadable",
+        "Something else was found than a client certificate with its private key.",
+        "Give PEM text with CERTIFICATE and PRIVATE KEY blocks, or a PKCS#12 file.")
+    /// 1402
+    public static let certificatePassword = clientCertificate(
+        1402, "client_certificate.password",
+        "The private key or its file is encrypted, and the password is wrong or missing.",
+        "Correct the password.")
+    /// 1403
+    public static let certificateKeyMismatch = clientCertificate(
+        1403, "client_certificate.key_mismatch", "The private key belongs to none of the certificates.",
+        "Give the key of the certificate.")
+    /// 1404
+    public static let certificateUnsupportedKey = clientCertificate(
+        1404, "client_certificate.unsupported_key",
+        "The private key is of a kind that is not used, or takes too long to sign.",
+        "Use an RSA key of 2,048 to 4,096 bits, P-256, P-384, P-521 or Ed25519.")
+    /// 1405
+    public static let certificateUnsupported = clientCertificate(
+        1405, "client_certificate.unsupported",
+        "The file is encrypted in a way that is not supported, or takes too long to decrypt.",
+        "Convert it as `hint` says.")
+
+    private static func clientCertificate(
+        _ code: Int, _ name: StaticString, _ summary: String, _ remedy: String
+    ) -> RPCErrorKind {
+        RPCErrorKind(
+            code, name, summary, remedy,
+            members: [.required("path", .string, "The path of the parameter, like `params.client_certificate`.")])
+    }
+
+    /// The errors of reading a client certificate.
+    static let ofClientCertificates: [RPCErrorKind] = [
+        certificateUnreadable, certificatePassword, certificateKeyMismatch, certificateUnsupportedKey,
+        certificateUnsupported,
     ]
+
+    /// All of them, in the order of their codes as the documentation lists them.
+    public static let all: [RPCErrorKind] =
+        [
+            parseError, invalidRequest, duplicateID, methodNotFound, invalidParams, internalError, cancelled,
+            versionNotSupported, capabilityMissing, messageTooLarge, tooManyInFlight, forbidden, draining,
+            answersTooLarge,
+            memoryFull,
+            requestNotFound,
+            wrongState, cursorExpired, keyConflict, sessionExists, bodyGone, sessionNotFound, clientNotFound,
+            configurationRefused, streamNotFound, streamFailed, queueFull, spoolFull,
+            rateLimited, fileCannotOpen, fileNotOwner, fileOtherView,
+        ] + ofClientCertificates
 }

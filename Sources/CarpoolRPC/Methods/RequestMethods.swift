@@ -5,9 +5,10 @@ enum RequestMethods {
     static let all: [Method] = [submit, perform, get, wait, response, list] + control + streams + [dismiss]
 
     /// Errors when a request is made, before anything is sent.
-    private static let makingErrors: [RPCErrorKind] = [
-        .sessionNotFound, .keyConflict, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView,
-    ]
+    private static let makingErrors: [RPCErrorKind] =
+        [
+            .sessionNotFound, .keyConflict, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView,
+        ] + RPCErrorKind.ofClientCertificates
 
     private static let submit = Method(
         "request.submit", role: .submit, "Makes a request, and answers at once with its name.",

@@ -15,6 +15,7 @@ enum SessionMethods {
             .required("active", .count, "The number of its running requests."),
             .required("requests", .count, "The number of requests that were made in it."),
             .required("configuration", .sessionConfiguration, "The configuration; secrets are hidden."),
+            .optional("client_certificate", .shownCertificate, "Its client certificate, without the key."),
             .optional("left_out", .array(of: .string), "Members of the configuration that are too long for the line."),
         ]))
 
@@ -41,7 +42,9 @@ enum SessionMethods {
             .required("changed", .boolean, "Whether the session is new."),
             .required("session", .sessionName, "Its name."),
             .required("state", .choice("valid"), "It accepts requests."),
-        ]), errors: [.sessionExists, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView],
+        ]),
+        errors: [.sessionExists, .queueFull, .draining, .fileCannotOpen, .fileNotOwner, .fileOtherView]
+            + RPCErrorKind.ofClientCertificates,
         examples: [
             .init(
                 "an API with a token",

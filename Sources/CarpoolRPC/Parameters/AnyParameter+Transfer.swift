@@ -6,7 +6,7 @@ extension AnyParameter {
     static let sharedParameters: [AnyParameter] = [
         .start, .setup, .interceptor, .validate, .trust, .timeout, .resourceTimeout, .connectTimeout,
         .waitsForConnectivity, .httpVersion, .urlEncoding, .redirect, .decode, .maximumRatio, .maximumBodyBytes,
-        .tls, .addresses,
+        .tls, .addresses, .clientCertificate,
     ]
 
     /// When requests are started.
@@ -36,6 +36,11 @@ extension AnyParameter {
     public static let addresses = Parameter<JSON>(
         "addresses", .addresses, "How hosts are reached. A request's own replace those of its session.",
         otherwise: "at the addresses of their names", isInherited: true)
+    /// The certificate with which the client authenticates.
+    public static let clientCertificate = Parameter<JSON>(
+        "client_certificate", .clientCertificate,
+        "The certificate that is presented to servers that ask for one. It is never returned.", otherwise: "none",
+        isInherited: true)
     /// The idle timeout.
     public static let timeout = Parameter<Int>(
         "timeout_ms", .duration, "The longest time without a byte in either direction.", default: 60_000,

@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 
@@ -55,6 +56,22 @@ struct DeclaredSessionReader {
                 throw .refused(error.message, path: name.place, expected: error.expected)
             }
         }
+        if let certificate = names.clientCertificate { found.clientCertificate = try read(certificate) }
         return found
+    }
+
+    private mutating func read(
+        _ names: ClientCertificateNames
+    ) throws(JSONError) -> ClientCertificateNames.Reading {
+        var contents: [String: [UInt8]] = [:]
+        for (name, isSecret) in names.secrecy {
+            do throws(ConfigurationFiles.Refusal) {
+                contents[name.place] = try files.certificate(
+                    at: name.path, isSecret: isSecret, atMost: ClientCertificate.maximumBytes)
+            } catch {
+                throw .refused(error.message, path: name.place, expected: error.expected)
+            }
+        }
+        return names.read([:]) { name, _ in contents[name.place] ?? [] }
     }
 }

@@ -16,21 +16,28 @@ struct CallFileNames {
     private(set) var paths: [Path] = []
     /// Files of certificate authorities.
     private(set) var authorities: [Path] = []
+    /// The parts of a client certificate.
+    private(set) var clientCertificate: ClientCertificateNames?
     /// The places of descriptors, as the caller counts them.
     private(set) var descriptors: [Int] = []
     /// Where a download goes, and what it resumes.
     private(set) var destination: DestinationNames?
 
     /// Whether the call has no files.
-    var isEmpty: Bool { paths.isEmpty && authorities.isEmpty && descriptors.isEmpty && destination == nil }
+    var isEmpty: Bool {
+        paths.isEmpty && authorities.isEmpty && descriptors.isEmpty && destination == nil && clientCertificate == nil
+    }
 
     /// Whether it has files that are opened by their paths.
-    var namesPaths: Bool { !paths.isEmpty || !authorities.isEmpty || destination != nil }
+    var namesPaths: Bool {
+        !paths.isEmpty || !authorities.isEmpty || destination != nil || clientCertificate?.paths.isEmpty == false
+    }
 
     /// Looks through the parameters of a request that have passed their schema.
     init(_ params: Params) {
         if let body = params[.body] { addBody(body) }
         if let trust = params[.trust] { addTrust(trust, at: "params.trust") }
+        if let certificate = params[.clientCertificate] { addCertificate(certificate, at: "params.client_certificate") }
         if params[.kind] == "download" { destination = DestinationNames(params) }
     }
 
@@ -40,6 +47,14 @@ struct CallFileNames {
         if let trust = configuration.flatMap({ ParameterObject($0)[.trust] }) {
             addTrust(trust, at: "\(path).trust")
         }
+        if let certificate = configuration.flatMap({ ParameterObject($0)[.clientCertificate] }) {
+            addCertificate(certificate, at: "\(path).client_certificate")
+        }
+    }
+
+    private mutating func addCertificate(_ json: JSON, at place: String) {
+        clientCertificate = ClientCertificateNames(json, at: place)
+        descriptors += clientCertificate?.descriptors ?? []
     }
 
     private mutating func addBody(_ body: JSON) {

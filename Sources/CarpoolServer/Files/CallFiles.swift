@@ -25,6 +25,8 @@ final class CallFiles {
         /// By the parameter with the path.
         var opened: [String: Opening] = [:]
         var authorities: [String: TrustStoreTable.Reading] = [:]
+        /// The client certificate, if the call names one.
+        var clientCertificate: ClientCertificateNames.Reading?
         /// By the descriptor's place in the call.
         var passed: [Int: Passed] = [:]
         /// Where a download goes, and what it resumes.
@@ -54,6 +56,8 @@ final class CallFiles {
     let opened: [String: Opening]
     /// Authorities, by the parameter with the path.
     let authorities: [String: TrustStoreTable.Reading]
+    /// The client certificate, if the call names one that was read.
+    let clientCertificate: ClientCertificateNames.Reading?
     /// How many descriptors were passed with the call.
     let descriptorCount: Int
     /// Where a download goes, and what it resumes, if the call names one of these.
@@ -66,6 +70,7 @@ final class CallFiles {
     init(_ found: Found, descriptorCount: Int) {
         opened = found.opened
         authorities = found.authorities
+        clientCertificate = found.clientCertificate
         passed = found.passed
         destination = found.destination
         self.descriptorCount = descriptorCount

@@ -60,6 +60,11 @@ struct ConfigurationFiles {
         return reading
     }
 
+    /// The content of a client certificate, its key or its password.
+    mutating func certificate(at path: String, isSecret: Bool, atMost maximum: Int) throws(Refusal) -> [UInt8] {
+        try content(of: path, isSecret: isSecret, atMost: maximum)
+    }
+
     private mutating func store(of content: [UInt8]) throws(TrustStore.Failure) -> TrustStore {
         if let known = stores[content] { return known }
         let store = try TrustStore(pem: content)

@@ -31,6 +31,7 @@ struct RawStreamHandlers {
         values.trust = try trust(call, files) ?? session.trust
         values.tls = session.tls
         values.addresses = session.addresses
+        values.certificate = session.certificate
         guard client.resources.rawStreams.count < configuration.limits.rawStreamsPerConnection else {
             throw .tooManyInFlight("raw streams", limit: configuration.limits.rawStreamsPerConnection)
         }

@@ -159,6 +159,10 @@ struct SessionHandlers {
         writer.member("ephemeral", configuration.isEphemeral)
         configuration.options.writeScalars(to: &writer)
         writer.endObject()
+        if let certificate = configuration.certificate {
+            writer.key("client_certificate")
+            ClientCertificateWriter.write(certificate.summary, to: &writer)
+        }
         if !leftOut.isEmpty { writer.member("left_out", leftOut) }
         writer.endObject()
     }

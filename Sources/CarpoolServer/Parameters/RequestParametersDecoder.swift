@@ -93,6 +93,9 @@ struct RequestParametersDecoder {
     ) throws(RPCError) {
         if let trust = source[.trust] { options.trust.set(try self.trust(trust, path: "\(path).trust")) }
         if let tls = source[.tls] { options.tls.set(try ConnectionReader.tls(tls, path: "\(path).tls")) }
+        if let certificate = source[.clientCertificate] {
+            options.certificate.set(try clientCertificate(certificate, path: "\(path).client_certificate"))
+        }
         if let addresses = source[.addresses] {
             options.addresses.set(try ConnectionReader.addresses(addresses, path: "\(path).addresses"))
         }

@@ -21,7 +21,9 @@ struct SessionTable {
         /// configuration, though its path is the same.
         func isMade(of text: JSON?, _ configuration: SessionConfiguration) -> Bool {
             let areEmpty = (self.configuration?.count ?? 0) == 0 && (text?.count ?? 0) == 0
-            return (areEmpty || self.configuration == text) && session.configuration.trust == configuration.trust
+            let known = session.configuration
+            return (areEmpty || self.configuration == text) && known.trust == configuration.trust
+                && known.certificate == configuration.certificate
         }
     }
 

@@ -39,7 +39,9 @@ final class CallFileService {
         let paths = mayName ? names.paths.filter { AbsolutePath.isOne($0.path) } : []
         let authorities = mayName ? names.authorities.filter { AbsolutePath.isOne($0.path) } : []
         let destination = mayName ? names.destination : nil
-        guard !paths.isEmpty || !authorities.isEmpty || destination != nil || !claimed.unknown.isEmpty else {
+        let certificate = names.clientCertificate.flatMap { $0.canBeRead(byPath: mayName) ? $0 : nil }
+        let needsWorker = !paths.isEmpty || !authorities.isEmpty || destination != nil || certificate != nil
+        guard needsWorker || !claimed.unknown.isEmpty else {
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
         let (known, closer, unknown) = (trustStores.known, access.closer, claimed.unknown)
@@ -49,6 +51,7 @@ final class CallFileService {
             for name in paths { found.open(name, closer) }
             for name in authorities { found.read(name, known: known) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
+            found.clientCertificate = certificate?.read(found.passed)
             found.destination = destination?.look()
             return found
         }

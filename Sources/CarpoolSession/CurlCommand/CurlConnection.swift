@@ -2,12 +2,16 @@ internal import CarpoolHTTP
 
 /// The options of curl for the settings of a connection.
 enum CurlConnection {
-    /// The options: trust, versions and ciphers of TLS, addresses.
+    /// The options: trust, client certificate, versions and ciphers of TLS, addresses.
     static func options(_ partition: ConnectionPartition) -> [String] {
         var lines: [String] = []
         if !partition.trust.isVerified { lines.append("--insecure") }
         if case .only(let authorities) = partition.trust.authorities {
             lines.append("--cacert \(ShellText.quoted(authorities.path))")
+        }
+        // Its files are not known, and a key is never shown.
+        if let certificate = partition.certificate {
+            lines.append("--cert \(ShellText.quoted("<\(certificate.summary.subject)>"))")
         }
         if let tls = partition.tls { lines += options(tls) }
         if let addresses = partition.addresses { lines += options(addresses) }

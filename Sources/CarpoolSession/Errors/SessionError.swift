@@ -143,7 +143,11 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         case .timedOut: "raise timeout_ms if the origin is expected to be silent for that long"
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate:
             "set trust.ca_file (--cacert) to the file of the certificate authority, or disable the check with trust.verify false (--insecure)"
-        case .clientCertificateRequired: "the server requires a client certificate, which is not supported"
+        case .clientCertificateRequired: "set client_certificate (--cert) to the file of a certificate and its key"
+        case .clientCertificateExpired: "renew the certificate, or check the clock of this machine"
+        case .clientCertificateRejected:
+            "check that the server trusts the certificate's issuer, and that the file has the issuers between the two"
+        case .clientCertificateUnsupportedKey: "use an RSA key of at least 2,048 bits, P-256 or Ed25519"
         case .requestBodyStreamExhausted:
             "send the body from a file or by a callback, so that it can be sent more than once"
         case .dataLengthExceedsMaximum where error.isDecodedTooLarge: "raise max_ratio if you trust the origin"

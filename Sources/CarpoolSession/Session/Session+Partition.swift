@@ -8,6 +8,7 @@ extension Session {
         var values = ConnectionSettings.Values()
         values.trust = request.parameters.options.trust.value
         values.tls = request.parameters.options.tls.value
+        values.certificate = request.parameters.options.certificate.value
         values.addresses = request.parameters.options.addresses.value
         hop.partition = ConnectionPartition(settings: .make(values), user: user)
     }

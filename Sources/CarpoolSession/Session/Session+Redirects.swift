@@ -84,12 +84,15 @@ extension Session {
         // A followed redirect is not the response, whatever becomes of the next hop.
         request.response = nil
         request.attempts[request.attempts.count - 1].response = nil
+        setPartition(of: &next, for: request)
+        // Another origin does not get to know who the client is.
+        let first = request.attempts.last?.request ?? sent
+        if next.url.origin != first.url.origin { next.partition.certificate = nil }
         guard next.body.canBeSent else {
             if renewBody(of: next, for: request) { return true }
             request.recordError(.bodyCannotBeSentAgain)
             return false
         }
-        setPartition(of: &next, for: request)
         send(next, for: request)
         return true
     }

@@ -49,6 +49,8 @@ public struct TransferOptions {
     public var trust = Setting(ServerTrust.system)
     /// The versions and ciphers of TLS; `nil` for TLS 1.2 and newer with OpenSSL's ciphers.
     public var tls = Setting<TLSSettings?>(nil)
+    /// The certificate that is presented to servers that ask for one; `nil` for none.
+    public var certificate = Setting<ClientCertificate?>(nil)
     /// How hosts are reached; `nil` for the addresses that their names resolve to.
     public var addresses = Setting<ConnectionAddresses?>(nil)
     /// The versions of HTTP that may be used.
@@ -87,6 +89,7 @@ public struct TransferOptions {
         trust.inherit(base.trust)
         tls.inherit(base.tls)
         addresses.inherit(base.addresses)
+        certificate.inherit(base.certificate)
         httpVersion.inherit(base.httpVersion)
         urlEncoding.inherit(base.urlEncoding)
         redirect.inherit(base.redirect)

@@ -70,6 +70,14 @@ def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
     return {"ca_file": os.path.abspath(verify)}  # noqa: PTH100, resolve() would follow links
 
 
+def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...]) -> dict[str, Any]:
+    """Return `client_certificate` for the argument `cert`; resolve() would follow links."""
+    if isinstance(cert, tuple):
+        certificate, key = cert
+        return {"file": os.path.abspath(certificate), "key_file": os.path.abspath(key)}  # noqa: PTH100
+    return {"file": os.path.abspath(cert)}  # noqa: PTH100
+
+
 def structured(value: Any) -> Any:
     """Return the wire format of a value with bytes and times. A time without a zone is local time."""
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -114,6 +122,7 @@ _FORMS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "headers": ("headers", _headers),
     "timeout": ("timeout_ms", lambda seconds: max(1, round(seconds * 1000))),
     "verify": ("trust", _trust),
+    "cert": ("client_certificate", _certificate),
     "parameters": ("parameters", structured),
 }
 

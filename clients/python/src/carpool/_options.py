@@ -119,6 +119,8 @@ class RequestOptions(PythonOptions, total=False):
     """The versions and ciphers of TLS. Default: the session's."""
     addresses: Mapping[str, Any] | None
     """How hosts are reached. A request's own replace those of its session. Default: the session's."""
+    client_certificate: Literal["none"] | Mapping[str, Any] | None
+    """The certificate that is presented to servers that ask for one. It is never returned. Default: the session's."""
 
 
 class SessionOptions(TypedDict, total=False):
@@ -174,3 +176,5 @@ class SessionOptions(TypedDict, total=False):
     """The versions and ciphers of TLS. Default: TLS 1.2 and 1.3."""
     addresses: Mapping[str, Any]
     """How hosts are reached. A request's own replace those of its session. Default: at the addresses of their names."""
+    client_certificate: Literal["none"] | Mapping[str, Any]
+    """The certificate that is presented to servers that ask for one. It is never returned. Default: none."""

@@ -1,0 +1,179 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolSystem
+internal import Glibc
+
+/// Where the parts of a client certificate are, as a call names them; and their reading by a thread of a worker.
+struct ClientCertificateNames: Sendable {
+    /// The place of a text or a file.
+    enum Source: Sendable {
+        /// The file at a path, and the parameter that it stands in.
+        case file(CallFileNames.Path)
+        /// The bytes themselves.
+        case bytes([UInt8])
+        /// A passed descriptor, by its place in the call.
+        case descriptor(Int)
+    }
+
+    /// Why a certificate was not read.
+    enum Failure: Error, Sendable {
+        /// A file cannot be opened.
+        case cannotOpen(RegularFile.Failure, path: String)
+        /// A file or a descriptor cannot be read.
+        case cannotRead(SystemError, path: String)
+        /// A descriptor is none of the call's, or not that of a regular file.
+        case noFile(index: Int)
+        /// The content cannot be used.
+        case refused(ClientCertificate.Failure)
+    }
+
+    /// The result of reading.
+    typealias Reading = Result<ClientCertificate, Failure>
+
+    let certificate: Source
+    let key: Source?
+    let password: Source?
+    let format: ClientCertificate.Format?
+
+    /// Finds the parts in a parameter that has passed its schema; `nil` if it names none.
+    /// - Parameter place: the parameter.
+    init?(_ json: JSON, at place: String) {
+        guard let certificate = ClientCertificateNames.certificate(json, place) else { return nil }
+        self.certificate = certificate
+        key = ClientCertificateNames.key(json, place)
+        password = ClientCertificateNames.password(json, place)
+        format = json["type"]?.string.flatMap(ClientCertificate.Format.init)
+    }
+
+    private static func certificate(_ json: JSON, _ place: String) -> Source? {
+        if let path = json["file"]?.string { return .file(.init(place: "\(place).file", path: path)) }
+        if let text = json["pem"]?.withUTF8({ Array($0) }) { return .bytes(text) }
+        if let text = json["base64"] {
+            // What is no Base64 is refused before it is used.
+            return .bytes((try? text.withUTF8 { (text) throws(JSONError) in try Base64.decode(text) }) ?? [])
+        }
+        return json["fd"]?.int.map { .descriptor($0) }
+    }
+
+    private static func key(_ json: JSON, _ place: String) -> Source? {
+        if let path = json["key_file"]?.string { return .file(.init(place: "\(place).key_file", path: path)) }
+        if let text = json["key_pem"]?.withUTF8({ Array($0) }) { return .bytes(text) }
+        return json["key_fd"]?.int.map { .descriptor($0) }
+    }
+
+    private static func password(_ json: JSON, _ place: String) -> Source? {
+        if let path = json["password_file"]?.string {
+            return .file(.init(place: "\(place).password_file", path: path))
+        }
+        return json["password"]?.withUTF8 { .bytes(Array($0)) }
+    }
+
+    private var sources: [Source] { [certificate, key, password].compactMap(\.self) }
+
+    /// The files that are opened by their paths.
+    var paths: [CallFileNames.Path] {
+        sources.compactMap { source in
+            if case .file(let path) = source { return path }
+            return nil
+        }
+    }
+
+    /// Whether its files may be opened. Otherwise the parameter is refused.
+    func canBeRead(byPath isAllowed: Bool) -> Bool {
+        paths.allSatisfy { isAllowed && AbsolutePath.isOne($0.path) }
+    }
+
+    /// The files, and whether no other user may read them: all but certificates whose key is apart.
+    var secrecy: [(name: CallFileNames.Path, isSecret: Bool)] {
+        var secrecy = paths.map { (name: $0, isSecret: true) }
+        if case .file = certificate, key != nil { secrecy[0].isSecret = false }
+        return secrecy
+    }
+
+    /// The places of descriptors.
+    var descriptors: [Int] {
+        sources.compactMap { source in
+            if case .descriptor(let index) = source { return index }
+            return nil
+        }
+    }
+
+    /// Reads everything. May block, and takes up to a second: for a thread of a worker.
+    /// - Parameters:
+    ///   - passed: the descriptors that came with the call.
+    ///   - readFile: reads a file; the last parameter is the most bytes.
+    func read(
+        _ passed: [Int: CallFiles.Passed],
+        readFile: (CallFileNames.Path, Int) throws(Failure) -> [UInt8] = ClientCertificateNames.readFile
+    ) -> Reading {
+        do throws(Failure) {
+            let most = ClientCertificate.maximumBytes
+            let certificate = try content(of: certificate, most, passed, readFile) ?? []
+            let key = try content(of: key, most, passed, readFile)
+            var password = try content(of: password, ClientCertificate.maximumPasswordBytes + 2, passed, readFile)
+            if case .file = self.password, let text = password {
+                password = Array(text.prefix { $0 != 0x0A && $0 != 0x0D })
+            }
+            do throws(ClientCertificate.Failure) {
+                return .success(
+                    try ClientCertificate.read(certificate, key: key, format: format, password: password))
+            } catch {
+                throw .refused(error)
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func content(
+        of source: Source?, _ most: Int, _ passed: [Int: CallFiles.Passed],
+        _ readFile: (CallFileNames.Path, Int) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> [UInt8]? {
+        switch source {
+        case nil: return nil
+        case .bytes(let bytes)?: return bytes
+        case .file(let name)?: return try readFile(name, most)
+        case .descriptor(let index)?:
+            guard case .file(let file, let size, _) = passed[index] else { throw .noFile(index: index) }
+            return try ClientCertificateNames.readFromStart(file, size, most, "descriptor \(index)")
+        }
+    }
+
+    private static func readFile(_ name: CallFileNames.Path, _ most: Int) throws(Failure) -> [UInt8] {
+        let file: RegularFile
+        do throws(RegularFile.Failure) {
+            file = try RegularFile.open(name.path)
+        } catch {
+            throw .cannotOpen(error, path: name.path)
+        }
+        guard file.size <= Int64(most) else { throw tooLarge(file.size, most) }
+        do throws(SystemError) {
+            return try Bytes.readAll(file.descriptor.raw, atMost: most, path: name.path)
+        } catch {
+            throw .cannotRead(error, path: name.path)
+        }
+    }
+
+    /// Reads a descriptor without moving its position, which the caller shares.
+    private static func readFromStart(
+        _ file: WorkerFile, _ size: Int64, _ most: Int, _ name: String
+    ) throws(Failure) -> [UInt8] {
+        guard size <= Int64(most) else { throw tooLarge(size, most) }
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        var count = 0
+        while count < bytes.count {
+            let read = bytes.withUnsafeMutableBytes {
+                pread(file.raw, $0.baseAddress.map { $0 + count }, $0.count - count, off_t(count))
+            }
+            guard read >= 0 else { throw .cannotRead(.last("read", name), path: name) }
+            // It is shorter than it was.
+            guard read > 0 else { break }
+            count += read
+        }
+        return Array(bytes[..<count])
+    }
+
+    private static func tooLarge(_ size: Int64, _ most: Int) -> Failure {
+        .refused(.unreadable(expected: "a file of at most \(most) bytes", found: "\(size) bytes"))
+    }
+}

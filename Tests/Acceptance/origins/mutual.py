@@ -1,0 +1,87 @@
+"""nginx as an origin that asks for client certificates, and says whose it got."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from pathlib import Path
+
+from harness.process import begin, end
+from harness.waiting import PATIENCE_SECONDS
+
+from origins.authority import Authority
+
+_SERVER = """
+    server {{
+        listen 127.0.0.1:{port} ssl {protocol};
+        ssl_verify_client {verify};
+        ssl_client_certificate {ca};
+        location / {{ return 200 "$ssl_client_s_dn $connection"; }}
+        location /elsewhere {{ return 307 {other}/; }}
+    }}
+"""
+_CONFIGURATION = """
+{user}
+worker_processes 1;
+daemon off;
+pid {directory}/nginx.pid;
+error_log {directory}/error.log;
+events {{ worker_connections 512; }}
+http {{
+    access_log off;
+    default_type text/plain;
+    client_body_temp_path {directory}/body;
+    proxy_temp_path {directory}/proxy;
+    fastcgi_temp_path {directory}/fastcgi;
+    uwsgi_temp_path {directory}/uwsgi;
+    scgi_temp_path {directory}/scgi;
+    ssl_certificate {chain};
+    ssl_certificate_key {key};
+    ssl_protocols TLSv1.2 TLSv1.3;
+    ssl_session_cache shared:mutual:1m;
+    {servers}
+}}
+"""
+
+
+class MutualNginx:
+    """A running nginx. Each answer is the subject of the client's certificate and the number of the connection."""
+
+    def __init__(self, directory: Path, authority: Authority) -> None:
+        directory.mkdir(parents=True)
+        sockets = [socket.create_server(("127.0.0.1", 0), backlog=512) for _ in range(3)]
+        urls = [f"https://127.0.0.1:{listener.getsockname()[1]}" for listener in sockets]
+        self.optional, self.optional2, self.required = urls
+        """Asks for a certificate, over HTTP/1.1 and HTTP/2; answers 400 without one."""
+        certificate = authority.issue("mutual")
+        kinds = [("optional", ""), ("optional", "http2"), ("on", "")]
+        servers = "".join(
+            _SERVER.format(
+                port=listener.getsockname()[1], protocol=protocol, verify=verify, ca=authority.ca_file,
+                other=urls[1 - index] if index < 2 else urls[0],
+            )
+            for index, (listener, (verify, protocol)) in enumerate(zip(sockets, kinds, strict=True))
+        )  # fmt: skip
+        (directory / "nginx.conf").write_text(
+            _CONFIGURATION.format(
+                user="user root;" if os.getuid() == 0 else "",
+                directory=directory,
+                chain=certificate.chain,
+                key=certificate.key,
+                servers=servers,
+            )
+        )
+        descriptors = [listener.fileno() for listener in sockets]
+        self._process = begin(
+            [shutil.which("nginx") or "/usr/sbin/nginx", "-p", str(directory), "-c", str(directory / "nginx.conf")],
+            env={**os.environ, "NGINX": "".join(f"{descriptor};" for descriptor in descriptors)},
+            pass_fds=descriptors,
+            stderr=subprocess.DEVNULL,
+        )
+        for listener in sockets:
+            listener.close()
+
+    def stop(self) -> None:
+        end(self._process, PATIENCE_SECONDS)

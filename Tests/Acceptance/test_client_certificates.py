@@ -1,0 +1,302 @@
+"""Client certificates: how they are given, what is refused by which name, and whose connection it is."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import carpool
+import pytest
+from harness.command import Run
+from harness.daemon import Daemon
+from harness.wire import Wire
+from origins.authority import Authority, Certificate
+from origins.mutual import MutualNginx
+from origins.tlsserver import TLSServer
+
+StartDaemon = Callable[..., Daemon]
+PASSWORD = "open sesame"
+
+
+def openssl(*arguments: str | Path) -> None:
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def mutual(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iterator[MutualNginx]:
+    nginx = MutualNginx(tmp_path_factory.mktemp("mutual") / "nginx", authority)
+    yield nginx
+    nginx.stop()
+
+
+@pytest.fixture(scope="module")
+def person(authority: Authority) -> Certificate:
+    """A certificate with the subject CN=person in the forms in which it is given: files beside it."""
+    made = authority.issue("person")
+    stem = made.key.with_suffix("")
+    stem.with_suffix(".both").write_bytes(made.chain.read_bytes() + made.key.read_bytes())
+    password = f"pass:{PASSWORD}"
+    openssl("pkcs8", "-topk8", "-in", made.key, "-passout", password, "-out", stem.with_suffix(".locked"))
+    pack: list[str | Path] = ["pkcs12", "-export", "-in", made.chain, "-inkey", made.key, "-passout", password]
+    openssl(*pack, "-out", stem.with_suffix(".p12"))
+    openssl(*pack, "-legacy", "-out", stem.with_suffix(".rc2"))
+    stem.with_suffix(".password").write_text(PASSWORD + "\n")
+    return made
+
+
+def form(person: Certificate, kind: str) -> dict[str, Any]:
+    stem = person.key.with_suffix("")
+
+    def path(suffix: str) -> str:
+        return str(stem.with_suffix(suffix))
+
+    chain, key = person.chain.read_text(), person.key.read_text()
+    locked = {"file": str(person.chain), "key_file": path(".locked")}
+    p12 = base64.b64encode(stem.with_suffix(".p12").read_bytes()).decode()
+    return {
+        "one file": {"file": path(".both")},
+        "two files": {"file": str(person.chain), "key_file": str(person.key)},
+        "text": {"pem": chain + key},
+        "two texts": {"pem": chain, "key_pem": key, "type": "pem"},
+        "text and file": {"pem": chain, "key_file": str(person.key)},
+        "encrypted key": locked | {"password": PASSWORD},
+        "password of a file": locked | {"password_file": path(".password")},
+        "PKCS#12": {"file": path(".p12"), "password": PASSWORD},
+        "PKCS#12 in Base64": {"base64": p12, "password": PASSWORD, "type": "p12"},
+        "PEM in Base64": {"base64": base64.b64encode((chain + key).encode()).decode()},
+    }[kind]
+
+
+def ask(client: carpool.Client, url: str, authority: Authority, **params: Any) -> list[str]:
+    """Return the subject of the certificate as the origin saw it, and its connection."""
+    trust = {"ca_file": str(authority.ca_file)}
+    record = client.call("request.perform", url=url, trust=trust, **params)
+    assert record["outcome"]["ok"], record["outcome"]
+    subject, _, connection = record["body"]["text"].rpartition(" ")
+    return [subject, connection]
+
+
+KINDS = [
+    "one file", "two files", "text", "two texts", "text and file", "encrypted key", "password of a file", "PKCS#12",
+    "PKCS#12 in Base64", "PEM in Base64",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_form_is_presented(
+    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate, kind: str
+) -> None:
+    certificate = form(person, kind)
+    for url in (mutual.required, mutual.optional, mutual.optional2):
+        assert ask(client, url, authority, client_certificate=certificate)[0] == "CN=person"
+    client.create_session(name := kind.replace(" ", "-").replace("#", ""), {"client_certificate": certificate})
+    assert ask(client, mutual.required, authority, session=name)[0] == "CN=person"
+    assert ask(client, mutual.optional, authority, session=name, client_certificate="none")[0] == ""
+
+
+def test_descriptors_are_read_from_their_beginning(
+    wire: Wire, authority: Authority, mutual: MutualNginx, person: Certificate
+) -> None:
+    with person.chain.open("rb") as chain, person.key.open("rb") as key:
+        chain.seek(10)
+        params = {
+            "url": mutual.required,
+            "trust": {"ca_file": str(authority.ca_file)},
+            "client_certificate": {"fd": 1, "key_fd": 0},
+        }
+        message = {"jsonrpc": "2.0", "id": 1, "method": "request.perform", "params": params}
+        socket.send_fds(wire.socket, [json.dumps(message).encode() + b"\n"], [key.fileno(), chain.fileno()])
+        assert wire.receive()["result"]["body"]["text"].startswith("CN=person ")
+        assert chain.tell() == 10
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "words"),
+    [
+        ({"password": "wrong"}, "client_certificate.password", "does not decrypt"),
+        ({"password": None}, "client_certificate.password", "no password"),
+        ({"file": "other.pem", "password": PASSWORD}, "client_certificate.key_mismatch", "none of the certificates"),
+        ({"file": "person.key", "password": PASSWORD}, "client_certificate.unreadable", "a certificate"),
+        ({"file": "person.rc2", "key_file": None}, "client_certificate.unsupported", "RC2-40-CBC"),
+        ({"file": "curve.pem", "key_file": "curve.key"}, "client_certificate.unsupported_key", "secp256k1"),
+        ({"file": "nothing.pem"}, "file.cannot_open", "No such file"),
+        ({"file": "person.pem", "type": "p12"}, "client_certificate.unreadable", "a PKCS#12 file"),
+        ({"key_pem": "x"}, "invalid_params", "key_file is set too"),
+        ({"file": None, "base64": "%"}, "invalid_params", "base64"),
+        ({"file": None, "fd": 0}, "invalid_params", "descriptor 0"),
+        ({"file": "person.pem", "password_file": "person.password"}, "invalid_params", "password is set too"),
+    ],
+)
+def test_each_refusal_has_its_name_and_sends_nothing(
+    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate, changes: dict[str, Any],
+    name: str, words: str,
+) -> None:  # fmt: skip
+    directory = person.key.parent
+    authority.issue("other")
+    openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:secp256k1", "-out", directory / "curve.key")
+    openssl("req", "-x509", "-key", directory / "curve.key", "-subj", "/CN=curve", "-out", directory / "curve.pem")
+    given = {"file": str(person.chain), "key_file": str(person.key.with_suffix(".locked")), "password": PASSWORD}
+    for member, value in changes.items():
+        given.pop(member, None)
+        if value is not None:
+            given[member] = str(directory / value) if isinstance(value, str) and "file" in member else value
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("request.perform", {"url": mutual.required, "client_certificate": given}),
+        ("session.create", {"name": "refused", "configuration": {"client_certificate": given}}),
+    ]
+    for method, params in calls:
+        with pytest.raises(carpool.RPCError) as caught:
+            client.call(method, **params)
+        assert caught.value.name == name
+        assert words in str(caught.value) and PASSWORD not in str(caught.value)
+        if name.startswith("client_certificate"):
+            assert caught.value.data["hint"] and caught.value.data["path"].endswith("client_certificate")
+
+
+@pytest.fixture(params=["-tls1_2", "-tls1_3"])
+def strict(request: pytest.FixtureRequest, authority: Authority) -> Iterator[TLSServer]:
+    """A server that refuses clients in TLS."""
+    server = TLSServer(
+        authority.issue("strict"), request.param, "-Verify", "1", "-verify_return_error",
+        "-CAfile", str(authority.ca_file),
+    )  # fmt: skip
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("body", [None, {"text": "x" * 300_000}])
+def test_f8_a_refused_certificate_has_its_name_each_time(
+    client: carpool.Client, authority: Authority, strict: TLSServer, person: Certificate, tmp_path: Path,
+    body: dict[str, str] | None,
+) -> None:  # fmt: skip
+    foreign = Authority(tmp_path / "foreign", "Nobody knows us").issue("foreign")
+    expired = authority.issue("expired", days=-1)
+    options: dict[str, Any] = {"method": "POST", "body": body} if body else {}
+    interceptor = [{"retry_policy": {"limit": 3, "methods": ["GET", "POST"]}}]
+    for certificate, name in ((None, "required"), (foreign, "rejected"), (expired, "expired")):
+        given = {"client_certificate": files(certificate)} if certificate else {}
+        for _ in range(10):
+            record = client.call(
+                "request.perform", url=strict.url, trust={"ca_file": str(authority.ca_file)}, interceptor=interceptor,
+                **given, **options,
+            )  # fmt: skip
+            error = record["outcome"]["error"]
+            assert error["name"] == f"session_task_failed.client_certificate.{name}", error
+            assert error["retryable"] is False and error["hint"]
+            assert len(record["attempts"]) == 1
+    assert client.call(
+        "request.perform", url=strict.url, trust={"ca_file": str(authority.ca_file)}, client_certificate=files(person)
+    )["outcome"]["ok"]
+
+
+def files(certificate: Certificate) -> dict[str, str]:
+    return {"file": str(certificate.chain), "key_file": str(certificate.key)}
+
+
+@pytest.mark.parametrize("server", ["optional", "optional2"])
+def test_connections_belong_to_their_certificate(
+    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate, server: str
+) -> None:
+    """Also for a file that has other content than before: libcurl's pool would only compare its path."""
+    url = getattr(mutual, server)
+    changing = person.key.parent / "changing.pem"
+    sources = {"person": person, "neighbour": authority.issue("neighbour")}
+    users: dict[str, set[str]] = {}
+    for name in ["person", "neighbour"] * 5:
+        source = sources[name]
+        changing.write_bytes(source.chain.read_bytes() + source.key.read_bytes())
+        for certificate in (str(changing), None):
+            given = {"client_certificate": {"file": certificate}} if certificate else {}
+            subject, connection = ask(client, url, authority, **given)
+            assert subject == (f"CN={name}" if certificate else "")
+            users.setdefault(subject, set()).add(connection)
+    assert all(len(connections) == 1 for subject, connections in users.items() if subject.startswith("CN="))
+    numbers = [number for connections in users.values() for number in connections]
+    assert len(numbers) == len(set(numbers))
+
+
+def test_a_redirect_to_another_origin_does_not_present_it(
+    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate
+) -> None:
+    url = f"{mutual.optional}/elsewhere"
+    assert ask(client, url, authority, client_certificate=files(person))[0] == ""
+    streamed = {"method": "POST", "body": {"multipart": [{"name": "a", "text": "x"}]}}
+    assert ask(client, url, authority, client_certificate=files(person), **streamed)[0] == ""
+
+
+def test_nothing_of_it_is_returned(
+    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate
+) -> None:
+    certificate = {
+        "pem": person.chain.read_text(), "key_pem": person.key.with_suffix(".locked").read_text(), "password": PASSWORD,
+    }  # fmt: skip
+    client.create_session("secretive", {"client_certificate": certificate})
+    session = client.call("session.get", session="secretive")
+    shown = session["client_certificate"]
+    assert (
+        "client_certificate" not in session["configuration"]
+        and shown["subject"] == "CN=person"
+        and shown["issuer"] == "CN=Carpool tests"
+    )
+    assert len(shown["sha256"]) == 64 and shown["not_after"].endswith("Z")
+    trust = {"ca_file": str(authority.ca_file)}
+    made = client.call("request.submit", url=mutual.required, session="secretive", trust=trust)["request"]
+    record = client.call("request.wait", request=made)
+    answers = [session, record, client.call("request.get", request=made), client.call("request.curl", request=made)]
+    text = json.dumps([*answers, client.call("session.list")])
+    assert PASSWORD not in text and "PRIVATE KEY" not in text and "BEGIN CERTIFICATE" not in text
+    assert "--cert '<CN=person>'" in json.dumps(answers[-1])
+    assert client.create_session("secretive", {"client_certificate": certificate}) is False
+
+
+def test_the_command_takes_the_options_of_curl(
+    run: Run, authority: Authority, mutual: MutualNginx, person: Certificate
+) -> None:
+    stem = person.key.with_suffix("")
+    forms: list[list[str | Path]] = [
+        ["--cert", stem.with_suffix(".both")],
+        ["-E", person.chain, "--key", person.key],
+        ["--cert", person.chain, "--key", stem.with_suffix(".locked"), "--pass", PASSWORD],
+        ["--cert", f"{stem.with_suffix('.p12')}:{PASSWORD}", "--cert-type", "P12"],
+    ]
+    for options in forms:
+        done = run("get", "--cacert", authority.ca_file, *options, mutual.required)
+        assert done.returncode == 0 and done.stdout.startswith(b"CN=person "), done.stderr
+    done = run("get", "--cacert", authority.ca_file, "--cert", f"{stem.with_suffix('.p12')}:wrong", mutual.required)
+    assert done.returncode == 1 and b"password" in done.stderr
+    assert run("get", "--cert-type", "DER", mutual.required).returncode == 2
+
+
+def test_python_takes_the_forms_of_requests(
+    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate
+) -> None:
+    both = person.key.with_suffix(".both")
+    for cert in (both, str(both), (person.chain, person.key), (str(person.chain), str(person.key))):
+        response = client.get(mutual.required, verify=authority.ca_file, cert=cert)
+        assert response.text.startswith("CN=person ")
+    with pytest.raises(carpool.CertificateError):
+        expired = authority.issue("expired-2", days=-1)
+        client.get(mutual.required, verify=authority.ca_file, cert=(expired.chain, expired.key))
+
+
+def test_a_declared_session_has_one(
+    start: StartDaemon, authority: Authority, mutual: MutualNginx, person: Certificate, tmp_path: Path
+) -> None:
+    password = tmp_path / "password"
+    password.write_text(PASSWORD + "\n")
+    locked = person.key.with_suffix(".locked")
+    for path in (password, locked):
+        path.chmod(0o600)
+    certificate = {"file": str(person.chain), "key_file": str(locked), "password": {"file": str(password)}}
+    configuration = {"client_certificate": certificate, "trust": {"ca_file": str(authority.ca_file)}}
+    daemon = start(config={"sessions": {"declared": configuration}})
+    record = daemon.call("request.perform", url=mutual.required, session="declared")
+    assert record["body"]["text"].startswith("CN=person ")
+    shown = daemon.call("session.get", session="declared")
+    assert shown["client_certificate"]["subject"] == "CN=person"
+    assert PASSWORD not in json.dumps(shown)
