@@ -63,7 +63,7 @@ extension ServerTrustCheck {
         guard !current.isEmpty else { throw revocationFailure(X509_V_ERR_CRL_HAS_EXPIRED, evaluator) }
         var genuine = current
         if let issuer = try issuer(of: certificate, evaluator) {
-            try spend(current.count, evaluator)
+            try spend(current.count * issuer.signatureCost + lists.hashCost, evaluator)
             genuine = current.filter { X509_CRL_verify($0, X509_get0_pubkey(issuer.raw)) == 1 }
             ERR_clear_error()
         }
@@ -103,7 +103,7 @@ extension ServerTrustCheck {
         guard let known else {
             throw failure(.revocationCheckFailed, evaluator, "the stapled answer's issuer is unknown")
         }
-        try spend(2, evaluator)
+        try spend(2 * known.signatureCost + StapledAnswer.delegateCost, evaluator)
         do throws(StapledAnswer.Failure) {
             try StapledAnswer.check(staple, leaf: leaf, issuer: known, time: time)
         } catch {
@@ -118,7 +118,7 @@ extension ServerTrustCheck {
     ) throws(Stop) -> X509Certificate? {
         for candidate in [store.issuer(of: certificate)].compactMap({ $0 }) + presented {
             guard X509_check_issued(candidate.raw, certificate.raw) == X509_V_OK else { continue }
-            try spend(1, evaluator)
+            try spend(candidate.signatureCost, evaluator)
             if candidate.hasIssued(certificate) { return candidate }
         }
         return nil

@@ -32,12 +32,12 @@ final class ServerTrustCheck {
     let time: Int
     /// The chains that were built, by their authorities.
     private var built: [ObjectIdentifier: Result<[X509Certificate], ChainVerification.Failure>] = [:]
-    /// How many signatures may still be verified.
-    private var signatures = ServerTrustCheck.maximumSignatures
+    /// How much of the time is left, in tenths of a millisecond.
+    private var left = ServerTrustCheck.maximumCost
 
-    /// The most signatures that are verified in one handshake, which is one step for the loop: of the keys that are
-    /// accepted, the largest takes 0.3 ms.
-    private static let maximumSignatures = 100
+    /// About the most time that one handshake may spend on signatures, since it is one step for the loop. What has
+    /// begun is completed: a chain with its lists takes 22 ms at most.
+    private static let maximumCost = 250
 
     /// - Parameter presented: at least one certificate.
     init?(
@@ -89,6 +89,9 @@ final class ServerTrustCheck {
 
     private func check(_ pins: CertificatePins, _ evaluator: ServerTrustEvaluator) throws(Stop) {
         guard !pins.certificates.isEmpty else { throw failure(.noCertificatesFound, evaluator) }
+        guard pins.anchors != nil || !pins.acceptsSelfSigned else {
+            throw failure(.trustEvaluationFailed, evaluator, "out of memory")
+        }
         let chain = try chain(
             for: evaluator, isVerified: pins.performsDefaultValidation, validatesHost: pins.validatesHost,
             anchors: pins.anchors)
@@ -150,16 +153,17 @@ final class ServerTrustCheck {
             leaf: leaf, untrusted: untrusted, store: authorities, securityLevel: securityLevel, time: time,
             revocation: revocation
         ).verify()
-        var length = Int(CTLS_MOST_AUTHORITIES)
-        if case .success(let chain) = result { length = chain.count }
-        try spend(revocation == nil ? length : 2 * length, evaluator)
+        var signers = presented
+        if case .success(let chain) = result { signers = Array(chain.dropFirst()) }
+        let cost = signers.reduce(0) { $0 + $1.signatureCost }
+        try spend(revocation.map { 2 * cost + $0.lists.hashCost } ?? cost, evaluator)
         return result
     }
 
-    /// Counts signatures that are verified.
-    func spend(_ count: Int, _ evaluator: ServerTrustEvaluator) throws(Stop) {
-        signatures -= count
-        guard signatures < 0 else { return }
+    /// Counts time, in tenths of a millisecond.
+    func spend(_ cost: Int, _ evaluator: ServerTrustEvaluator) throws(Stop) {
+        left -= cost
+        guard left < 0 else { return }
         throw failure(.trustEvaluationFailed, evaluator, "the chain and its evaluators take too long to verify")
     }
 

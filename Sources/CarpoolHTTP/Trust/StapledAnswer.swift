@@ -13,6 +13,8 @@ struct StapledAnswer {
     private let issuer: X509Certificate
     private let time: Int
 
+    /// The most time for a signature of a delegate, in tenths of a millisecond.
+    static let delegateCost = 11
     /// By how much clocks may differ.
     private static let skewSeconds = 300
     /// The age at which an answer that does not say for how long it holds is too old.

@@ -142,8 +142,47 @@ struct ServerTrustCheckTests {
         let lists = try files.lists(["middle-none", "root-none"])
         let check = ServerTrustEvaluator.revocation(RevocationCheck(lists: lists, staple: .ignore))
         #expect(try Evaluation().run(.composite(Array(repeating: check, count: 8))).word == "accepted")
-        let anchors = try files.certificates(["stranger"])
-        let failing = CertificatePins(anchors, acceptsSelfSigned: true)
-        #expect(try Evaluation().run(.pinnedCertificates(failing)).word == "trust_evaluation_failed")
+        // Lists of unverified certificates: each issuer is looked for among all certificates that the server sends.
+        let loose = ServerTrustEvaluator.revocation(
+            RevocationCheck(
+                lists: try files.lists(Array(repeating: "root-none", count: 60)), staple: .ignore,
+                performsDefaultValidation: false))
+        let long = Evaluation(chain: ["leaf"] + Array(repeating: "middle", count: 31))
+        let result = try long.run(loose)
+        #expect(result.word == "trust_evaluation_failed")
+        #expect(result.failure?.output?.hasSuffix("take too long to verify") == true)
+    }
+
+    @Test("A key of an unknown kind verifies nothing, and can be pinned")
+    func unknownKeys() throws {
+        // The identifier of elliptic keys (RFC 5480, section 2.1.1), which the bytes of the key follow.
+        let known: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
+        var der = try files.bytes("leaf.der")
+        let place = try #require(der.indices.first { der[$0...].starts(with: known) })
+        der[place + 6] = 0x7F
+        let certificate = try #require(try X509Certificate.parse(der).first)
+        let middle = try files.certificates(["middle"])
+        let store = try #require(TrustStore(try files.certificates(["root"])))
+        let lists = RevocationCheck(
+            lists: try files.lists(["middle-none", "root-none"]), staple: .ignore, performsDefaultValidation: false)
+        let cases: [(ServerTrustEvaluator, Bool)] = [
+            (Self.standard, false), (.disabled, true), (.revocation(RevocationCheck()), false),
+            (.revocation(lists), true),
+            (.pinnedCertificates(CertificatePins([certificate], acceptsSelfSigned: true)), false),
+            (.publicKeys(PublicKeyPins([], certificates: [certificate], performsDefaultValidation: false)), true),
+        ]
+        for chain in [[certificate] + middle, [certificate, certificate]] {
+            for (evaluator, isAccepted) in cases {
+                let check = try #require(
+                    ServerTrustCheck(
+                        host: "localhost", presented: chain, store: store, securityLevel: 2,
+                        staple: try files.bytes("good.staple")))
+                switch check.evaluate(evaluator) {
+                case .accepted: #expect(isAccepted, "\(evaluator)")
+                case .refused(let failure): #expect(!isAccepted, "\(failure)")
+                case .asks: Issue.record("\(evaluator)")
+                }
+            }
+        }
     }
 }
