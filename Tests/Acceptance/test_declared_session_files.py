@@ -235,7 +235,7 @@ def test_a_file_of_another_user_is_refused(start: StartDaemon, secret: Path) -> 
 )
 def test_a_name_follows_the_rule_of_created_sessions(daemon: Daemon, name: str, word: str) -> None:
     message = refusal(daemon, declaring(**{name: {}}))
-    assert "configuration.sessions." in message and word in message
+    assert "configuration.sessions" in message and word in message
 
 
 # Attacks
@@ -335,6 +335,8 @@ def test_a_storm_of_reloads_loses_no_request(start: StartDaemon, origin: Scripte
         assert all(record["outcome"]["ok"] for record in records)
         wire.call("request.perform", url=origin.url, session="api")
     assert origin.requests[-1].values("Secret") == ["secret-100"]
+    pairs = {(*request.values("Round"), *request.values("Secret")) for request in origin.requests}
+    assert pairs <= {("0", SECRET), *((str(round_), f"secret-{round_}") for round_ in range(1, 101))}
     assert len(origin.requests) == 1_001
 
 

@@ -29,8 +29,8 @@ struct DeclaredSessionReader {
     private mutating func session(_ name: String, _ json: JSON) throws(JSONError) -> DeclaredSession {
         guard SessionName.isOne(name) else {
             throw .refused(
-                "is not a session's name", path: "configuration.sessions.\(name.prefix(64))", expected: SessionName.rule
-            )
+                "\(name.prefix(64).debugDescription) is not a session's name", path: "configuration.sessions",
+                expected: SessionName.rule)
         }
         let path = DeclaredSession.path(of: name)
         var secrets = SecretFiles(path: path)

@@ -59,7 +59,8 @@ struct DeclaredSessionTests {
     @Test(
         "A refusal has the place in the file",
         arguments: [
-            (#"{"a b": {}}"#, ["configuration.sessions.a b", "letters"]),
+            (#"{"a b": {}}"#, ["configuration.sessions: \"a b\"", "letters"]),
+            (#"{"a\nb": {}}"#, [#"configuration.sessions: "a\nb""#, "letters"]),
             (#"{"a": 1}"#, ["configuration.sessions.a", "object"]),
             (#"{"a": {}, "a": {}}"#, ["configuration.sessions.a", "twice"]),
             (#"{"a": {"headers": {"X": "1", "X": "2"}}}"#, ["configuration.sessions.a.headers.X", "twice"]),
