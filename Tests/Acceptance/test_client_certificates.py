@@ -220,6 +220,41 @@ def test_connections_belong_to_their_certificate(
     assert len(numbers) == len(set(numbers))
 
 
+@pytest.mark.parametrize("server", ["optional", "optional2"])
+def test_the_key_is_part_of_what_connections_are_shared_by(
+    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate, server: str
+) -> None:
+    """libcurl's pool compares the path of the certificate alone (CVE-2026-8932)."""
+    url = getattr(mutual, server)
+    assert ask(client, url, authority, client_certificate=files(person))[0] == "CN=person"
+    other = authority.issue("key-of-another").key
+    for key, name in ((other, "client_certificate.key_mismatch"), (other.with_name("none.key"), "file.cannot_open")):
+        with pytest.raises(carpool.RPCError) as caught:
+            ask(client, url, authority, client_certificate={"file": str(person.chain), "key_file": str(key)})
+        assert caught.value.name == name
+
+
+def test_1000_interleaved_requests_of_two_certificates_and_none(
+    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate
+) -> None:
+    people = {"CN=person": files(person), "CN=second": files(authority.issue("second")), "": "none"}
+    trust = {"ca_file": str(authority.ca_file)}
+    for index, certificate in enumerate(people.values()):
+        client.create_session(f"crowd-{index}", {"trust": trust, "client_certificate": certificate})
+    owners: dict[str, set[str]] = {}
+    made = [
+        (subject, client.call("request.submit", url=mutual.optional2, session=f"crowd-{index}")["request"])
+        for _ in range(334)
+        for index, subject in enumerate(people)
+    ]
+    for subject, request in made:
+        text = client.call("request.wait", request=request)["body"]["text"]
+        seen, _, connection = text.rpartition(" ")
+        assert seen == subject
+        owners.setdefault(connection, set()).add(seen)
+    assert all(len(owner) == 1 for owner in owners.values())
+
+
 def test_a_redirect_to_another_origin_does_not_present_it(
     client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate
 ) -> None:
@@ -250,6 +285,9 @@ def test_nothing_of_it_is_returned(
     answers = [session, record, client.call("request.get", request=made), client.call("request.curl", request=made)]
     text = json.dumps([*answers, client.call("session.list")])
     assert PASSWORD not in text and "PRIVATE KEY" not in text and "BEGIN CERTIFICATE" not in text
+    assert record["attempts"][-1]["metrics"][-1]["tls"]["client_certificate"] == shown
+    plain = client.call("request.perform", url=mutual.optional, trust=trust)
+    assert "client_certificate" not in plain["attempts"][-1]["metrics"][-1]["tls"]
     assert "--cert '<CN=person>'" in json.dumps(answers[-1])
     assert client.create_session("secretive", {"client_certificate": certificate}) is False
 

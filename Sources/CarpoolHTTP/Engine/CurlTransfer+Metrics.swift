@@ -51,5 +51,6 @@ extension CurlTransfer {
         }
         metrics.tlsVersion = connection.negotiated?.tlsVersion
         metrics.tlsCipher = connection.negotiated?.tlsCipher
+        metrics.clientCertificate = connection.negotiated?.authentication?.state.presented
     }
 }

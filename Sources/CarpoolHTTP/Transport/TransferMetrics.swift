@@ -27,6 +27,8 @@ public struct TransferMetrics: Sendable {
     public var tlsVersion: String?
     /// The cipher as OpenSSL names it.
     public var tlsCipher: String?
+    /// The certificate that was presented to the server of the connection; `nil` if none was.
+    public var clientCertificate: ClientCertificate?
     /// The remote address of the connection.
     public var remoteAddress: String?
     /// The remote port of the connection; 0 without a connection.

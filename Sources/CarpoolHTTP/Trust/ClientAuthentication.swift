@@ -18,6 +18,9 @@ final class ClientAuthentication {
         var hasSentNone = false
         /// The alert with which the server ended the connection (RFC 8446, section 6.2).
         var alert: Int32?
+
+        /// The certificate that was presented; `nil` if none was.
+        var presented: ClientCertificate? { isRequested && !hasSentNone ? certificate : nil }
     }
 
     /// What has happened.

@@ -196,6 +196,8 @@ extension JSONSchema {
             "tls",
             .answer([
                 .required("version", .string, "The version of TLS."), .optional("cipher", .string, "The cipher suite."),
+                .optional(
+                    "client_certificate", .shownCertificate, "The client certificate, if the server asked for it."),
             ]), "The TLS session."),
         .optional("remote", .string, "The address and port of the other end."),
         .optional("local", .string, "The address and port of this end."),

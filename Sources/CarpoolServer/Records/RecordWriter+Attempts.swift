@@ -96,6 +96,10 @@ extension RecordWriter {
             writer.beginObject()
             writer.member("version", version)
             if let cipher = metrics.tlsCipher { writer.member("cipher", cipher) }
+            if let certificate = metrics.clientCertificate {
+                writer.key("client_certificate")
+                ClientCertificateWriter.write(certificate.summary, to: &writer)
+            }
             writer.endObject()
         }
         write("remote", metrics.remoteAddress, metrics.remotePort, to: &writer)
