@@ -14,6 +14,7 @@ import carpool
 import pytest
 from harness.command import Run
 from harness.daemon import Daemon
+from harness.declared import declaring, refusal, reload, write
 from harness.wire import Wire
 from origins.authority import Authority, Certificate
 from origins.mutual import MutualNginx
@@ -338,3 +339,54 @@ def test_a_declared_session_has_one(
     shown = daemon.call("session.get", session="declared")
     assert shown["client_certificate"]["subject"] == "CN=person"
     assert PASSWORD not in json.dumps(shown)
+
+
+def test_the_files_of_a_declared_session_are_secrets(
+    start: StartDaemon, authority: Authority, mutual: MutualNginx, person: Certificate, tmp_path: Path
+) -> None:
+    """A key and a password are for the daemon's user alone; another content is another session."""
+
+    def file(name: str, content: Path, mode: int = 0o600) -> Path:
+        write(tmp_path / name, content.read_bytes(), mode)
+        return tmp_path / name
+
+    stem = person.key.with_suffix("")
+    chain = file("chain", person.chain, 0o644)
+    daemon = start()
+    faults: list[tuple[dict[str, Any], list[str]]] = [
+        ({"file": str(chain), "key_file": str(file("open", person.key, 0o640))}, ["key_file: ", "chmod 600"]),
+        ({"file": str(file("both", stem.with_suffix(".both"), 0o644))}, ["file: ", "chmod 600"]),
+        ({"file": str(chain), "key_file": "/nonexistent"}, ["key_file: ", "No such file"]),
+        ({"file": str(file("alone", person.chain))}, [": the client certificate: "]),
+        ({"file": str(file("p12", stem.with_suffix(".p12"))), "password": "wrong"}, [": the client certificate: "]),
+        ({"fd": 0}, [": descriptor 0 did not come"]),
+    ]
+    for certificate, words in faults:
+        message = refusal(daemon, declaring(api={"client_certificate": certificate}))
+        for word in ["configuration.sessions.api.client_certificate", *words]:
+            assert word in message, message
+    key = file("key", person.key)
+    config = declaring(
+        api={
+            "client_certificate": {"file": str(chain), "key_file": str(key)},
+            "trust": {"ca_file": str(authority.ca_file)},
+        }
+    )
+    assert reload(daemon, config) == ["sessions.api"]
+    assert reload(daemon, config) == []
+    other = authority.issue("other-person")
+    file("chain", other.chain, 0o644)
+    assert "api.client_certificate: the client certificate: " in refusal(daemon, config)
+    file("key", other.key)
+    assert reload(daemon, config) == ["sessions.api"]
+    record = daemon.call("request.perform", url=mutual.required, session="api")
+    assert record["body"]["text"].startswith("CN=other-person ")
+
+
+def test_many_declared_sessions_decrypt_one_key_once(start: StartDaemon, person: Certificate, tmp_path: Path) -> None:
+    """Each reading takes some milliseconds, which 1,000 sessions would take at each reload."""
+    write(tmp_path / "p12", person.key.with_suffix(".p12").read_bytes())
+    certificate = {"file": str(tmp_path / "p12"), "password": PASSWORD}
+    many = declaring(**{f"s{number}": {"client_certificate": certificate} for number in range(1_000)})
+    limits = {"limits": {"declared_session_file_bytes": 10_000}}
+    assert start(config=many | limits).launch_status == "ready"

@@ -5,6 +5,8 @@ internal import CarpoolRPC
 /// Reads the member `sessions` of the configuration file and the files that the sessions name. May block.
 struct DeclaredSessionReader {
     private var files: ConfigurationFiles
+    /// Client certificates by their parameters: to decrypt a key can take a second.
+    private var certificates: [[UInt8]: ClientCertificateNames.Reading] = [:]
     private let maximumCount: Int
 
     init(_ limits: Limits) {
@@ -42,12 +44,12 @@ struct DeclaredSessionReader {
         return DeclaredSession(
             name: name, text: text.bytes, resolved: secrets.resolved, shown: secrets.shown,
             hiddenFields: secrets.fields.sorted(),
-            files: try read(CallFileNames(configuration: resolved, path: path)))
+            files: try read(CallFileNames(configuration: resolved, path: path), of: resolved))
     }
 
     /// Reads the files that a call of `session.create` would name too. Those with other rules than a call's come from
     /// ``ConfigurationFiles``.
-    private mutating func read(_ names: CallFileNames) throws(JSONError) -> CallFiles.Found {
+    private mutating func read(_ names: CallFileNames, of json: JSON) throws(JSONError) -> CallFiles.Found {
         var found = CallFiles.Found()
         for name in names.authorities {
             do throws(ConfigurationFiles.Refusal) {
@@ -56,13 +58,18 @@ struct DeclaredSessionReader {
                 throw .refused(error.message, path: name.place, expected: error.expected)
             }
         }
-        if let certificate = names.clientCertificate { found.clientCertificate = try read(certificate) }
+        if let certificate = names.clientCertificate {
+            found.clientCertificate = try read(certificate, of: json["client_certificate"])
+        }
         return found
     }
 
     private mutating func read(
-        _ names: ClientCertificateNames
+        _ names: ClientCertificateNames, of json: JSON?
     ) throws(JSONError) -> ClientCertificateNames.Reading {
+        var text = JSONWriter()
+        if let json { text.value(json) }
+        if let known = certificates[text.bytes] { return known }
         var contents: [String: [UInt8]] = [:]
         for (name, isSecret) in names.secrecy {
             do throws(ConfigurationFiles.Refusal) {
@@ -72,6 +79,8 @@ struct DeclaredSessionReader {
                 throw .refused(error.message, path: name.place, expected: error.expected)
             }
         }
-        return names.read([:]) { name, _ in contents[name.place] ?? [] }
+        let reading = names.read([:]) { name, _ in contents[name.place] ?? [] }
+        certificates[text.bytes] = reading
+        return reading
     }
 }

@@ -31,7 +31,7 @@ struct SecretFiles {
         (["redirect", "modify", "set_headers", "*"], .member),
         (["redirect", "modify", "set_headers", "*", "[]"], .member),
         (["redirect", "modify", "set_headers", "[]", "[1]"], .pair),
-        (["client_certificate", "password"], .none), (["client_certificate", "key_pem"], .none),
+        (["client_certificate", "password"], .none),
         (["interceptor", "[]", "set_header", "value"], .name),
         (["interceptor", "[]", "basic_auth", "password"], .authorization),
         (["interceptor", "[]", "bearer", "token"], .authorization),

@@ -68,9 +68,10 @@ extension Server {
     private static func describe(_ error: RPCError) -> String {
         let prefix = "Invalid params: "
         let message = error.message.hasPrefix(prefix) ? String(error.message.dropFirst(prefix.count)) : error.message
-        let expected = error["expected"].map { "; expected \($0)" } ?? ""
+        let place = error["path"].flatMap { message.hasPrefix($0) || !$0.hasPrefix("configuration.") ? nil : "\($0): " }
+        let remedy = error["expected"].map { "expected \($0)" } ?? error.hint
         let nearest = error["did_you_mean"].map { "; did you mean \($0)?" } ?? ""
-        return "\(message)\(expected)\(nearest)"
+        return "\(place ?? "")\(message)\(remedy.map { "; \($0)" } ?? "")\(nearest)"
     }
 
     /// An event of its own, because the names of sessions are for their user.

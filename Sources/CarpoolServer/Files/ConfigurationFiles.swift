@@ -22,6 +22,7 @@ struct ConfigurationFiles {
     private var secrets: [String: String] = [:]
     private var readings: [String: TrustStoreTable.Reading] = [:]
     private var stores: [[UInt8]: TrustStore] = [:]
+    private var certificates: [String: (content: [UInt8], isSecret: Bool)] = [:]
 
     /// Reads nothing yet.
     /// - Parameter limit: the most bytes of all files.
@@ -62,7 +63,11 @@ struct ConfigurationFiles {
 
     /// The content of a client certificate, its key or its password.
     mutating func certificate(at path: String, isSecret: Bool, atMost maximum: Int) throws(Refusal) -> [UInt8] {
-        try content(of: path, isSecret: isSecret, atMost: maximum)
+        // A file that is a secret for one session is checked again for it.
+        if let known = certificates[path], known.isSecret || !isSecret { return known.content }
+        let content = try content(of: path, isSecret: isSecret, atMost: maximum)
+        certificates[path] = (content, isSecret)
+        return content
     }
 
     private mutating func store(of content: [UInt8]) throws(TrustStore.Failure) -> TrustStore {
