@@ -108,7 +108,7 @@ if Context.environment["CARPOOL_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "CCurl", "CJansson", "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolHTTP",
+                "CCurl", "CJansson", "CTLS", "CarpoolRPC", "CarpoolSession", "CarpoolReachability", "CarpoolHTTP",
                 "CarpoolJSON",
             ],
             path: "Tests/Fuzz", exclude: ["run", "seeds"],

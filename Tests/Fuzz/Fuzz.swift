@@ -10,6 +10,7 @@ enum Target: String, CaseIterable {
     case plists
     case forms
     case urls
+    case certificates
 
     static let chosen: Target = {
         let name = getenv("FUZZ_TARGET").map { String(cString: $0) } ?? ""
@@ -29,6 +30,7 @@ enum Target: String, CaseIterable {
         case .plists: PropertyListsTarget.run(input)
         case .forms: FormsTarget.run(input)
         case .urls: URLsTarget.run(input)
+        case .certificates: CertificatesTarget.run(input)
         }
     }
 }

@@ -16,6 +16,23 @@ extension ClientCertificate {
     /// The longest password.
     public static let maximumPasswordBytes = 1_024
 
+    /// The SHA-256 of what a certificate is read from: what has the same one is read once. It must not be shown.
+    public static func inputDigest(
+        _ bytes: [UInt8], key: [UInt8]?, format: Format?, password: [UInt8]?
+    ) -> [UInt8] {
+        guard let hash = EVP_MD_CTX_new() else { return [] }
+        defer { EVP_MD_CTX_free(hash) }
+        EVP_DigestInit_ex(hash, EVP_sha256(), nil)
+        for part in [bytes, key, format.map { Array($0.rawValue.utf8) }, password] {
+            // The length before each part, so that no two inputs have the same bytes.
+            var count = Int64(part?.count ?? -1)
+            EVP_DigestUpdate(hash, &count, MemoryLayout<Int64>.size)
+            if let part { EVP_DigestUpdate(hash, part, part.count) }
+        }
+        var digest = [UInt8](repeating: 0, count: 32)
+        return EVP_DigestFinal_ex(hash, &digest, nil) == 1 ? digest : []
+    }
+
     /// Reads a certificate, its private key and its chain. Slow: for a thread of a ``Worker``.
     ///
     /// The certificate is the first to which the key belongs, the others are its chain, in their order. A password is

@@ -27,8 +27,14 @@ struct ClientCertificateNames: Sendable {
         case refused(ClientCertificate.Failure)
     }
 
+    /// A certificate, and the digest of what it was read from.
+    struct Read: Sendable {
+        let certificate: ClientCertificate
+        let digest: [UInt8]
+    }
+
     /// The result of reading.
-    typealias Reading = Result<ClientCertificate, Failure>
+    typealias Reading = Result<Read, Failure>
 
     let certificate: Source
     let key: Source?
@@ -101,9 +107,10 @@ struct ClientCertificateNames: Sendable {
     /// Reads everything. May block, and takes up to a second: for a thread of a worker.
     /// - Parameters:
     ///   - passed: the descriptors that came with the call.
+    ///   - known: certificates in use, by the digests of what they were read from.
     ///   - readFile: reads a file; the last parameter is the most bytes.
     func read(
-        _ passed: [Int: CallFiles.Passed],
+        _ passed: [Int: CallFiles.Passed], known: [[UInt8]: ClientCertificate] = [:],
         readFile: (CallFileNames.Path, Int) throws(Failure) -> [UInt8] = ClientCertificateNames.readFile
     ) -> Reading {
         do throws(Failure) {
@@ -114,9 +121,11 @@ struct ClientCertificateNames: Sendable {
             if case .file = self.password, let text = password {
                 password = Array(text.prefix { $0 != 0x0A && $0 != 0x0D })
             }
+            let digest = ClientCertificate.inputDigest(certificate, key: key, format: format, password: password)
+            if let known = known[digest] { return .success(Read(certificate: known, digest: digest)) }
             do throws(ClientCertificate.Failure) {
-                return .success(
-                    try ClientCertificate.read(certificate, key: key, format: format, password: password))
+                let read = try ClientCertificate.read(certificate, key: key, format: format, password: password)
+                return .success(Read(certificate: read, digest: digest))
             } catch {
                 throw .refused(error)
             }

@@ -22,7 +22,7 @@ extension RequestParametersDecoder {
         }
         if let text = json["base64"] { _ = try Base64Text.decode(text, at: "\(path).base64") }
         switch files.clientCertificate {
-        case .success(let certificate)?: return certificate
+        case .success(let read)?: return read.certificate
         case .failure(let failure)?: throw .uncertified(failure, at: path)
         case nil: throw .notOpened(path)
         }

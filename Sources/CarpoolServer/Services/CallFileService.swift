@@ -8,6 +8,7 @@ internal import CarpoolSystem
 final class CallFileService {
     /// The authorities that requests and sessions trust.
     private var trustStores = TrustStoreTable()
+    private var clientCertificates = ClientCertificateTable()
     private let worker: Worker
     private let files: FileStore
     /// The files of a call that names none.
@@ -40,18 +41,19 @@ final class CallFileService {
         let authorities = mayName ? names.authorities.filter { AbsolutePath.isOne($0.path) } : []
         let destination = mayName ? names.destination : nil
         let certificate = names.clientCertificate.flatMap { $0.canBeRead(byPath: mayName) ? $0 : nil }
-        let needsWorker = !paths.isEmpty || !authorities.isEmpty || destination != nil || certificate != nil
-        guard needsWorker || !claimed.unknown.isEmpty else {
+        let isComplete = paths.isEmpty && authorities.isEmpty && destination == nil && certificate == nil
+        guard !isComplete || !claimed.unknown.isEmpty else {
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
-        let (known, closer, unknown) = (trustStores.known, access.closer, claimed.unknown)
+        let (stores, certificates) = (trustStores.known, clientCertificates.known)
+        let (closer, unknown) = (access.closer, claimed.unknown)
         claimed.unknown = [:]
         let job = { @Sendable [found = claimed.found] in
             var found = found
             for name in paths { found.open(name, closer) }
-            for name in authorities { found.read(name, known: known) }
+            for name in authorities { found.read(name, known: stores) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
-            found.clientCertificate = certificate?.read(found.passed)
+            found.clientCertificate = certificate?.read(found.passed, known: certificates)
             found.destination = destination?.look()
             return found
         }
@@ -62,9 +64,7 @@ final class CallFileService {
                     finish(call, CallFiles(adopt(found), descriptorCount: count), carryOut)
                     found.destination?.partial?.release(to: self.files, for: access.share)
                 }
-            } catch {
-                call.fail(.filesBusy(error))
-            }
+            } catch { call.fail(.filesBusy(error)) }
         }
         return .pending
     }
@@ -103,6 +103,7 @@ final class CallFileService {
     /// Shares authorities of the same content with other calls.
     func adopt(_ found: CallFiles.Found) -> CallFiles.Found {
         var found = found
+        clientCertificates.adopt(found.clientCertificate)
         for (place, reading) in found.authorities { found.authorities[place] = trustStores.adopt(reading) }
         return found
     }
