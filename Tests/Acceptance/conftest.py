@@ -27,6 +27,7 @@ from origins.nghttpd import Nghttpd
 from origins.nginx import Nginx
 from origins.peer import Peer, StartPeer, Talk, echo
 from origins.scripted import ScriptedOrigin
+from origins.trustworld import World, make_world
 
 pytest_plugins = ["deadlines"]
 collect_ignore = [] if "JSON_SUITE" in os.environ else ["test_json_suite.py"]
@@ -223,3 +224,10 @@ def peer(authority: Authority) -> Iterator[StartPeer]:
     yield begin
     for started in peers:
         started.stop()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """TLS servers with each fault of a certificate."""
+    with make_world(tmp_path_factory.mktemp("trust")) as made:
+        yield made

@@ -107,6 +107,7 @@ let sessionRooms: [String: [String: String]] = [
         "Scheduling": "the session has its loop",
         "Storage": "the session has a spool and files",
         "Streams": "a stream has its receiver",
+        "Trust": "a session has evaluators by host",
         "Uploads": "the session sends bodies",
     ],
     "Streams": [
@@ -114,6 +115,7 @@ let sessionRooms: [String: [String: String]] = [
         "Request": "a stream belongs to a request",
         "Responses": "a stream is a ResponseReceiver",
     ],
+    "Trust": ["Errors": "a refusal of an evaluator is a failure"],
     "Uploads": [
         "Errors": "a body that cannot be made is a failure",
         "Request": "a body is made for a request",

@@ -69,13 +69,6 @@ extension RequestArguments {
         if streaming == nil || new != .bytes { streaming = new }
     }
 
-    mutating func setTrust(_ trust: Trust) throws(UsageError) {
-        guard self.trust == .system || self.trust == trust else {
-            throw UsageError("--cacert and --insecure exclude each other")
-        }
-        self.trust = trust
-    }
-
     static func priority(_ text: String) throws(UsageError) -> String {
         guard ["high", "normal", "low"].contains(text) else {
             throw UsageError("--priority takes high, normal or low, not '\(text)'")

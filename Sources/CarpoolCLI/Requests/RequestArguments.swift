@@ -10,14 +10,6 @@ struct RequestArguments: CommandArguments {
         case events = "sse"
     }
 
-    /// Which certificates are trusted.
-    enum Trust: Equatable {
-        case system
-        case certificates(String)
-        /// Certificates are not verified.
-        case unverified
-    }
-
     /// A header field.
     struct Field: Equatable {
         let name: String
@@ -69,7 +61,7 @@ struct RequestArguments: CommandArguments {
     /// `nil` for the session's.
     var priority: String?
     var session: String?
-    var trust = Trust.system
+    var trust = TrustArguments()
     var connection = ConnectionArguments()
     var followsRedirects = true
     var httpVersion: String?
@@ -143,7 +135,7 @@ extension Option where Arguments == RequestArguments {
 
     /// The options of every request.
     static var everyRequest: [Option] {
-        beforeSending + ofConnection + certificate + tls + addresses + ofParameters + ofReport
+        beforeSending + trust + ofConnection + certificate + tls + addresses + ofParameters + ofReport
     }
 
     private static var beforeSending: [Option] {
@@ -172,12 +164,6 @@ extension Option where Arguments == RequestArguments {
 
     private static var ofConnection: [Option] {
         [
-            Option(
-                "--cacert", takes: "FILE", "trust the certificates in FILE, and no others"
-            ) { (arguments, path) throws(UsageError) in try arguments.setTrust(.certificates(path)) },
-            Option("--insecure", short: "k", "do not verify the server's certificate") {
-                (arguments, _) throws(UsageError) in try arguments.setTrust(.unverified)
-            },
             Option("--location", short: "L", "follow redirects (the default)") { $0.followsRedirects = true },
             Option("--no-location", "do not follow redirects") { $0.followsRedirects = false },
             Option("--http1.1", "use HTTP/1.1") { $0.httpVersion = "1.1" },

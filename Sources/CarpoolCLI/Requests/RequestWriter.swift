@@ -26,7 +26,7 @@ struct RequestWriter {
             body.write(to: &writer)
         }
         writer.member("session", request.session)
-        writeTrust(to: &writer)
+        request.trust.write(to: &writer)
         request.connection.write(to: &writer)
         // The idle timeout is one minute by default, and must not be shorter than --timeout.
         writer.member("timeout_ms", request.timeoutMilliseconds)
@@ -89,17 +89,5 @@ struct RequestWriter {
         writer.endObject()
         writer.endObject()
         writer.endArray()
-    }
-
-    private func writeTrust(to writer: inout JSONWriter) {
-        guard request.trust != .system else { return }
-        writer.key("trust")
-        writer.beginObject()
-        switch request.trust {
-        case .system: break
-        case .certificates(let path): writer.member("ca_file", SocketLocation.absolute(path))
-        case .unverified: writer.member("verify", false)
-        }
-        writer.endObject()
     }
 }

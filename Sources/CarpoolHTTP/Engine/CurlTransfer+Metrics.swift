@@ -52,5 +52,6 @@ extension CurlTransfer {
         metrics.tlsVersion = connection.negotiated?.tlsVersion
         metrics.tlsCipher = connection.negotiated?.tlsCipher
         metrics.clientCertificate = connection.negotiated?.authentication?.state.presented
+        metrics.isServerVerified = !request.partition.trust.acceptsAnyServer
     }
 }

@@ -58,7 +58,7 @@ extension CurlTransport {
     }
 
     private func carryOut(
-        _ answer: CustomTrust.Answer, _ acceptance: TrustEvaluation.Acceptance, for transfer: CurlTransfer
+        _ answer: CustomTrust.TrustAnswer, _ acceptance: TrustEvaluation.Acceptance, for transfer: CurlTransfer
     ) {
         transfer.deadlines.decided()
         switch answer {

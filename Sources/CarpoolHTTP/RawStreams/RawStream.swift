@@ -181,7 +181,7 @@ public final class RawStream: ReadinessHandler {
     }
 
     /// The caller has decided about the server.
-    func decided(_ answer: CustomTrust.Answer, _ acceptance: TrustEvaluation.Acceptance) {
+    func decided(_ answer: CustomTrust.TrustAnswer, _ acceptance: TrustEvaluation.Acceptance) {
         switch answer {
         case .accept: evaluations.accept(acceptance)
         case .refuse(let reason):

@@ -29,6 +29,8 @@ public struct TransferMetrics: Sendable {
     public var tlsCipher: String?
     /// The certificate that was presented to the server of the connection; `nil` if none was.
     public var clientCertificate: ClientCertificate?
+    /// Whether the server was verified, or evaluated; false if any server would have been accepted.
+    public var isServerVerified = true
     /// The remote address of the connection.
     public var remoteAddress: String?
     /// The remote port of the connection; 0 without a connection.

@@ -14,6 +14,9 @@ public final class CertificatePins: Hashable, Sendable {
     let anchors: TrustStore?
     private let digests: Set<String>
 
+    /// The most certificates of an evaluator.
+    public static let maximumCount = TrustMaterialReader.maximumCertificates
+
     /// Makes pins. Sorts the certificates: for a thread of a ``Worker``.
     public init(
         _ certificates: [X509Certificate], acceptsSelfSigned: Bool = false, performsDefaultValidation: Bool = true,

@@ -11,7 +11,7 @@ public final class CustomTrust: Hashable, Sendable {
     }
 
     /// The caller's decision.
-    public enum Answer: Sendable, Equatable {
+    public enum TrustAnswer: Sendable, Equatable {
         /// The server is trusted.
         case accept
         /// It is not, for this reason.
@@ -19,7 +19,7 @@ public final class CustomTrust: Hashable, Sendable {
     }
 
     /// Decides, at any later time, by calling the completion once. Both are called on the loop.
-    public typealias Decision = @Sendable (Question, _ completion: @escaping (Answer) -> Void) -> Void
+    public typealias Decision = @Sendable (Question, _ completion: @escaping (TrustAnswer) -> Void) -> Void
 
     /// Connections are shared by requests whose evaluators have the same identity.
     public let identity: String

@@ -27,6 +27,9 @@ public struct ServerTrust: Hashable, Sendable {
         self.evaluator = evaluator
     }
 
+    /// Whether any server is accepted.
+    public var acceptsAnyServer: Bool { evaluator == .disabled || evaluator == nil && !isVerified }
+
     /// Whether the authorities are used.
     var needsAuthorities: Bool { isVerified || evaluator != nil }
 

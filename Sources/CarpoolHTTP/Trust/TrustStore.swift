@@ -62,18 +62,27 @@ public final class TrustStore: @unchecked Sendable {
     /// Reads a file. May block: for a thread of a ``Worker``.
     /// - Parameter known: stores that exist, by their digests: a file of the same content is not parsed again.
     public static func read(_ path: String, known: [String: TrustStore] = [:]) throws(Failure) -> TrustStore {
+        try make(pem: try content(of: path), known: known)
+    }
+
+    /// Makes a store of the certificates in a PEM text, unless there is one. Slow: for a thread of a ``Worker``.
+    /// - Parameter known: stores that exist, by their digests.
+    public static func make(pem: [UInt8], known: [String: TrustStore]) throws(Failure) -> TrustStore {
+        let digest = SHA256Digest.text(of: pem)
+        if let known = known[digest] { return known }
+        return try TrustStore(pem: pem, digest: digest)
+    }
+
+    /// Reads a file of certificates or revocation lists. May block: for a thread of a ``Worker``.
+    public static func content(of path: String) throws(Failure) -> [UInt8] {
         let file: RegularFile
         do throws(RegularFile.Failure) { file = try RegularFile.open(path) } catch { throw .cannotOpen(error) }
         guard file.size <= Int64(maximumBytes) else { throw .tooLarge(bytes: file.size) }
-        let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try Bytes.readAll(file.descriptor.raw, atMost: maximumBytes, path: path)
+            return try Bytes.readAll(file.descriptor.raw, atMost: maximumBytes, path: path)
         } catch {
             throw .cannotRead(error)
         }
-        let digest = SHA256Digest.text(of: bytes)
-        if let known = known[digest] { return known }
-        return try TrustStore(pem: bytes, digest: digest)
     }
 }
 

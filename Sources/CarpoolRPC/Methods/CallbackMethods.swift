@@ -3,7 +3,7 @@ internal import CarpoolJSON
 /// `callback.*`: calls that the daemon makes to its clients.
 enum CallbackMethods {
     static let all: [CallbackDescription] = [
-        adapt, retry, redirect, validate, preprocess, serialize, destination, refresh, givesBody,
+        adapt, retry, redirect, validate, preprocess, serialize, destination, refresh, givesBody, trust,
     ]
 
     private static let adapt = CallbackDescription(

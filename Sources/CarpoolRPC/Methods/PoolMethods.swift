@@ -45,7 +45,7 @@ enum PoolMethods {
             .required("reused", .count, "Transfers over a connection that was open already."),
             .required(
                 "partitions", .count,
-                "Pools that cannot share connections, because their trust or their user differs."),
+                "Pools that cannot share connections, because their settings, their `Host` or their user differ."),
         ]),
         examples: [
             .init(

@@ -48,6 +48,9 @@ extension JSONSchema {
     /// A client that makes bodies.
     static let bodyCallback = JSONSchema.named("BodyCallback", callback(onFailure: ["fail"]))
 
+    /// A client that evaluates servers.
+    static let trustCallback = JSONSchema.named("TrustCallback", callback(onFailure: ["fail"]))
+
     /// A client that requests new credentials.
     static let refresherCallback = JSONSchema.named("RefresherCallback", callback(onFailure: ["fail"]))
 }

@@ -198,6 +198,7 @@ extension JSONSchema {
                 .required("version", .string, "The version of TLS."), .optional("cipher", .string, "The cipher suite."),
                 .optional(
                     "client_certificate", .shownCertificate, "The client certificate, if the server asked for it."),
+                .optional("verified", .constant(false), "Any server would have been accepted."),
             ]), "The TLS session."),
         .optional("remote", .string, "The address and port of the other end."),
         .optional("local", .string, "The address and port of this end."),

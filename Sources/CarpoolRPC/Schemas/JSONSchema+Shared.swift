@@ -36,14 +36,6 @@ extension JSONSchema {
             .array(of: .array(of: .string, count: 2...2), count: 0...1_000)
                 .described("`[name, value]` in order, as they are sent.")))
 
-    /// How the server's certificate is verified.
-    static let trust = JSONSchema.named(
-        "Trust",
-        .oneOf(
-            .choice("system").described("The system's store of authorities."),
-            .object([.required("ca_file", .string(maxBytes: 4_096), "A PEM file: these authorities and no others.")]),
-            .object([.required("verify", .constant(false), "false: any certificate of any host. Only for tests.")])))
-
     /// The versions and ciphers of TLS.
     static let tls = JSONSchema.named(
         "TLS",

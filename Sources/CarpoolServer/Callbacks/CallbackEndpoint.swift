@@ -33,6 +33,16 @@ struct CallbackEndpoint {
         broker.ask(question, origin: origin, client: client, read: read, completion: completion)
     }
 
+    /// Asks about a server.
+    func ask<Value>(
+        _ method: StaticString, members: @escaping (inout JSONWriter, CallbackQuestion.Detail) -> Void,
+        read: @escaping (JSON) throws(JSONError) -> Value,
+        completion: @escaping (Result<Value, SessionError>) -> Void
+    ) {
+        let question = CallbackQuestion(method, specification, members: members)
+        broker.ask(question, origin: origin, client: client, read: read, completion: completion)
+    }
+
     /// The error that the client has answered with, if it fails the request.
     func refusal(in answer: JSON) -> SessionError? {
         guard let message = answer["fail"]?["message"]?.string else { return nil }

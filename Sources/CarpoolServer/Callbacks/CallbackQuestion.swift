@@ -15,8 +15,8 @@ struct CallbackQuestion {
     let method: StaticString
     /// The callback's name, deadline and fallback, as the caller set them.
     let specification: CallbackSpecification
-    /// The session, and the request unless it is about the session alone.
-    let session: String
+    /// The session, and the request unless it is about the session alone. Neither for a question about a server.
+    let session: String?
     let request: String?
     let attempt: Int?
     /// Writes the members that this method has besides. It may be called again, with less detail or for another client.
@@ -43,6 +43,19 @@ struct CallbackQuestion {
         self.method = method
         self.specification = specification
         self.session = session.name
+        request = nil
+        attempt = nil
+        self.members = members
+    }
+
+    /// A question about a server.
+    init(
+        _ method: StaticString, _ specification: CallbackSpecification,
+        members: @escaping (inout JSONWriter, Detail) -> Void
+    ) {
+        self.method = method
+        self.specification = specification
+        session = nil
         request = nil
         attempt = nil
         self.members = members

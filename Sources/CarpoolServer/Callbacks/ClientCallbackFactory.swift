@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
@@ -46,6 +47,13 @@ struct ClientCallbackFactory: CallbackFactory {
 
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher {
         CallbackRefresher(try callback(json, .fail, path))
+    }
+
+    func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator {
+        let endpoint = try callback(json, .fail, path)
+        // The same callback of the same user decides alike; that of a request is the function of one connection.
+        let place = origin.map { " of connection \($0)" } ?? ""
+        return CallbackTrust(endpoint).evaluator(identity: "\(client.uid) \(endpoint.specification.name)\(place)")
     }
 
     private func callback(

@@ -51,13 +51,7 @@ struct DeclaredSessionReader {
     /// ``ConfigurationFiles``.
     private mutating func read(_ names: CallFileNames, of json: JSON) throws(JSONError) -> CallFiles.Found {
         var found = CallFiles.Found()
-        for name in names.authorities {
-            do throws(ConfigurationFiles.Refusal) {
-                found.authorities[name.place] = try files.authorities(at: name.path)
-            } catch {
-                throw .refused(error.message, path: name.place, expected: error.expected)
-            }
-        }
+        for name in names.trust { found.trust[name.place] = try files.material(name) }
         if let certificate = names.clientCertificate {
             found.clientCertificate = try read(certificate, of: json["client_certificate"])
         }

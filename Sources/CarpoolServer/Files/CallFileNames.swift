@@ -14,8 +14,8 @@ struct CallFileNames {
 
     /// Files whose bytes are sent.
     private(set) var paths: [Path] = []
-    /// Files of certificate authorities.
-    private(set) var authorities: [Path] = []
+    /// Certificates and revocation lists.
+    private(set) var trust: [TrustMaterialNames] = []
     /// The parts of a client certificate.
     private(set) var clientCertificate: ClientCertificateNames?
     /// The places of descriptors, as the caller counts them.
@@ -25,18 +25,19 @@ struct CallFileNames {
 
     /// Whether the call has no files.
     var isEmpty: Bool {
-        paths.isEmpty && authorities.isEmpty && descriptors.isEmpty && destination == nil && clientCertificate == nil
+        paths.isEmpty && trust.isEmpty && descriptors.isEmpty && destination == nil && clientCertificate == nil
     }
 
     /// Whether it has files that are opened by their paths.
     var namesPaths: Bool {
-        !paths.isEmpty || !authorities.isEmpty || destination != nil || clientCertificate?.paths.isEmpty == false
+        !paths.isEmpty || trust.contains { $0.namesPaths } || destination != nil
+            || clientCertificate?.paths.isEmpty == false
     }
 
     /// Looks through the parameters of a request that have passed their schema.
     init(_ params: Params) {
         if let body = params[.body] { addBody(body) }
-        if let trust = params[.trust] { addTrust(trust, at: "params.trust") }
+        if let trust = params[.trust] { self.trust = TrustMaterialNames.all(in: trust, at: "params.trust") }
         if let certificate = params[.clientCertificate] { addCertificate(certificate, at: "params.client_certificate") }
         if params[.kind] == "download" { destination = DestinationNames(params) }
     }
@@ -45,7 +46,7 @@ struct CallFileNames {
     /// - Parameter path: the place of the configuration.
     init(configuration: JSON?, path: String = "params.configuration") {
         if let trust = configuration.flatMap({ ParameterObject($0)[.trust] }) {
-            addTrust(trust, at: "\(path).trust")
+            self.trust = TrustMaterialNames.all(in: trust, at: "\(path).trust")
         }
         if let certificate = configuration.flatMap({ ParameterObject($0)[.clientCertificate] }) {
             addCertificate(certificate, at: "\(path).client_certificate")
@@ -64,11 +65,5 @@ struct CallFileNames {
         for index in 0..<parts.count {
             if let descriptor = parts[index: index]?["fd"]?.int { descriptors.append(descriptor) }
         }
-    }
-
-    private mutating func addTrust(_ trust: JSON, at place: String) {
-        // Without verification the file does not matter, and is not opened.
-        guard trust["verify"]?.bool != false, let path = trust["ca_file"]?.string else { return }
-        authorities.append(Path(place: "\(place).ca_file", path: path))
     }
 }

@@ -24,7 +24,8 @@ final class CallFiles {
     struct Found: Sendable {
         /// By the parameter with the path.
         var opened: [String: Opening] = [:]
-        var authorities: [String: TrustStoreTable.Reading] = [:]
+        /// By the object that names or holds them.
+        var trust: [String: TrustStoreTable.Reading] = [:]
         /// The client certificate, if the call names one.
         var clientCertificate: ClientCertificateNames.Reading?
         /// By the descriptor's place in the call.
@@ -41,21 +42,16 @@ final class CallFiles {
             }
         }
 
-        /// Reads a file of authorities. May block.
-        mutating func read(_ name: CallFileNames.Path, known: [String: TrustStore]) {
-            do throws(TrustStore.Failure) {
-                let store = try TrustStore.read(name.path, known: known)
-                authorities[name.place] = .success(TrustedAuthorities(store, path: name.path))
-            } catch {
-                authorities[name.place] = .failure(error)
-            }
+        /// Reads certificates or revocation lists. May block.
+        mutating func read(_ names: TrustMaterialNames, _ files: TrustMaterialFiles) {
+            trust[names.place] = files.material(names)
         }
     }
 
     /// Files, by the parameter with the path.
     let opened: [String: Opening]
-    /// Authorities, by the parameter with the path.
-    let authorities: [String: TrustStoreTable.Reading]
+    /// Certificates and revocation lists, by the object that names or holds them.
+    let trust: [String: TrustStoreTable.Reading]
     /// The client certificate, if the call names one that was read.
     let clientCertificate: ClientCertificateNames.Reading?
     /// How many descriptors were passed with the call.
@@ -69,7 +65,7 @@ final class CallFiles {
 
     init(_ found: Found, descriptorCount: Int) {
         opened = found.opened
-        authorities = found.authorities
+        trust = found.trust
         clientCertificate = found.clientCertificate
         passed = found.passed
         destination = found.destination

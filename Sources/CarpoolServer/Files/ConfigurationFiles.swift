@@ -1,4 +1,6 @@
 internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
 internal import CarpoolSystem
 internal import Glibc
 
@@ -20,8 +22,8 @@ struct ConfigurationFiles {
     private let limit: Int
     private var bytes = 0
     private var secrets: [String: String] = [:]
-    private var readings: [String: TrustStoreTable.Reading] = [:]
-    private var stores: [[UInt8]: TrustStore] = [:]
+    private var contents: [String: [UInt8]] = [:]
+    private var stores: [String: TrustStore] = [:]
     private var certificates: [String: (content: [UInt8], isSecret: Bool)] = [:]
 
     /// Reads nothing yet.
@@ -46,18 +48,27 @@ struct ConfigurationFiles {
         return text
     }
 
-    /// The certificate authorities of a file that no other user can write.
-    mutating func authorities(at path: String) throws(Refusal) -> TrustStoreTable.Reading {
-        if let known = readings[path] { return known }
-        let content = try content(of: path, isSecret: false, atMost: TrustStore.maximumBytes)
-        let reading: TrustStoreTable.Reading
-        do throws(TrustStore.Failure) {
-            let store = try store(of: content)
-            reading = .success(TrustedAuthorities(store, path: path))
-        } catch {
-            reading = .failure(error)
+    /// Certificates or revocation lists, of files that no other user can write.
+    mutating func material(_ names: TrustMaterialNames) throws(JSONError) -> TrustStoreTable.Reading {
+        // Read before they are parsed, so that a closure need not change this value.
+        var contents: [String: [UInt8]] = [:]
+        for (place, path) in names.paths where contents[path] == nil {
+            do throws(Refusal) { contents[path] = try publicContent(of: path) } catch {
+                throw .refused(error.message, path: place, expected: error.expected)
+            }
         }
-        readings[path] = reading
+        let reader = TrustMaterialFiles(known: stores) { (path, place) throws(TrustMaterialFiles.Refusal) in
+            guard let content = contents[path] else {
+                throw TrustMaterialFiles.Refusal(
+                    error: .invalidParams(
+                        path: place, message: "a directory cannot be named here", expected: "ca_file or ca_pem"))
+            }
+            return content
+        }
+        let reading = reader.material(names)
+        if case .success(.authorities(let authorities)) = reading {
+            stores[authorities.store.digest] = authorities.store
+        }
         return reading
     }
 
@@ -70,11 +81,11 @@ struct ConfigurationFiles {
         return content
     }
 
-    private mutating func store(of content: [UInt8]) throws(TrustStore.Failure) -> TrustStore {
-        if let known = stores[content] { return known }
-        let store = try TrustStore(pem: content)
-        stores[content] = store
-        return store
+    private mutating func publicContent(of path: String) throws(Refusal) -> [UInt8] {
+        if let known = contents[path] { return known }
+        let content = try content(of: path, isSecret: false, atMost: TrustStore.maximumBytes)
+        contents[path] = content
+        return content
     }
 
     private mutating func content(of path: String, isSecret: Bool, atMost maximum: Int) throws(Refusal) -> [UInt8] {

@@ -37,9 +37,9 @@ extension RPCError {
         case .tooLarge(let bytes):
             .invalidParams(path: place, message: "the file has \(bytes) bytes", expected: expected)
         case .noCertificate:
-            .invalidParams(path: place, message: "the file holds no certificate", expected: expected)
+            .invalidParams(path: place, message: "holds no certificate", expected: expected)
         case .badCertificate(let number):
-            .invalidParams(path: place, message: "certificate \(number) of the file cannot be read", expected: expected)
+            .invalidParams(path: place, message: "certificate \(number) cannot be read", expected: expected)
         }
     }
 }

@@ -1,10 +1,11 @@
 internal import CarpoolHTTP
+internal import CarpoolRPC
 
 /// The trust stores in use, by the digests of their content: a file is parsed once, and files of the same content share
 /// one store.
 struct TrustStoreTable {
     /// The result of reading a file.
-    typealias Reading = Result<TrustedAuthorities, TrustStore.Failure>
+    typealias Reading = Result<TrustMaterial, RPCError>
 
     private struct Weak {
         weak var store: TrustStore?
@@ -22,10 +23,13 @@ struct TrustStoreTable {
 
     /// Notes a store that was read, unless there was another of the same content meanwhile, which is then used.
     mutating func adopt(_ reading: Reading) -> Reading {
-        reading.map { read in
-            if let known = stores[read.store.digest]?.store { return TrustedAuthorities(known, path: read.path) }
+        reading.map { material in
+            guard case .authorities(let read) = material else { return material }
+            if let known = stores[read.store.digest]?.store {
+                return .authorities(TrustedAuthorities(known, path: read.path))
+            }
             stores[read.store.digest] = Weak(store: read.store)
-            return read
+            return material
         }
     }
 }

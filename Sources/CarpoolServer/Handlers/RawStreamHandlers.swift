@@ -27,11 +27,7 @@ struct RawStreamHandlers {
         let client = call.client
         try configuration.checkNetwork(of: client)
         let session = try sessions.session(call.params["session"], of: client).configuration
-        var values = ConnectionSettings.Values()
-        values.trust = try trust(call, files) ?? session.trust
-        values.tls = session.tls
-        values.addresses = session.addresses
-        values.certificate = session.certificate
+        let own = try trust(call, files)
         guard client.resources.rawStreams.count < configuration.limits.rawStreamsPerConnection else {
             throw .tooManyInFlight("raw streams", limit: configuration.limits.rawStreamsPerConnection)
         }
@@ -56,14 +52,32 @@ struct RawStreamHandlers {
         entry.ticket = try ticket(for: client)
         guard
             let stream = streams.rawStreamPool.open(
-                url, settings: .make(values), timeoutMilliseconds: timeout, delegate: entry)
+                url, settings: RawStreamHandlers.settings(of: session, trust: own, to: url),
+                timeoutMilliseconds: timeout, delegate: entry)
         else { throw .tooManyInFlight("raw streams", limit: streams.rawStreamPool.count) }
         client.resources.rawStreams[name] = entry
         entry.connect(stream, for: call)
         return .pending
     }
 
-    private func trust(_ call: Call, _ files: CallFiles) throws(RPCError) -> ServerTrust? {
+    private static func settings(
+        of session: SessionConfiguration, trust own: (trust: ServerTrust, manager: ServerTrustManager?)?,
+        to url: HTTPURL
+    ) -> ConnectionSettings? {
+        var values = ConnectionSettings.Values()
+        values.trust = own?.trust ?? session.trust
+        if let manager = own == nil ? session.serverTrustManager : own?.manager {
+            values.trust.evaluator = manager.evaluator(for: url.origin)
+        }
+        values.tls = session.tls
+        values.addresses = session.addresses
+        values.certificate = session.certificate
+        return .make(values)
+    }
+
+    private func trust(_ call: Call, _ files: CallFiles) throws(RPCError) -> (
+        trust: ServerTrust, manager: ServerTrustManager?
+    )? {
         guard let own = call.params["trust"] else { return nil }
         return try requests.decoder(for: call.client, files: files).trust(own, path: "params.trust")
     }

@@ -1,3 +1,4 @@
+internal import CarpoolHTTP
 internal import CarpoolJSON
 internal import CarpoolRPC
 internal import CarpoolSession
@@ -21,6 +22,8 @@ protocol CallbackFactory {
     func destinationDecider(
         _ json: JSON, options: DownloadOptions, path: String
     ) throws(RPCError) -> any DestinationDecider
+    /// `callback.trust`.
+    func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator
     /// `callback.refresh`.
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher
 }

@@ -70,17 +70,12 @@ extension RequestParametersDecoder {
             BodyFile(file.file, path: real, sizeBytes: size, worker: worker), offset: offset, length: length)
     }
 
-    func trust(_ json: JSON, path: String) throws(RPCError) -> ServerTrust {
-        if json.string != nil { return .system }
-        if json["verify"]?.bool == false { return .none }
-        guard let file = json["ca_file"]?.string else { return .system }
-        let place = "\(path).ca_file"
-        try checkPath(file, at: place)
-        switch files.authorities[place] {
-        case .success(let authorities)?: return .authorities(authorities)
-        case .failure(let failure)?: throw .untrusted(failure, path: file, at: place)
-        case nil: throw .notOpened(file)
+    /// The authorities and evaluators of `trust`.
+    func trust(_ json: JSON, path: String) throws(RPCError) -> (trust: ServerTrust, manager: ServerTrustManager?) {
+        let reader = TrustReader(callbacks: callbacks, files: files) { (path, place) throws(RPCError) in
+            try checkPath(path, at: place)
         }
+        return try reader.trust(json, path: path)
     }
 
     /// A regular file of a caller who is the daemon's own user; others would read with the daemon's rights.

@@ -91,7 +91,11 @@ struct RequestParametersDecoder {
     private func readConnection(
         _ source: some ParameterSource, path: String, into options: inout TransferOptions
     ) throws(RPCError) {
-        if let trust = source[.trust] { options.trust.set(try self.trust(trust, path: "\(path).trust")) }
+        if let trust = source[.trust] {
+            let (trust, manager) = try self.trust(trust, path: "\(path).trust")
+            options.trust.set(trust)
+            options.serverTrustManager.set(.some(manager))
+        }
         if let tls = source[.tls] { options.tls.set(try ConnectionReader.tls(tls, path: "\(path).tls")) }
         if let certificate = source[.clientCertificate] {
             options.certificate.set(try clientCertificate(certificate, path: "\(path).client_certificate"))

@@ -100,6 +100,7 @@ extension RecordWriter {
                 writer.key("client_certificate")
                 ClientCertificateWriter.write(certificate.summary, to: &writer)
             }
+            if !metrics.isServerVerified { writer.member("verified", false) }
             writer.endObject()
         }
         write("remote", metrics.remoteAddress, metrics.remotePort, to: &writer)

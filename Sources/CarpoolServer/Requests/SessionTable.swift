@@ -23,6 +23,7 @@ struct SessionTable {
             let areEmpty = (self.configuration?.count ?? 0) == 0 && (text?.count ?? 0) == 0
             let known = session.configuration
             return (areEmpty || self.configuration == text) && known.trust == configuration.trust
+                && known.serverTrustManager == configuration.serverTrustManager
                 && known.certificate == configuration.certificate
         }
     }

@@ -38,11 +38,13 @@ final class CallFileService {
         var claimed = claim(names.descriptors, from: call.client, access)
         let mayName = names.namesPaths && call.client.pathAccess == .granted
         let paths = mayName ? names.paths.filter { AbsolutePath.isOne($0.path) } : []
-        let authorities = mayName ? names.authorities.filter { AbsolutePath.isOne($0.path) } : []
+        let trust = names.trust.filter { material in
+            !material.namesPaths || mayName && material.paths.allSatisfy { AbsolutePath.isOne($0.path) }
+        }
         let destination = mayName ? names.destination : nil
         let certificate = names.clientCertificate.flatMap { $0.canBeRead(byPath: mayName) ? $0 : nil }
-        let isComplete = paths.isEmpty && authorities.isEmpty && destination == nil && certificate == nil
-        guard !isComplete || !claimed.unknown.isEmpty else {
+        let needsWorker = !paths.isEmpty || !trust.isEmpty || destination != nil || certificate != nil
+        guard needsWorker || !claimed.unknown.isEmpty else {
             return try carryOut(CallFiles(claimed.found, descriptorCount: count))
         }
         let (stores, certificates) = (trustStores.known, clientCertificates.known)
@@ -51,22 +53,32 @@ final class CallFileService {
         let job = { @Sendable [found = claimed.found] in
             var found = found
             for name in paths { found.open(name, closer) }
-            for name in authorities { found.read(name, known: stores) }
+            let files = TrustMaterialFiles(known: stores)
+            for name in trust { found.read(name, files) }
             for (index, file) in unknown { found.passed[index] = CallFiles.look(file, isInMemory: false) }
             found.clientCertificate = certificate?.read(found.passed, known: certificates)
             found.destination = destination?.look()
             return found
         }
         whenPartialFileIsClosed(destination?.partial) { [self] in
-            guard call.isWanted else { return }
-            do throws(WorkerError) {
-                try access.run(job) { [self] found in
-                    finish(call, CallFiles(adopt(found), descriptorCount: count), carryOut)
-                    found.destination?.partial?.release(to: self.files, for: access.share)
-                }
-            } catch { call.fail(.filesBusy(error)) }
+            run(job, access, for: call, descriptorCount: count, carryOut)
         }
         return .pending
+    }
+
+    private func run(
+        _ job: @escaping @Sendable () -> CallFiles.Found, _ access: WorkerAccess, for call: Call, descriptorCount: Int,
+        _ carryOut: @escaping (CallFiles) throws(RPCError) -> Answer
+    ) {
+        guard call.isWanted else { return }
+        do throws(WorkerError) {
+            try access.run(job) { [self] found in
+                finish(call, CallFiles(adopt(found), descriptorCount: descriptorCount), carryOut)
+                found.destination?.partial?.release(to: files, for: access.share)
+            }
+        } catch {
+            call.fail(.filesBusy(error))
+        }
     }
 
     /// Calls the body when no finished request still has this partial file open: at once, if none has.
@@ -104,7 +116,7 @@ final class CallFileService {
     func adopt(_ found: CallFiles.Found) -> CallFiles.Found {
         var found = found
         clientCertificates.adopt(found.clientCertificate)
-        for (place, reading) in found.authorities { found.authorities[place] = trustStores.adopt(reading) }
+        for (place, reading) in found.trust { found.trust[place] = trustStores.adopt(reading) }
         return found
     }
 }

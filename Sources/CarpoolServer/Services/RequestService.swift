@@ -131,6 +131,10 @@ final class RequestService {
         leaseRest(of: entry.request.stream)
         if entry.request.error != nil { failed += 1 }
         log.write(.debug, "request finished", RequestService.fields(of: entry))
+        if RequestService.hasConnectedUnverified(entry.request) {
+            log.write(
+                .warning, "a connection was made to a server that was not verified", RequestService.fields(of: entry))
+        }
         onFinish()
     }
 
@@ -138,6 +142,13 @@ final class RequestService {
     private func leaseRest(of stream: ResponseStream?) {
         guard let stream, stream.hasUnreadBytes else { return }
         loop.arm(Timer { [weak stream] in stream?.discard() }, afterMilliseconds: limits.spoolLeaseMilliseconds)
+    }
+
+    /// Whether a request has made a connection to a server that was not verified.
+    private static func hasConnectedUnverified(_ request: Request) -> Bool {
+        request.attempts.contains { attempt in
+            attempt.hops.contains { $0.metrics.map { !$0.isServerVerified && !$0.isReused } ?? false }
+        }
     }
 
     private static func fields(of entry: RequestEntry) -> [(StaticString, String)] {

@@ -114,7 +114,8 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
 
     /// The network or the origin failed the request.
     static func sessionTaskFailed(_ error: TransportError, details: [Detail] = []) -> SessionError {
-        SessionError(
+        if let failure = error.trust { return .serverTrustEvaluationFailed(failure, details: details) }
+        return SessionError(
             "session_task_failed.\(error.code.rawValue)", error.message,
             hint: weaknessHint(for: error) ?? hint(for: error), isRetryable: error.isRetryable, transport: error,
             details: details)

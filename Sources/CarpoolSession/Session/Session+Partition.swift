@@ -7,6 +7,9 @@ extension Session {
     func setPartition(of hop: inout TransportRequest, for request: Request) {
         var values = ConnectionSettings.Values()
         values.trust = request.parameters.options.trust.value
+        if let manager = request.parameters.options.serverTrustManager.value {
+            values.trust.evaluator = manager.evaluator(for: hop.url.origin)
+        }
         values.tls = request.parameters.options.tls.value
         values.certificate = request.parameters.options.certificate.value
         values.addresses = request.parameters.options.addresses.value

@@ -153,7 +153,7 @@ extension TransportError.Code {
     fileprivate var isAboutServerTrust: Bool {
         [
             .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
-            .serverCertificateHasUnknownRoot,
+            .serverCertificateHasUnknownRoot, .serverTrustEvaluationFailed,
         ].contains(self)
     }
 }

@@ -47,6 +47,9 @@ public struct SessionConfiguration {
 public struct TransferOptions {
     /// How servers' certificates are judged.
     public var trust = Setting(ServerTrust.system)
+    /// The evaluators of servers by host, in place of the standard check (SE-13); `nil` for the standard check of every
+    /// host.
+    public var serverTrustManager = Setting<ServerTrustManager?>(nil)
     /// The versions and ciphers of TLS; `nil` for TLS 1.2 and newer with OpenSSL's ciphers.
     public var tls = Setting<TLSSettings?>(nil)
     /// The certificate that is presented to servers that ask for one; `nil` for none.
@@ -87,6 +90,7 @@ public struct TransferOptions {
     /// Takes the values of `base` where none is given here. In place: a copy of all settings costs as much as the rest.
     mutating func merge(over base: borrowing TransferOptions) {
         trust.inherit(base.trust)
+        serverTrustManager.inherit(base.serverTrustManager)
         tls.inherit(base.tls)
         addresses.inherit(base.addresses)
         certificate.inherit(base.certificate)

@@ -13,7 +13,7 @@ private final class Judge: Sendable {
     var questions: [CustomTrust.Question] { state.withLock { $0 } }
 
     /// An evaluator whose questions are answered by `answer` with the number of the question.
-    func trust(_ identity: String, _ answer: @escaping @Sendable (Int) -> CustomTrust.Answer?) -> ServerTrust {
+    func trust(_ identity: String, _ answer: @escaping @Sendable (Int) -> CustomTrust.TrustAnswer?) -> ServerTrust {
         ServerTrust(
             evaluator: .custom(
                 CustomTrust(identity: identity) { [self] question, completion in
@@ -168,7 +168,7 @@ private final class LateAnswer: @unchecked Sendable {
     init(_ loop: EventLoop) { self.loop = loop }
 
     /// Called on the loop.
-    func answer(_ completion: @escaping (CustomTrust.Answer) -> Void) {
+    func answer(_ completion: @escaping (CustomTrust.TrustAnswer) -> Void) {
         let timer = Timer {
             completion(.accept)
             completion(.refuse("a second answer"))

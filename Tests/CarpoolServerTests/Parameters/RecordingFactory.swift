@@ -1,3 +1,4 @@
+import CarpoolHTTP
 import CarpoolJSON
 import CarpoolRPC
 @testable import CarpoolServer
@@ -37,5 +38,6 @@ final class RecordingFactory: CallbackFactory {
         throw .cancelled
     }
     func redirectDecider(_ json: JSON, path: String) throws(RPCError) -> any RedirectDecider { throw .cancelled }
+    func trustEvaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator { throw .cancelled }
     func refresher(_ json: JSON, path: String) throws(RPCError) -> any CredentialRefresher { throw .cancelled }
 }

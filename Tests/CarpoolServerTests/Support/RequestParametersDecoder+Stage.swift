@@ -13,7 +13,9 @@ extension RequestParametersDecoder {
         var found = CallFiles.Found()
         let names = CallFileNames(params)
         for name in names.paths where AbsolutePath.isOne(name.path) { found.open(name, worker.closer) }
-        for name in names.authorities where AbsolutePath.isOne(name.path) { found.read(name, known: [:]) }
+        for name in names.trust where name.paths.allSatisfy({ AbsolutePath.isOne($0.path) }) {
+            found.read(name, TrustMaterialFiles(known: [:]))
+        }
         found.destination = names.destination?.look()
         return RequestParametersDecoder(
             client: client, owner: 1_000, files: CallFiles(found, descriptorCount: 0), worker: worker,

@@ -56,6 +56,7 @@ if typing.TYPE_CHECKING:
         ResponseHead,
         RetryCall,
         SerializeCall,
+        TrustCall,
         URLRequest,
         ValidateCall,
     )
@@ -117,6 +118,7 @@ __all__ = [
     "SessionOptions",
     "Stream",
     "TransferError",
+    "TrustCall",
     "URLRequest",
     "ValidateCall",
     "ValidationError",
@@ -141,6 +143,7 @@ _LATER = {
         "ResponseHead",
         "RetryCall",
         "SerializeCall",
+        "TrustCall",
         "URLRequest",
         "ValidateCall",
     ),

@@ -22,6 +22,7 @@ from ._calls import (
     RefreshCall,
     RetryCall,
     SerializeCall,
+    TrustCall,
     ValidateCall,
 )
 from ._exceptions import Refuse
@@ -160,6 +161,12 @@ def _validate(_: ValidateCall, value: Any) -> dict[str, Any]:
     return {"valid": value is not False}
 
 
+def _trust(_: TrustCall, value: Any) -> dict[str, Any]:
+    if not isinstance(value, bool):
+        raise _wrong(value, "True or False")
+    return {"trusted": value}
+
+
 def _preprocess(_: PreprocessCall, value: Any) -> dict[str, Any]:
     if not isinstance(value, (str, bytes)):
         raise _wrong(value, "text or bytes")
@@ -193,6 +200,7 @@ _KINDS: Final[dict[str, _Kind]] = {
     "retry": _Kind(RetryCall, _retry, lambda message: {"decision": "do_not_retry_with_error", "message": message}),
     "redirect": _Kind(RedirectCall, _redirect, lambda _: {"decision": "do_not_follow"}),
     "validate": _Kind(ValidateCall, _validate, lambda message: {"valid": False, "message": message}),
+    "trust": _Kind(TrustCall, _trust, lambda message: {"trusted": False, "message": message}),
     "serialize": _Kind(SerializeCall, lambda _, value: {"value": value}, _fail),
     "preprocess": _Kind(PreprocessCall, _preprocess, _fail),
     "destination": _Kind(DestinationCall, _destination, _fail),

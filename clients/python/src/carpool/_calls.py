@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -186,6 +187,26 @@ class ValidateCall(PreprocessCall):
     def response(self) -> ResponseHead:
         """The response."""
         return ResponseHead(self.params["response"])
+
+
+@dataclass(frozen=True, slots=True)
+class TrustCall(CallbackCall):
+    """A server presents its certificates. Return True to trust it, else False, or raise `Refuse` with a reason."""
+
+    @property
+    def host(self) -> str:
+        """The host of the URL; an IPv6 address has no brackets."""
+        return str(self.params["host"])
+
+    @property
+    def port(self) -> int:
+        """The port of the URL."""
+        return int(self.params["port"])
+
+    @property
+    def certificates(self) -> list[bytes]:
+        """The certificates that the server has sent (DER), its own first."""
+        return [base64.b64decode(text) for text in self.params["certificates"]]
 
 
 @dataclass(frozen=True, slots=True)

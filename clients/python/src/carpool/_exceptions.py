@@ -224,6 +224,7 @@ _BY_NAME: Final[dict[str, type[RequestError]]] = {
     "response_validation_failed": ValidationError,
     "response_serialization_failed": SerializationError,
     "session_task_failed": TransferError,
+    "server_trust_evaluation_failed": CertificateError,
     "session_task_failed.timed_out": RequestTimeoutError,
     "session_task_failed.cannot_find_host": ConnectError,
     "session_task_failed.dns_lookup_failed": ConnectError,

@@ -84,7 +84,8 @@ class PythonOptions(TypedDict, total=False):
     timeout: float | None
     """`timeout_ms` in seconds."""
     verify: bool | str | os.PathLike[str] | None
-    """False for no check of the server's certificate; the path of a file with the only authorities to trust."""
+    """False for no check of the server's certificate; the path of a file or directory with the only authorities to
+    trust. `trust` says more."""
     cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], str | os.PathLike[str]] | None
     """The path of a client certificate with its key, in PEM or PKCS#12; or the two paths of a certificate and a key.
     With a password or another form, use `client_certificate`.

@@ -67,7 +67,8 @@ def _headers(headers: HeaderInput) -> list[list[str]]:
 def _trust(verify: bool | str | os.PathLike[str]) -> dict[str, Any] | None:
     if isinstance(verify, bool):
         return None if verify else {"verify": False}
-    return {"ca_file": os.path.abspath(verify)}  # noqa: PTH100, resolve() would follow links
+    path = os.path.abspath(verify)  # noqa: PTH100, resolve() would follow links
+    return {"ca_path" if os.path.isdir(path) else "ca_file": path}  # noqa: PTH112, without importing pathlib
 
 
 def _certificate(cert: str | os.PathLike[str] | tuple[str | os.PathLike[str], ...]) -> dict[str, Any]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         RefreshCall,
         RetryCall,
         SerializeCall,
+        TrustCall,
         ValidateCall,
     )
 
@@ -239,6 +240,7 @@ class AsyncClient(AsyncObserver):
         retry: AsyncHandler[RetryCall, float | None] | None = None,
         redirect: AsyncHandler[RedirectCall, Changes | bool | None] | None = None,
         validate: AsyncHandler[ValidateCall, bool | None] | None = None,
+        trust: AsyncHandler[TrustCall, bool] | None = None,
         serialize: AsyncHandler[SerializeCall, Any] | None = None,
         preprocess: AsyncHandler[PreprocessCall, str | bytes] | None = None,
         destination: AsyncHandler[DestinationCall, str | os.PathLike[str] | None] | None = None,
@@ -256,6 +258,7 @@ class AsyncClient(AsyncObserver):
             "retry": retry,
             "redirect": redirect,
             "validate": validate,
+            "trust": trust,
             "serialize": serialize,
             "preprocess": preprocess,
             "destination": destination,

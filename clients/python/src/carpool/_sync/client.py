@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         RefreshCall,
         RetryCall,
         SerializeCall,
+        TrustCall,
         ValidateCall,
     )
 
@@ -240,6 +241,7 @@ class Client(Observer):
         retry: Handler[RetryCall, float | None] | None = None,
         redirect: Handler[RedirectCall, Changes | bool | None] | None = None,
         validate: Handler[ValidateCall, bool | None] | None = None,
+        trust: Handler[TrustCall, bool] | None = None,
         serialize: Handler[SerializeCall, Any] | None = None,
         preprocess: Handler[PreprocessCall, str | bytes] | None = None,
         destination: Handler[DestinationCall, str | os.PathLike[str] | None] | None = None,
@@ -259,6 +261,7 @@ class Client(Observer):
             "retry": retry,
             "redirect": redirect,
             "validate": validate,
+            "trust": trust,
             "serialize": serialize,
             "preprocess": preprocess,
             "destination": destination,

@@ -1,0 +1,216 @@
+internal import CarpoolHTTP
+internal import CarpoolRPC
+internal import CarpoolSystem
+internal import Glibc
+
+/// Certificates or revocation lists, parsed by a thread of the worker.
+enum TrustMaterial: Sendable {
+    /// Certificate authorities.
+    case authorities(TrustedAuthorities)
+    /// Revocation lists.
+    case lists(CertificateRevocationLists)
+    /// Certificates that are pinned.
+    case pins(CertificatePins)
+    /// Certificates whose keys are pinned.
+    case certificates([X509Certificate])
+}
+
+/// The certificates or revocation lists that one object of a call names or holds, before they are read.
+struct TrustMaterialNames: Sendable {
+    /// A file, a directory of files, or a text.
+    struct Source: Sendable {
+        enum Content: Sendable {
+            case file(String)
+            case directory(String)
+            case text([UInt8])
+        }
+
+        /// The parameter.
+        let place: String
+        let content: Content
+    }
+
+    /// What is made of the sources.
+    enum Kind: Sendable {
+        case authorities
+        case lists
+        case pins(acceptsSelfSigned: Bool, performsDefaultValidation: Bool, validatesHost: Bool)
+        case certificates
+    }
+
+    /// The object that has the sources, such as `params.trust`.
+    let place: String
+    let sources: [Source]
+    let kind: Kind
+
+    /// Whether files are opened by their paths.
+    var namesPaths: Bool {
+        sources.contains { source in
+            if case .text = source.content { false } else { true }
+        }
+    }
+
+    /// The paths, to be checked before they are opened.
+    var paths: [(place: String, path: String)] {
+        sources.compactMap { source in
+            switch source.content {
+            case .file(let path), .directory(let path): (source.place, path)
+            case .text: nil
+            }
+        }
+    }
+}
+
+/// Reads the certificates and revocation lists of an object. May block: for a thread of a ``Worker``.
+struct TrustMaterialFiles {
+    /// Why a file or a text was refused.
+    struct Refusal: Error {
+        let error: RPCError
+    }
+
+    /// Authorities that are known, by their digests: they are not parsed again.
+    var known: [String: TrustStore] = [:]
+    /// Reads a file for a parameter.
+    let read: (_ path: String, _ place: String) throws(Refusal) -> [UInt8]
+
+    /// The most files of a directory.
+    private static let maximumFiles = 1_000
+    /// The most bytes of all sources of an object.
+    private static let maximumBytes = TrustStore.maximumBytes
+
+    /// Reads and parses the sources.
+    func material(_ names: TrustMaterialNames) -> Result<TrustMaterial, RPCError> {
+        do throws(Refusal) { return .success(try parse(names)) } catch { return .failure(error.error) }
+    }
+
+    private func parse(_ names: TrustMaterialNames) throws(Refusal) -> TrustMaterial {
+        switch names.kind {
+        case .authorities: return .authorities(try authorities(names))
+        case .lists:
+            guard let source = names.sources.first else { throw TrustMaterialFiles.refusal(.empty, at: names.place) }
+            let bytes = try content(source)
+            return .lists(
+                try TrustMaterialFiles.parsing(source.place) { () throws(TrustMaterialError) in
+                    try CertificateRevocationLists(bytes)
+                })
+        case .pins(let acceptsSelfSigned, let performsDefaultValidation, let validatesHost):
+            return .pins(
+                CertificatePins(
+                    try certificates(names), acceptsSelfSigned: acceptsSelfSigned,
+                    performsDefaultValidation: performsDefaultValidation, validatesHost: validatesHost))
+        case .certificates: return .certificates(try certificates(names))
+        }
+    }
+
+    private func authorities(_ names: TrustMaterialNames) throws(Refusal) -> TrustedAuthorities {
+        guard let source = names.sources.first else { throw TrustMaterialFiles.refusal(.empty, at: names.place) }
+        let bytes = try content(source)
+        do throws(TrustStore.Failure) {
+            let store = try TrustStore.make(pem: bytes, known: known)
+            return TrustedAuthorities(store, path: names.paths.first?.path ?? "")
+        } catch {
+            throw Refusal(error: .untrusted(error, path: names.paths.first?.path ?? "", at: source.place))
+        }
+    }
+
+    private func certificates(_ names: TrustMaterialNames) throws(Refusal) -> [X509Certificate] {
+        var certificates: [X509Certificate] = []
+        for source in names.sources {
+            let bytes = try content(source)
+            certificates += try TrustMaterialFiles.parsing(source.place) { () throws(TrustMaterialError) in
+                try X509Certificate.parse(bytes)
+            }
+            guard certificates.count <= CertificatePins.maximumCount else {
+                throw TrustMaterialFiles.refusal(.tooMany(limit: CertificatePins.maximumCount), at: source.place)
+            }
+        }
+        return certificates
+    }
+
+    private static func parsing<Value>(
+        _ place: String, _ body: () throws(TrustMaterialError) -> Value
+    ) throws(Refusal) -> Value {
+        do throws(TrustMaterialError) { return try body() } catch { throw refusal(error, at: place) }
+    }
+
+    private static func refusal(_ error: TrustMaterialError, at place: String) -> Refusal {
+        let message =
+            switch error {
+            case .tooLarge(let limit): "more than \(limit) bytes"
+            case .empty: "holds nothing that can be used"
+            case .unreadable(let number): "number \(number) cannot be read"
+            case .tooMany(let limit): "more than \(limit) entries"
+            }
+        return Refusal(
+            error: .invalidParams(path: place, message: message, expected: "certificates or lists, PEM or DER"))
+    }
+
+    // MARK: Sources
+
+    private func content(_ source: TrustMaterialNames.Source) throws(Refusal) -> [UInt8] {
+        switch source.content {
+        case .text(let bytes): bytes
+        case .file(let path): try read(path, source.place)
+        case .directory(let path): try readDirectory(path, source.place)
+        }
+    }
+
+    /// The PEM files of a directory, one after the other, in the order of their names.
+    private func readDirectory(_ path: String, _ place: String) throws(Refusal) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for name in try TrustMaterialFiles.names(in: path, place) {
+            bytes += try read("\(path)/\(name)", place)
+            bytes.append(0x0A)
+            guard bytes.count <= TrustMaterialFiles.maximumBytes else {
+                throw Refusal(
+                    error: .invalidParams(
+                        path: place, message: "its files have more than \(TrustMaterialFiles.maximumBytes) bytes",
+                        expected: "fewer certificates"))
+            }
+        }
+        return bytes
+    }
+
+    /// The names of PEM files: those that end with `.pem`, `.crt` or `.cer`, and hashes as `openssl rehash` makes them.
+    private static func names(in path: String, _ place: String) throws(Refusal) -> [String] {
+        guard let directory = opendir(path) else {
+            let code = errno
+            throw Refusal(
+                error: .cannotOpen(path: path, errno: Int(code), reason: String(cString: strerror(code))))
+        }
+        defer { closedir(directory) }
+        var names: Set<String> = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard isCertificateName(name) else { continue }
+            names.insert(name)
+            guard names.count <= maximumFiles else {
+                throw Refusal(
+                    error: .invalidParams(
+                        path: place, message: "the directory has more than \(maximumFiles) certificates",
+                        expected: "fewer files"))
+            }
+        }
+        return names.sorted()
+    }
+
+    private static func isCertificateName(_ name: String) -> Bool {
+        if [".pem", ".crt", ".cer"].contains(where: name.lowercased().hasSuffix) { return true }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts[0].utf8.count == 8 && parts[0].allSatisfy(\.isHexDigit)
+            && !parts[1].isEmpty && parts[1].allSatisfy(\.isNumber)
+    }
+}
+
+extension TrustMaterialFiles {
+    /// Reads files for a client.
+    init(known: [String: TrustStore]) {
+        self.init(known: known) { (path, place) throws(Refusal) in
+            do throws(TrustStore.Failure) { return try TrustStore.content(of: path) } catch {
+                throw Refusal(error: .untrusted(error, path: path, at: place))
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import CarpoolJSON
+
+// Where the parameter `trust`, which has passed its schema, has certificates and revocation lists.
+extension TrustMaterialNames {
+    /// All of them. Those of evaluators have the evaluator's place.
+    static func all(in trust: JSON, at place: String) -> [TrustMaterialNames] {
+        // Without verification no file matters, and none is opened.
+        guard trust["verify"]?.bool != false else { return [] }
+        var names: [TrustMaterialNames] = []
+        let authorities = sources(trust, place, files: ["ca_file"], directory: "ca_path", text: "ca_pem")
+        if !authorities.isEmpty {
+            names.append(TrustMaterialNames(place: place, sources: authorities, kind: .authorities))
+        }
+        trust["evaluators"]?.forEachMember { (pattern: String, evaluator: JSON) in
+            add(evaluator, at: "\(place).evaluators.\(pattern)", to: &names)
+        }
+        return names
+    }
+
+    private static func add(_ evaluator: JSON, at place: String, to names: inout [TrustMaterialNames]) {
+        if let parts = evaluator["composite"] {
+            for index in 0..<parts.count {
+                guard let part = parts[index: index] else { continue }
+                add(part, at: "\(place).composite[\(index)]", to: &names)
+            }
+        } else if let revocation = evaluator["revocation"] {
+            let place = "\(place).revocation"
+            let lists = sources(revocation, place, files: ["crl_file"], text: "crl_pem")
+            if !lists.isEmpty { names.append(TrustMaterialNames(place: place, sources: lists, kind: .lists)) }
+        } else if let pins = evaluator["pinned_certificates"] {
+            let place = "\(place).pinned_certificates"
+            let kind = Kind.pins(
+                acceptsSelfSigned: pins["accept_self_signed"]?.bool ?? false,
+                performsDefaultValidation: pins["perform_default_validation"]?.bool ?? true,
+                validatesHost: pins["validate_host"]?.bool ?? true)
+            names.append(TrustMaterialNames(place: place, sources: sources(pins, place, text: "pem"), kind: kind))
+        } else if let keys = evaluator["public_keys"] {
+            let place = "\(place).public_keys"
+            let certificates = sources(keys, place, text: "pem")
+            if !certificates.isEmpty {
+                names.append(TrustMaterialNames(place: place, sources: certificates, kind: .certificates))
+            }
+        }
+    }
+
+    /// The sources under the members of an object: files, and `files`, a list of them; a directory; a text.
+    private static func sources(
+        _ json: JSON, _ place: String, files: [StaticString] = [], directory: StaticString? = nil, text: StaticString
+    ) -> [Source] {
+        var sources: [Source] = []
+        for member in files {
+            if let path = json[member]?.string {
+                sources.append(Source(place: "\(place).\(member)", content: .file(path)))
+            }
+        }
+        let list = json["files"]
+        for index in 0..<(list?.count ?? 0) {
+            guard let path = list?[index: index]?.string else { continue }
+            sources.append(Source(place: "\(place).files[\(index)]", content: .file(path)))
+        }
+        if let directory, let path = json[directory]?.string {
+            sources.append(Source(place: "\(place).\(directory)", content: .directory(path)))
+        }
+        if let bytes = json[text]?.withUTF8({ Array($0) }) {
+            sources.append(Source(place: "\(place).\(text)", content: .text(bytes)))
+        }
+        return sources
+    }
+}

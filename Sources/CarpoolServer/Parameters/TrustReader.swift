@@ -1,0 +1,181 @@
+internal import CarpoolHTTP
+internal import CarpoolJSON
+internal import CarpoolRPC
+internal import CarpoolSession
+
+/// Reads `trust`, which has passed its schema. The certificates and revocation lists were read before.
+struct TrustReader {
+    let callbacks: any CallbackFactory
+    let files: CallFiles
+    /// Checks a path that the caller names.
+    let checkPath: (_ path: String, _ place: String) throws(RPCError) -> Void
+
+    /// The authorities, and the evaluators if there are any.
+    func trust(_ json: JSON, path: String) throws(RPCError) -> (trust: ServerTrust, manager: ServerTrustManager?) {
+        if json.string != nil { return (.system, nil) }
+        if json["verify"]?.bool == false {
+            try checkAlone(json, path: path)
+            return (.none, nil)
+        }
+        try checkPaths(json, path: path)
+        let trust = ServerTrust(try authorities(json, path: path))
+        guard let evaluators = json["evaluators"] else {
+            guard json["all_hosts_must_be_evaluated"] == nil else {
+                throw .invalidParams(
+                    path: "\(path).all_hosts_must_be_evaluated", message: "there are no evaluators",
+                    expected: "evaluators beside it")
+            }
+            return (trust, nil)
+        }
+        let manager = ServerTrustManager(
+            evaluators: try self.evaluators(evaluators, path: "\(path).evaluators"),
+            allHostsMustBeEvaluated: json["all_hosts_must_be_evaluated"]?.bool ?? true)
+        return (trust, manager)
+    }
+
+    private static let others: [StaticString] = ["ca_file", "ca_path", "ca_pem", "ca_in_addition", "evaluators"]
+
+    private func checkAlone(_ json: JSON, path: String) throws(RPCError) {
+        guard let other = TrustReader.others.first(where: { json[$0] != nil }) else { return }
+        throw .invalidParams(
+            path: path, message: "has both \(other) and verify, which exclude each other", expected: "one of them")
+    }
+
+    /// Checks the paths before what was read at them, so that the error is about the path.
+    private func checkPaths(_ json: JSON, path: String) throws(RPCError) {
+        for names in TrustMaterialNames.all(in: json, at: path) {
+            for (place, path) in names.paths { try checkPath(path, place) }
+        }
+    }
+
+    private func authorities(_ json: JSON, path: String) throws(RPCError) -> ServerTrust.Authorities {
+        let given = (["ca_file", "ca_path", "ca_pem"] as [StaticString]).filter { json[$0] != nil }
+        guard given.count < 2 else {
+            throw .invalidParams(
+                path: path, message: "has both \(given[0]) and \(given[1]), which exclude each other",
+                expected: "one of them")
+        }
+        let isAddition = json["ca_in_addition"]?.bool ?? false
+        guard !given.isEmpty else {
+            guard !isAddition else {
+                throw .invalidParams(
+                    path: "\(path).ca_in_addition", message: "there are no authorities to add",
+                    expected: "ca_file, ca_path or ca_pem")
+            }
+            return .system
+        }
+        guard case .authorities(let authorities) = try material(path) else { throw .notOpened(path) }
+        return isAddition ? .systemAnd(authorities) : .only(authorities)
+    }
+
+    private func material(_ place: String) throws(RPCError) -> TrustMaterial {
+        switch files.trust[place] {
+        case .success(let material)?: return material
+        case .failure(let error)?: throw error
+        case nil: throw .notOpened(place)
+        }
+    }
+
+    // MARK: Evaluators
+
+    private func evaluators(
+        _ json: JSON, path: String
+    ) throws(RPCError) -> [HostPattern: ServerTrustEvaluator] {
+        var evaluators: [HostPattern: ServerTrustEvaluator] = [:]
+        try json.forEachMember { (name: String, value: JSON) throws(RPCError) in
+            let place = "\(path).\(name)"
+            let pattern: HostPattern
+            do throws(HostPattern.Refusal) { pattern = try HostPattern(name) } catch {
+                throw .invalidParams(
+                    path: place, message: error.message, expected: "a host, *.NAME or *, with or without :PORT")
+            }
+            guard evaluators[pattern] == nil else {
+                throw .invalidParams(path: place, message: "\(pattern) has two evaluators", expected: "one")
+            }
+            evaluators[pattern] = try evaluator(value, path: place)
+        }
+        return evaluators
+    }
+
+    private func evaluator(_ json: JSON, path: String) throws(RPCError) -> ServerTrustEvaluator {
+        if let name = json.string { return TrustReader.standard(name) }
+        if let parts = json["composite"] {
+            var evaluators: [ServerTrustEvaluator] = []
+            for index in 0..<parts.count {
+                guard let part = parts[index: index] else { continue }
+                evaluators.append(try evaluator(part, path: "\(path).composite[\(index)]"))
+            }
+            return .composite(evaluators)
+        }
+        if let options = json["default"] { return .standard(validatesHost: options["validate_host"]?.bool ?? true) }
+        if let options = json["revocation"] { return .revocation(try revocation(options, path: "\(path).revocation")) }
+        if json["pinned_certificates"] != nil {
+            guard case .pins(let pins) = try material("\(path).pinned_certificates") else { throw .notOpened(path) }
+            return .pinnedCertificates(pins)
+        }
+        if let options = json["public_keys"] { return .publicKeys(try keys(options, path: "\(path).public_keys")) }
+        let callback = json["callback"] ?? json
+        return try callbacks.trustEvaluator(callback, path: "\(path).callback")
+    }
+
+    private static func standard(_ name: String) -> ServerTrustEvaluator {
+        switch name {
+        case "disabled": .disabled
+        case "revocation": .revocation(RevocationCheck())
+        default: .standard(validatesHost: true)
+        }
+    }
+
+    private func revocation(_ json: JSON, path: String) throws(RPCError) -> RevocationCheck {
+        try checkOne(of: "crl_file", "crl_pem", json, path)
+        var check = RevocationCheck()
+        if json["crl_file"] != nil || json["crl_pem"] != nil, case .lists(let lists) = try material(path) {
+            check.lists = lists
+        }
+        if let staple = json["staple"]?.string.flatMap(RevocationCheck.Staple.init(rawValue:)) { check.staple = staple }
+        check.requiresPositiveResponse = json["require_positive_response"]?.bool ?? false
+        check.performsDefaultValidation = json["perform_default_validation"]?.bool ?? true
+        check.validatesHost = json["validate_host"]?.bool ?? true
+        return check
+    }
+
+    private func checkOne(
+        of first: StaticString, _ second: StaticString, _ json: JSON, _ path: String
+    ) throws(RPCError) {
+        guard json[first] != nil, json[second] != nil else { return }
+        throw .invalidParams(
+            path: path, message: "has both \(first) and \(second), which exclude each other", expected: "one of them")
+    }
+
+    private func keys(_ json: JSON, path: String) throws(RPCError) -> PublicKeyPins {
+        var pins: [PublicKeyPin] = []
+        let texts = json["pins"]
+        for index in 0..<(texts?.count ?? 0) {
+            do throws(PublicKeyPin.Failure) {
+                pins.append(try PublicKeyPin(texts?[index: index]?.string ?? ""))
+            } catch {
+                throw .invalidParams(
+                    path: "\(path).pins[\(index)]", message: error.message,
+                    expected: "sha256// and the 44 characters of a SHA-256 in base64; carpool pins HOST prints it")
+            }
+        }
+        var certificates: [X509Certificate] = []
+        if json["files"]?.count ?? 0 > 0 || json["pem"] != nil, case .certificates(let read) = try material(path) {
+            certificates = read
+        }
+        return PublicKeyPins(
+            pins, certificates: certificates,
+            performsDefaultValidation: json["perform_default_validation"]?.bool ?? true,
+            validatesHost: json["validate_host"]?.bool ?? true)
+    }
+}
+
+extension PublicKeyPin.Failure {
+    fileprivate var message: String {
+        switch self {
+        case .noPrefix: "does not begin with sha256//"
+        case .wrongLength(let expected): "does not have \(expected) characters after sha256//"
+        case .notBase64: "not base64"
+        }
+    }
+}

@@ -1,0 +1,35 @@
+internal import CarpoolHTTP
+
+extension SessionError {
+    /// An evaluator has refused the server (session model 1800 to 1812).
+    static func serverTrustEvaluationFailed(_ failure: ServerTrustFailure, details: [Detail]) -> SessionError {
+        var own = [Detail("host", .string(failure.host))]
+        if let evaluator = failure.evaluator { own.append(Detail("evaluator", .string(evaluator))) }
+        if let output = failure.output { own.append(Detail("output", .string(output))) }
+        if !failure.pins.isEmpty { own.append(Detail("pins", .strings(failure.pins))) }
+        if !failure.presentedKeys.isEmpty {
+            own.append(Detail("presented_keys", .strings(failure.presentedKeys)))
+            own.append(Detail("presented_certificates", .strings(failure.presentedCertificates)))
+        }
+        return SessionError(
+            "server_trust_evaluation_failed.\(failure.reason.rawValue)", failure.description,
+            hint: hint(for: failure), details: own + details)
+    }
+
+    private static func hint(for failure: ServerTrustFailure) -> String? {
+        let text = failure.output ?? ""
+        if text.contains("too weak") {
+            return "set tls.ciphers (--ciphers) to DEFAULT@SECLEVEL=0 to accept weak keys and signatures"
+        }
+        return switch failure.reason {
+        case .noRequiredEvaluator:
+            "add an evaluator for this host to trust.evaluators, or set trust.all_hosts_must_be_evaluated to false"
+        case .noCertificatesFound: "add certificates to files or pem of the evaluator"
+        case .noPublicKeysFound: "add pins, files or pem to the evaluator"
+        case .trustEvaluationFailed: "set trust.ca_file (--cacert) to the file of the certificate authority"
+        case .certificatePinningFailed, .publicKeyPinningFailed:
+            "if the server's key has changed as planned, pin one of presented_keys or presented_certificates"
+        case .hostValidationFailed, .revocationCheckFailed, .customEvaluationFailed: nil
+        }
+    }
+}
