@@ -17,11 +17,12 @@ final class SystemTrust {
     private var waiting: [() -> Void] = []
 
     /// The time for which a store is used before its file is checked again.
-    private static let freshMilliseconds = 600_000
+    private let freshMilliseconds: Int
 
-    init(path: String, worker: Worker) {
+    init(path: String, worker: Worker, freshMilliseconds: Int = 600_000) {
         self.path = path
         self.worker = worker
+        self.freshMilliseconds = freshMilliseconds
     }
 
     private struct Joined {
@@ -51,7 +52,7 @@ final class SystemTrust {
     /// Whether the system's authorities are loaded. Checks the file again from time to time.
     private func isReady() -> Bool {
         guard let readAt else { return false }
-        if readAt.advanced(milliseconds: SystemTrust.freshMilliseconds) <= worker.now { read() }
+        if readAt.advanced(milliseconds: freshMilliseconds) <= worker.now { read() }
         return true
     }
 

@@ -105,6 +105,8 @@ struct RevocationTests {
             ("unauthorised", 0, Self.failed, Self.failed),
             ("about-other", 0, Self.failed, Self.failed),
             ("good", 2, Self.failed, Self.failed),
+            ("endless", 6, "accepted", "accepted"),
+            ("endless", 8, Self.failed, Self.failed),
         ]
         for (staple, days, checked, required) in cases {
             let evaluation = Evaluation(staple: staple, days: days)
@@ -120,6 +122,16 @@ struct RevocationTests {
         #expect(try run(Evaluation(staple: "revoked"), check).1.contains("revoked"))
         #expect(try run(Evaluation(staple: "good", days: 2), check).1.contains("expired"))
         #expect(try run(Evaluation(staple: nil), RevocationCheck(staple: .require)).1.contains("no answer"))
+    }
+
+    @Test("Lists and answers do not hold before their time")
+    func early() throws {
+        let yesterday = Evaluation(staple: "good", days: -1)
+        let lists = RevocationCheck(staple: .ignore, performsDefaultValidation: false)
+        #expect(try run(yesterday, lists, ["middle-none"]).0 == Self.failed)
+        let staple = try run(yesterday, RevocationCheck(staple: .check, performsDefaultValidation: false))
+        #expect(staple.0 == Self.failed)
+        #expect(staple.1.contains("not yet valid"))
     }
 
     @Test("An answer that is cut off or changed is refused")

@@ -100,10 +100,13 @@ final class ServerCertificates: Sendable {
         openssl ca -valid leaf.pem -cert middle.pem -keyfile middle.key
         openssl ca -valid other.pem -cert middle.pem -keyfile middle.key
         answer() {
-            openssl ocsp -index $3.index -CA middle.pem -rsigner $2.pem -rkey $2.key -ndays 1 -reqin ${4-request} -respout $1.staple
+            openssl ocsp -index $3.index -CA middle.pem -rsigner $2.pem -rkey $2.key ${5--ndays 1} -reqin ${4-request} \
+                -respout $1.staple
         }
         answer good middle good
         answer delegated responder good
+        # Does not say for how long it holds.
+        answer endless middle good request ''
         answer revoked middle middle-leaf
         answer unknown middle middle-none
         answer forged stranger good
