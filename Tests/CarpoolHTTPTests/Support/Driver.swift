@@ -20,6 +20,7 @@ struct Ask: Sendable {
     var decodes = true
     var ratio = 200
     var isLong = false
+    var needsFreshConnection = false
     /// Whether the outcome has the body; only its length is counted otherwise.
     var keepsBody = true
     /// What the delegate answers to the pieces of the body.
@@ -175,6 +176,7 @@ actor Driver {
         request.decodesContent = ask.decodes
         request.maximumDecodingRatio = ask.ratio
         request.isLong = ask.isLong
+        request.needsFreshConnection = ask.needsFreshConnection
         return request
     }
 }

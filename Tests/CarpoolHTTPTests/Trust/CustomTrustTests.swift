@@ -71,6 +71,17 @@ struct CustomTrustTests {
         #expect(outcomes.allSatisfy { $0.status == 200 })
         #expect(judge.questions.count <= 8)
         #expect(try await driver.fetch(ask).metrics.isReused)
+        // Those that come while the caller decides wait with the first.
+        let (late, asked) = (LateAnswer(driver.loop), Counter())
+        ask.trust = ServerTrust(
+            evaluator: .custom(
+                CustomTrust(identity: "late") { _, completion in
+                    asked.add()
+                    late.answer(completion)
+                }))
+        let waiting = try await driver.fetchAll(Array(repeating: ask, count: 4))
+        #expect(waiting.allSatisfy { $0.status == 200 })
+        #expect(asked.value <= 2)
         await driver.end()
     }
 
@@ -156,6 +167,26 @@ struct CustomTrustTests {
         #expect(judge.questions.count == 2)
         ask.trust = judge.trust("strict") { $0 == 4 ? .refuse("changed") : .accept }
         #expect(try await driver.fetch(ask).error?.trust?.output == "changed")
+        await driver.end()
+    }
+}
+
+extension CustomTrustTests {
+    @Test("A server with another chain for each connection is refused after three questions")
+    func manyChains() async throws {
+        let names = [["leaf", "middle"], ["other", "middle"], ["common", "middle"], ["alone"]]
+        let servers = try names.map { try TLSServer($0) }
+        defer { for server in servers { server.end() } }
+        let relay = try AlternatingRelay(servers.map(\.port))
+        defer { relay.end() }
+        let driver = try await Driver()
+        let judge = Judge()
+        var ask = Ask("https://localhost:\(relay.port)/")
+        ask.trust = judge.trust("patient") { _ in .accept }
+        let failure = try await driver.fetch(ask).error?.trust
+        #expect(failure?.reason == .customEvaluationFailed)
+        #expect(failure?.output == "the server sends another chain with each connection")
+        #expect(judge.questions.count == 3)
         await driver.end()
     }
 }

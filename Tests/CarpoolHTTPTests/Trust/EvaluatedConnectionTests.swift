@@ -107,13 +107,6 @@ struct EvaluatedConnectionTests {
 
     @Test("Keys that take long to verify are refused by every evaluator", arguments: versions)
     func expensiveKeys(_ version: String) async throws {
-        let exponent = "1606938044258990275541962092341162602522202993782792835301377"
-        try ChildProcess.run(
-            """
-            cd \(files.directory) && [ -e expensive.pem ] || { openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 \
-                -pkeyopt rsa_keygen_pubexp:\(exponent) -out expensive.key && openssl req -x509 -key expensive.key \
-                -subj /CN=expensive -days 2 -addext subjectAltName=DNS:localhost -out expensive.pem; } >log 2>&1
-            """)
         let server = try TLSServer(["expensive"], version)
         defer { server.end() }
         for evaluator in [.disabled, .revocation(RevocationCheck()), .standard(validatesHost: true)]
@@ -139,6 +132,27 @@ struct EvaluatedConnectionTests {
         #expect(word(try await driver.fetch(ask)) == "no_required_evaluator")
         ask.trust = .system
         #expect(try await driver.fetch(ask).error?.code == .serverCertificateHasUnknownRoot)
+        await driver.end()
+    }
+
+    @Test("A resumed TLS session would skip the evaluation, so there is none")
+    func resumption() async throws {
+        let nginx = try Nginx.shared.get()
+        let driver = try await Driver()
+        let asked = Counter()
+        var ask = Ask(nginx.httpsWithoutHTTP2 + "/where")
+        ask.trust = ServerTrust(
+            evaluator: .custom(
+                CustomTrust(identity: "counting") { _, completion in
+                    asked.add()
+                    completion(.accept)
+                }))
+        #expect(try await driver.fetch(ask).error == nil)
+        ask.needsFreshConnection = true
+        let second = try await driver.fetch(ask)
+        #expect(second.error == nil, "\(second.error?.description ?? "")")
+        #expect(!second.metrics.isReused)
+        #expect(asked.value == 2)
         await driver.end()
     }
 

@@ -90,7 +90,7 @@ struct PinTests {
         }
         // Nothing that is sent above a pinned certificate of the server itself is judged.
         let leaf = try certificates(["leaf"], selfSigned: true)
-        for above in [["stranger"], ["alone"], ["middle", "stranger"], []] {
+        for above in [["stranger"], ["alone"], ["broken"], ["broken", "root"], ["middle", "stranger"], []] {
             #expect(try Evaluation(chain: ["leaf"] + above, authorities: []).run(leaf).word == "accepted", "\(above)")
         }
         let bypass = Evaluation(chain: ["other", "middle", "leaf"], authorities: [])

@@ -105,6 +105,8 @@ struct RevocationTests {
             ("unauthorised", 0, Self.failed, Self.failed),
             ("about-other", 0, Self.failed, Self.failed),
             ("good", 2, Self.failed, Self.failed),
+            ("brief", 1, "accepted", "accepted"),
+            ("brief", 4, Self.failed, Self.failed),
             ("endless", 6, "accepted", "accepted"),
             ("endless", 8, Self.failed, Self.failed),
         ]

@@ -9,11 +9,17 @@ import Glibc
 /// | `root` | an authority that signed itself |
 /// | `middle` | an authority of `root` |
 /// | `leaf` | a server's, of `middle`: localhost, `*.wild.test`, 127.0.0.1, ::1 |
-/// | `other` | one more of `middle` for localhost |
+/// | `other` | one more of `middle` for localhost, for servers alone |
+/// | `client` | of `middle` for localhost, for clients alone |
+/// | `weak` | of `middle` for localhost, with a key of RSA of 1,024 bits |
+/// | `expensive` | signed itself, with a key of RSA whose exponent has 201 bits |
+/// | `deep` | a server's below 11 authorities, `deep-11` to `deep-1`, the last of which is of `root` |
 /// | `common` | of `middle`, with a common name and no subjectAltName |
 /// | `alone` | signed itself, for localhost |
 /// | `stranger` | an authority with the name of `middle` and another key, in no chain |
+/// | `broken` | `middle` with the same key, but no authority |
 /// | `responder` | of `middle`, may sign answers about its certificates |
+/// | `brief` | the same, for two days |
 /// | `pretender` | of `root`, may sign answers, but not for `middle` |
 final class ServerCertificates: Sendable {
     static let shared = Result { try ServerCertificates() }
@@ -56,14 +62,16 @@ final class ServerCertificates: Sendable {
         default_crl_days = 5
         END
         export OPENSSL_CONF=$PWD/ca.cnf DATABASE=unused
-        key() { openssl ecparam -name prime256v1 -genkey -noout -out $1.key; }
+        key() {
+            if [ $1 = weak ]; then openssl genrsa -out weak.key 1024; else openssl ecparam -name prime256v1 -genkey -noout -out $1.key; fi
+        }
         # NAME SUBJECT ISSUER EXTENSION...
         certify() {
             local name=$1 subject=$2 issuer=$3; shift 3
             key $name; printf '%s\\n' "$@" >ext
             openssl req -new -key $name.key -subj "$subject" -out csr
-            if [ $issuer = $name ]; then openssl x509 -req -in csr -key $name.key -days 30 -extfile ext -out $name.pem
-            else openssl x509 -req -in csr -CA $issuer.pem -CAkey $issuer.key -CAcreateserial -days 30 -extfile ext -out $name.pem
+            if [ $issuer = $name ]; then openssl x509 -req -in csr -key $name.key -days ${days-30} -extfile ext -out $name.pem
+            else openssl x509 -req -in csr -CA $issuer.pem -CAkey $issuer.key -CAcreateserial -days ${days-30} -extfile ext -out $name.pem
             fi
         }
         authority() { certify $1 "/CN=$2" $3 basicConstraints=critical,CA:TRUE subjectKeyIdentifier=hash; }
@@ -72,12 +80,24 @@ final class ServerCertificates: Sendable {
         authority stranger middle stranger
         local=subjectAltName=DNS:localhost
         certify leaf /CN=leaf middle "$local,DNS:*.wild.test,IP:127.0.0.1,IP:::1" authorityKeyIdentifier=keyid
-        certify other /CN=other middle $local
+        certify other /CN=other middle $local extendedKeyUsage=serverAuth
+        certify client /CN=client middle $local extendedKeyUsage=clientAuth
+        certify weak /CN=weak middle $local
+        above=root
+        for number in 1 2 3 4 5 6 7 8 9 10 11; do authority deep-$number deep-$number $above; above=deep-$number; done
+        certify deep /CN=deep deep-11 $local
         certify common /CN=localhost middle basicConstraints=CA:FALSE
         certify alone /CN=alone alone $local
         certify responder /CN=responder middle extendedKeyUsage=OCSPSigning
+        days=2 certify brief /CN=brief middle extendedKeyUsage=OCSPSigning
+        openssl req -new -key middle.key -subj /CN=middle -out csr
+        printf 'basicConstraints=critical,CA:FALSE\nsubjectKeyIdentifier=hash' >ext
+        openssl x509 -req -in csr -CA root.pem -CAkey root.key -CAcreateserial -days 30 -extfile ext -out broken.pem
         certify pretender /CN=pretender root extendedKeyUsage=OCSPSigning
         openssl x509 -in leaf.pem -outform DER -out leaf.der
+        openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 \\
+            -pkeyopt rsa_keygen_pubexp:1606938044258990275541962092341162602522202993782792835301377 -out expensive.key
+        openssl req -x509 -key expensive.key -subj /CN=expensive -days 30 -addext $local -out expensive.pem
 
         # A revocation list of ISSUER: NAME ISSUER REVOKED...
         list() {
@@ -105,6 +125,7 @@ final class ServerCertificates: Sendable {
         }
         answer good middle good
         answer delegated responder good
+        answer brief brief good request ''
         # Does not say for how long it holds.
         answer endless middle good request ''
         answer revoked middle middle-leaf

@@ -52,6 +52,13 @@ struct ServerTrustCheckTests {
             (Evaluation(host: "other.test"), false, accepted),
             (Evaluation(host: "other.test", days: 40), false, chain),
             (Evaluation(chain: ["middle"]), false, accepted),
+            (Evaluation(chain: ["client", "middle"]), true, chain),
+            (Evaluation(chain: ["weak", "middle"]), true, chain),
+            (Evaluation(chain: ["deep"] + (1...11).reversed().map { "deep-\($0)" }), true, chain),
+            (
+                Evaluation(chain: ["deep"] + (2...11).reversed().map { "deep-\($0)" }, authorities: ["deep-1"]), true,
+                accepted
+            ),
         ]
         for (evaluation, validatesHost, word) in cases {
             let result = try evaluation.run(.standard(validatesHost: validatesHost))
