@@ -41,6 +41,42 @@ def test_the_authorities_of_a_file_are_trusted(start: StartDaemon, authority: Au
         secure.stop()
 
 
+def test_the_files_of_evaluators_are_those_of_the_configuration(
+    start: StartDaemon, authority: Authority, tmp_path: Path
+) -> None:
+    """A reload reads pins again, and leaves a session as it is whose evaluators are the same, callbacks too."""
+    pinned = authority.issue("declared-pin")
+    secure = ScriptedOrigin(pinned)
+    try:
+        pin = write(tmp_path / "pin.pem", pinned.chain.read_bytes())
+
+        def evaluated(**evaluator: Any) -> dict[str, Any]:
+            return {"trust": {"ca_file": str(authority.ca_file), "evaluators": {"*": evaluator}}}
+
+        config = declaring(
+            pinned=evaluated(public_keys={"files": [str(pin)]}),
+            asked=evaluated(callback={"name": "judge"}),
+            system={"trust": {"evaluators": {"declared.test": "default"}, "all_hosts_must_be_evaluated": False}},
+        )
+        daemon = start(config=config)
+        assert daemon.call("request.perform", url=secure.url, session="pinned")["outcome"]["ok"]
+        assert reload(daemon, config) == []
+        pin.chmod(0o666)
+        message = refusal(daemon, config)
+        assert "configuration.sessions.pinned.trust.evaluators" in message and "chmod go-w" in message
+        write(pin, authority.issue("declared-other").chain.read_bytes())
+        assert reload(daemon, config) == ["sessions.pinned"]
+        record = daemon.call("request.perform", url=secure.url, session="pinned")
+        assert record["outcome"]["error"]["name"] == "server_trust_evaluation_failed.public_key_pinning_failed"
+        with daemon.wire() as judge, daemon.wire() as user:
+            judge.call("client.hello", callbacks=["judge"])
+            call = user.request("request.perform", url=secure.url, session="asked")
+            judge.reply(judge.question("trust"), trusted=True)
+            assert user.result(call)["outcome"]["ok"]
+    finally:
+        secure.stop()
+
+
 def test_secrets_come_from_files_and_are_shown_to_nobody(
     start: StartDaemon, origin: ScriptedOrigin, secret: Path
 ) -> None:
