@@ -266,8 +266,11 @@ def test_a_redirect_to_another_origin_does_not_present_it(
 
 
 def test_nothing_of_it_is_returned(
-    client: carpool.Client, authority: Authority, mutual: MutualNginx, person: Certificate
+    start: StartDaemon, authority: Authority, mutual: MutualNginx, person: Certificate
 ) -> None:
+    """Nor is it in the log, with every detail."""
+    daemon = start("--log-level", "debug")
+    client = daemon.client()
     certificate = {
         "pem": person.chain.read_text(), "key_pem": person.key.with_suffix(".locked").read_text(), "password": PASSWORD,
     }  # fmt: skip
@@ -291,6 +294,9 @@ def test_nothing_of_it_is_returned(
     assert "client_certificate" not in plain["attempts"][-1]["metrics"][-1]["tls"]
     assert "--cert '<CN=person>'" in json.dumps(answers[-1])
     assert client.create_session("secretive", {"client_certificate": certificate}) is False
+    log = daemon.log.read_text()
+    assert PASSWORD not in log and "PRIVATE KEY" not in log
+    client.close()
 
 
 def test_the_command_takes_the_options_of_curl(
