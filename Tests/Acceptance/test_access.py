@@ -78,8 +78,14 @@ def test_another_user_cannot_have_the_daemon_read_its_owner_s_files(
     body = {"file": str(secret)}
     refused = ask_as(NOBODY, daemon.socket, "request.perform", url=origin.url, method="POST", body=body)
     assert (refused["error"]["code"], refused["error"]["data"]["name"]) == (1302, "file.not_owner")
-    trust = {"ca_file": str(secret)}
-    assert ask_as(NOBODY, daemon.socket, "request.perform", url=origin.url, trust=trust)["error"]["code"] == 1302
+    params: dict[str, Any]
+    for params in (
+        {"trust": {"ca_file": str(secret)}},
+        {"client_certificate": {"file": str(secret)}},
+        {"client_certificate": {"pem": "", "key_file": str(secret)}},
+        {"client_certificate": {"pem": "", "password_file": str(secret)}},
+    ):
+        assert ask_as(NOBODY, daemon.socket, "request.perform", url=origin.url, **params)["error"]["code"] == 1302
     assert origin.requests == []
 
 

@@ -29,12 +29,16 @@ def paths(url: str, secret: Path, folder: Path, authority: Authority) -> list[tu
         ("request.perform", {**ask, "body": {"file": str(secret)}}),
         ("request.submit", {**ask, "body": {"multipart": [{"name": "a", "file": str(secret)}]}}),
         ("request.perform", {**ask, "trust": trust}),
+        ("request.perform", {**ask, "client_certificate": {"file": str(secret)}}),
+        ("request.perform", {**ask, "client_certificate": {"pem": "", "key_file": str(secret)}}),
+        ("request.perform", {**ask, "client_certificate": {"pem": "", "password_file": str(secret)}}),
         ("request.perform", {**download, "destination": str(folder / "a")}),
         ("request.perform", {**download, "destination": {"path": str(folder / "b")}}),
         ("request.perform", {**download, "destination": {"directory": str(folder)}}),
         ("request.perform", {**download, "destination": {"callback": {"name": "x"}}}),
         ("request.perform", {**download, "resume_data": "e30"}),
         ("session.create", {"name": "trusting", "configuration": {"trust": trust}}),
+        ("session.create", {"name": "known", "configuration": {"client_certificate": {"file": str(secret)}}}),
         ("stream.open", {"host": "127.0.0.1", "port": 1, "trust": trust}),
     ]
 
