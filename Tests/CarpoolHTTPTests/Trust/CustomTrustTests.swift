@@ -172,6 +172,26 @@ struct CustomTrustTests {
 }
 
 extension CustomTrustTests {
+    @Test("A server that asks for a client certificate is evaluated as others are", arguments: ["-tls1_2", "-tls1_3"])
+    func clientCertificates(_ version: String) async throws {
+        let driver = try await Driver()
+        for (option, isAccepted) in [("-verify 1", true), ("-Verify 1", false)] {
+            let server = try TLSServer(["leaf", "middle"], "\(version) \(option)")
+            defer { server.end() }
+            let judge = Judge()
+            var ask = Ask(server.url)
+            ask.trust = judge.trust("either") { _ in .accept }
+            let outcome = try await driver.fetch(ask)
+            #expect(
+                outcome.error?.code
+                    == (isAccepted ? nil : TransportError.Code(rawValue: "client_certificate.required")), "\(option)")
+            #expect(judge.questions.count == 1)
+            ask.trust = judge.trust("neither") { _ in .refuse("no") }
+            #expect(try await driver.fetch(ask).error?.code == .serverTrustEvaluationFailed, "\(option)")
+        }
+        await driver.end()
+    }
+
     @Test("A server with another chain for each connection is refused after three questions")
     func manyChains() async throws {
         let names = [["leaf", "middle"], ["other", "middle"], ["common", "middle"], ["alone"]]
