@@ -51,10 +51,20 @@ extension CurlTransport {
             // A second answer to the same question has no effect.
             guard let self, questions[question] === asked else { return }
             questions[question] = nil
-            for transfer in asked.transfers where !transfer.hasEnded {
-                carryOut(answer, pending.acceptance, for: transfer)
-            }
+            // The caller may keep the completion for long.
+            let transfers = asked.transfers
+            asked.transfers = []
+            for transfer in transfers { carryOut(answer, pending.acceptance, for: transfer) }
         }
+    }
+
+    /// A transfer that waits for a caller's decision has ended. A question that is of no use to others is forgotten.
+    func withdrawQuestion(of transfer: CurlTransfer) {
+        guard let (question, asked) = questions.first(where: { $0.value.transfers.contains { $0 === transfer } }) else {
+            return
+        }
+        asked.transfers.removeAll { $0 === transfer }
+        if asked.transfers.isEmpty { questions[question] = nil }
     }
 
     private func carryOut(

@@ -334,6 +334,7 @@ public final class CurlTransport: Transport {
         if transfer.hasEnded { return }
         let metrics = transfer.readMetrics()
         switch transfer.phase {
+        case .new where transfer.deadlines.isUndecided: withdrawQuestion(of: transfer)
         case .new, .ended: break
         case .waiting: leaveQueue(transfer)
         case .running(let easy): detach(transfer, easy)

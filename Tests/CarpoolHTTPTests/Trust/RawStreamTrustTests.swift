@@ -32,9 +32,11 @@ struct RawStreamTrustTests {
         private func end(_ word: String) {
             stream?.close()
             // The stream keeps its pool alive until this call has returned.
-            let timer = Timer { [self] in (stream, pool, own) = (nil, nil, nil) }
+            let timer = Timer { [self] in
+                (stream, pool, own) = (nil, nil, nil)
+                continuation.resume(returning: word)
+            }
             pool?.loop.arm(timer, afterMilliseconds: 1)
-            continuation.resume(returning: word)
         }
 
         func rawStreamDidConnect(_ stream: RawStream) { end("connected") }
