@@ -147,7 +147,7 @@ public final class SessionError: Error, Sendable, CustomStringConvertible {
         case .clientCertificateRequired: "set client_certificate (--cert) to the file of a certificate and its key"
         case .clientCertificateExpired: "renew the certificate, or check the clock of this machine"
         case .clientCertificateRejected:
-            "check that the server trusts the certificate's issuer, and that the file has the issuers between the two"
+            "check that the server trusts the certificate's issuer and accepts its kind of key, and that the file has the whole chain"
         case .clientCertificateUnsupportedKey: "use an RSA key of at least 2,048 bits, P-256 or Ed25519"
         case .requestBodyStreamExhausted:
             "send the body from a file or by a callback, so that it can be sent more than once"

@@ -64,6 +64,28 @@ struct ClientAuthenticationTests {
         await driver.end()
     }
 
+    @Test(
+        arguments: [
+            (40, "rejected", "required"), (42, "rejected", "required"), (43, "rejected", "required"),
+            (44, "rejected", "required"), (45, "expired", "required"), (46, "rejected", "required"),
+            (48, "rejected", "required"), (49, "rejected", "required"), (51, "rejected", "required"),
+            (71, "rejected", "required"), (116, "rejected", "required"), (70, nil, nil), (80, nil, nil),
+            (112, nil, nil),
+        ] as [(Int32, String?, String?)])
+    func namesEachAlert(alert: Int32, sent: String?, missing: String?) throws {
+        let certificate = try files.read("stranger.pem", key: "stranger.key")
+        var state = ClientAuthentication.State(certificate: certificate, alert: alert)
+        #expect(state.error == nil, "an alert without a request has another cause")
+        state.isRequested = true
+        #expect(state.error?.code.rawValue == sent.map { "client_certificate.\($0)" })
+        state.hasSentNone = true
+        #expect(state.error?.code.rawValue == sent.map { _ in "client_certificate.rejected" })
+        #expect(state.error?.message.contains("key of this kind") == (sent == nil ? nil : true))
+        state.certificate = nil
+        #expect(state.error?.code.rawValue == missing.map { "client_certificate.\($0)" })
+        #expect(state.error?.isRetryable != true)
+    }
+
     @Test func anExpiredCertificateIsNotSent() async throws {
         let server = try CertificateServer(.init(isRequired: false), in: files.directory)
         defer { server.end() }
