@@ -5,6 +5,9 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/un.h>
 
 // Swift cannot call variadic functions. One wrapper of curl_easy_setopt for each type of argument that is used.
 static inline CURLcode CCurl_set_long(CURL *easy, CURLoption option, long value) {
@@ -40,6 +43,9 @@ static inline CURLcode CCurl_set_tls_setup(CURL *easy, curl_ssl_ctx_callback val
 static inline CURLcode CCurl_set_open_socket(CURL *easy, curl_opensocket_callback value) {
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
+static inline CURLcode CCurl_set_socket_setup(CURL *easy, curl_sockopt_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+}
 static inline CURLcode CCurl_set_close_socket(CURL *easy, curl_closesocket_callback value) {
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, value);
 }
@@ -64,6 +70,23 @@ static inline curl_socket_t CCurl_get_active_socket(CURL *easy) {
 static inline void *CCurl_get_private(CURL *easy) {
     void *value = NULL;
     return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
+}
+
+// CURLINFO_CONN_ID came with 8.2; -1 if it is not known.
+static inline curl_off_t CCurl_get_connection_id(CURL *easy) {
+    curl_off_t value = -1;
+    return curl_easy_getinfo(easy, (CURLINFO)(CURLINFO_OFF_T + 64), &value) == CURLE_OK ? value : -1;
+}
+
+// Replaces the path of a Unix socket in the address that libcurl connects to; returns 0 if it is too long. The address lies at the end of the
+// structure, in memory for any kind of address.
+static inline int CCurl_set_unix_path(struct curl_sockaddr *address, const char *path) {
+    struct sockaddr_un place = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof place.sun_path) return 0;
+    strcpy(place.sun_path, path);
+    memcpy(&address->addr, &place, sizeof place);
+    address->addrlen = (unsigned int)(offsetof(struct sockaddr_un, sun_path) + strlen(path) + 1);
+    return 1;
 }
 
 // The same for curl_multi_setopt.

@@ -214,6 +214,15 @@ int CLinux_is_in_proc(int fd) {
     return fstatfs(fd, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
 }
 
+int CLinux_is_remote(int fd) {
+    static const long types[] = {0x65735546, 0x6969, 0x517B, 0xFF534D42, 0xFE534D42, 0x00C36400, 0x01021997, 0x6B414653};
+    struct statfs status;
+    if (fstatfs(fd, &status) != 0) return 1;
+    for (size_t index = 0; index < sizeof types / sizeof *types; index++)
+        if ((unsigned long)status.f_type == (unsigned long)types[index]) return 1;
+    return 0;
+}
+
 int CLinux_sealed_file(const void *bytes, size_t count) {
     int fd = memfd_create("carpool-body", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -1;

@@ -98,6 +98,10 @@ ssize_t CLinux_send_with_descriptor(int fd, const void *bytes, size_t count, int
 // struct statfs is not imported by Swift. Returns whether a descriptor leads into /proc.
 int CLinux_is_in_proc(int fd);
 
+// struct statfs and the magic numbers are not imported. Whether a file belongs to a file system that another machine or
+// process answers for: FUSE, NFS, SMB, Ceph, 9P, AFS.
+int CLinux_is_remote(int fd);
+
 // openat2 has no function in the C library. Opens a path with O_PATH and close-on-exec, without following the magic
 // links of /proc, which would mean this process's own files (RESOLVE_NO_MAGICLINKS). On kernels without it, and where
 // a filter forbids it, the path is walked part by part, and no link of /proc is followed. -1 with errno: ELOOP for

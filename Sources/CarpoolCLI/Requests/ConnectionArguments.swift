@@ -1,6 +1,7 @@
 internal import CarpoolClient
 internal import CarpoolJSON
 internal import CarpoolSystem
+internal import CarpoolSystem
 
 /// The options that say how connections are secured and where they go.
 struct ConnectionArguments: Equatable {
@@ -17,6 +18,7 @@ struct ConnectionArguments: Equatable {
     var interface: String?
     var localAddress: String?
     var family: String?
+    var unixSocket: String?
 
     /// Takes the value of `--interface`: a name, or an address; curl's prefixes `if!` and `host!` say which.
     mutating func setInterface(_ value: String) throws(UsageError) {
@@ -110,11 +112,13 @@ struct ConnectionArguments: Equatable {
         writer.member("interface", interface)
         writer.member("local_address", localAddress)
         writer.member("family", family)
+        writer.member("unix_socket", unixSocket.map { SocketLocation.absolute($0) })
         writer.endObject()
     }
 
     private var hasAddresses: Bool {
         !resolve.isEmpty || !connectTo.isEmpty || interface != nil || localAddress != nil || family != nil
+            || unixSocket != nil
     }
 }
 
@@ -170,6 +174,9 @@ extension Option where Arguments == RequestArguments {
             ) { $0.connection.connectTo.append($1) },
             Option("--interface", takes: "NAME", "connect from this network interface or IP address") {
                 (arguments, value) throws(UsageError) in try arguments.connection.setInterface(value)
+            },
+            Option("--unix-socket", takes: "PATH", "connect to this Unix socket, whatever the URL's host") {
+                $0.connection.unixSocket = $1
             },
             Option("--ipv4", short: "4", "use IPv4 addresses alone") { $0.connection.family = "ipv4" },
             Option("--ipv6", short: "6", "use IPv6 addresses alone") { $0.connection.family = "ipv6" },

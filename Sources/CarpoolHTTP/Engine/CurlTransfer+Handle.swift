@@ -27,6 +27,7 @@ extension CurlTransfer {
             easy.setVersions(request.partition.tls)
         }
         if let addresses = request.partition.addresses { easy.setAddresses(addresses) }
+        if let socket = request.partition.addresses?.socket { easy.setUnixSocket(socket) }
         easy.installCallbacks(for: self)
         if httpProtocol == .multiplexed, !request.method.isIdempotent { easy.installMessages(for: self) }
         return easy

@@ -66,6 +66,9 @@ final class CurlTransfer {
     var evaluations = TrustEvaluations()
     /// Reads the file of the body; made when the body is first sent.
     var fileReader: FileReadAhead?
+    /// The Unix socket that it connects to, once it was looked up.
+    var socketFile: SocketFile?
+    var isLookingUpSocket = false
     var decodedBytes: Int64 = 0
     /// The turn of the loop in which it last moved bytes of a body, and how many.
     var turn = -1

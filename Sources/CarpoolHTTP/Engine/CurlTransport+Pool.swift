@@ -87,6 +87,12 @@ extension CurlTransport {
         return nil
     }
 
+    /// Makes a connection of a socket that is connected already.
+    func adopt(_ socket: ConnectedSocket, pool: OriginPool) -> OriginConnection? {
+        let descriptor = fcntl(socket.file.raw, F_DUPFD_CLOEXEC, 0)
+        return descriptor < 0 ? nil : connections.add(descriptor, pool: pool)
+    }
+
     /// Closes the remaining connection attempts of a transfer that has a connection or has ended. Older versions of
     /// libcurl do not report them.
     func discardConnectAttempts(of transfer: CurlTransfer) {
@@ -99,7 +105,7 @@ extension CurlTransport {
         if let previous = transfer.connection { connections.release(previous) }
         transfer.connection = nil
         guard let pool = transfer.pool else { return }
-        guard let connection = pool.connection(localPort: localPort, endpoints: endpoints()) else { return }
+        guard let connection = connection(of: transfer, in: pool, localPort, endpoints()) else { return }
         transfer.connection = connection
         transfer.isReused = connection.transfers > 0
         if transfer.isReused { transfer.authentication = connection.negotiated?.authentication }
@@ -112,6 +118,18 @@ extension CurlTransport {
         if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) }
         observeTurn()
         if transfer.request.url.origin.scheme == "https" { transfer.delegate?.transferDidSecureConnection(transfer) }
+    }
+
+    private func connection(
+        of transfer: CurlTransfer, in pool: OriginPool, _ localPort: UInt16,
+        _ endpoints: @autoclosure () -> OriginConnection.Endpoints
+    ) -> OriginConnection? {
+        guard let socket = transfer.request.partition.addresses?.socket else {
+            return pool.connection(localPort: localPort, endpoints: endpoints())
+        }
+        guard case .running(let easy) = transfer.phase else { return nil }
+        return pool.connection(
+            number: easy.connectionNumber, attempt: transfer.connectAttempts.last, peer: socket.description)
     }
 
     /// An idle connection became readable: most often its peer has closed it. Where no bytes may arrive the

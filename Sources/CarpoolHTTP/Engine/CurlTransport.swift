@@ -11,6 +11,7 @@ public final class CurlTransport: Transport {
     let connections: ConnectionTable
     /// The system's certificate authorities.
     let systemTrust: SystemTrust
+    let worker: Worker
     var queue: AdmissionQueue<CurlTransfer>
     var multis: [MultiHandle.ShardKey: MultiHandle] = [:]
     var pools: [OriginPool.Key: OriginPool] = [:]
@@ -62,7 +63,8 @@ public final class CurlTransport: Transport {
         self.loop = loop
         self.configuration = configuration
         connections = ConnectionTable(loop: loop)
-        systemTrust = SystemTrust(path: configuration.authoritiesPath, worker: worker ?? Worker(loop: loop))
+        self.worker = worker ?? Worker(loop: loop)
+        systemTrust = SystemTrust(path: configuration.authoritiesPath, worker: self.worker)
         queue = AdmissionQueue(
             limits: .init(
                 connections: configuration.connections,
@@ -199,7 +201,8 @@ public final class CurlTransport: Transport {
 
     private func enqueue(_ transfer: CurlTransfer) {
         guard transfer.failure == nil, case .new = transfer.phase else { return }
-        guard !transfer.deadlines.isPaused, isTrustReady(for: transfer) else { return armDeadlineTimer(of: transfer) }
+        let isReady = !transfer.deadlines.isPaused && isTrustReady(for: transfer) && isSocketReady(for: transfer)
+        guard isReady else { return armDeadlineTimer(of: transfer) }
         guard let pool = pool(for: transfer.request) else {
             return finish(transfer, error: TransportError(.unknown, "out of memory"))
         }

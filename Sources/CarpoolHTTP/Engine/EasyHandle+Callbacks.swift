@@ -114,6 +114,7 @@ private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> Int32 {
     guard let address, let transfer = transfer(context) else { return -1 }
+    if let socket = transfer.request.partition.addresses?.socket { return transfer.openUnixSocket(socket, address) }
     return transfer.openSocket(
         family: address.pointee.family, type: address.pointee.socktype, protocol: address.pointee.protocol,
         isLoopback: isLoopback(address))

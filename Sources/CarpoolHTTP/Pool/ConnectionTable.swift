@@ -32,10 +32,17 @@ final class ConnectionTable {
     func open(family: Int32, type: Int32, protocol: Int32, pool: OriginPool) -> OriginConnection? {
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
         guard descriptor >= 0 else { return nil }
-        keepAlive(descriptor)
-        if pool.key.origin.scheme == "http" {
-            set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, ConnectionTable.unsentBytes)
+        if family != AF_UNIX {
+            keepAlive(descriptor)
+            if pool.key.origin.scheme == "http" {
+                set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, ConnectionTable.unsentBytes)
+            }
         }
+        return add(descriptor, pool: pool)
+    }
+
+    /// Adds the record of an open socket.
+    func add(_ descriptor: Int32, pool: OriginPool) -> OriginConnection {
         loop.forget(descriptor)
         let connection = OriginConnection(descriptor: descriptor, pool: pool)
         if let stale = self[descriptor] {

@@ -26,6 +26,8 @@ final class OriginConnection {
     /// The negotiated protocols; known once the connection is established.
     private(set) var negotiated: Negotiated?
     private(set) var endpoints: Endpoints?
+    /// libcurl's number of a connection over a Unix socket; `nil` for others.
+    private(set) var number: Int64?
     /// The events that libcurl waits for; none while the connection is idle.
     var interest: Interest = []
     /// Whether the socket's events are ignored for a while (``BusyLoopGuard``).
@@ -153,6 +155,12 @@ final class OriginConnection {
         guard boundPort == localPort else { return false }
         self.endpoints = endpoints()
         return true
+    }
+
+    /// Records which connection over a Unix socket this is.
+    func identify(number: Int64?, peer: String) {
+        self.number = number
+        endpoints = Endpoints(remoteAddress: peer, remotePort: 0, localAddress: "", localPort: 0)
     }
 
     /// The local port that the kernel reports; 0 if there is none.

@@ -43,6 +43,15 @@ final class OriginPool {
         connections.first { $0.matches(endpoints(), localPort: localPort) }
     }
 
+    /// The connection over a Unix socket with libcurl's number, or else the one that was just opened: such connections
+    /// have no ports.
+    func connection(number: Int64?, attempt: OriginConnection?, peer: String) -> OriginConnection? {
+        if let number, let known = connections.first(where: { $0.number == number }) { return known }
+        guard let attempt, attempt.negotiated == nil else { return nil }
+        attempt.identify(number: number, peer: peer)
+        return attempt
+    }
+
     /// Whether there is a multiplexed connection in use that must not get more transfers.
     var hasRetiredStreams: Bool {
         multi.key.httpProtocol == .multiplexed

@@ -1,4 +1,5 @@
 internal import CCurl
+public import CarpoolSystem
 
 /// How the host of a URL is reached, in place of the addresses that its name resolves to. Equal if the members are.
 ///
@@ -83,6 +84,34 @@ public final class ConnectionAddresses: Hashable, @unchecked Sendable {
 
 /// The server at the other end of a Unix socket.
 public enum UnixSocketOrigin: Hashable, Sendable {
-    /// The socket at this path, which is looked up for each connection.
+    /// The socket at this path, which is looked up for each request.
     case path(String)
+    /// A connected stream socket, for one connection.
+    case connected(ConnectedSocket)
+
+    /// The name of the peer in records.
+    public var description: String {
+        switch self {
+        case .path(let path): "unix:\(path)"
+        case .connected: "unix:"
+        }
+    }
+}
+
+/// A connected stream socket that a caller has passed. Equal only to itself.
+///
+/// `@unchecked Sendable` because only the transport's loop changes it.
+public final class ConnectedSocket: Hashable, @unchecked Sendable {
+    let file: WorkerFile
+    /// Whether it has become a connection: what follows on another one would not reach the same peer.
+    var isUsed = false
+
+    /// Takes over a socket.
+    public init(_ file: WorkerFile) { self.file = file }
+
+    /// Whether it is the same socket.
+    public static func == (a: ConnectedSocket, b: ConnectedSocket) -> Bool { a === b }
+
+    /// The socket's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

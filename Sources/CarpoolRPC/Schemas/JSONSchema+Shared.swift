@@ -73,6 +73,17 @@ extension JSONSchema {
             .optional("interface", .string(maxBytes: 15), "The network interface of connections, such as `eth1`."),
             .optional("local_address", .string(maxBytes: 45), "The local IP address that connections use."),
             .optional("family", .choice("ipv4", "ipv6"), "The only family of addresses that is used."),
+            .optional(
+                "unix_socket",
+                .oneOf(
+                    .string(maxBytes: 4_096).described("The path of a Unix socket."),
+                    .object([
+                        .required(
+                            "fd", .integer(0...15),
+                            "A connected stream socket that comes with the line, by its place. For one connection of a request."
+                        )
+                    ])),
+                "The Unix socket to which every connection is made, whatever the URL's host."),
         ]))
 
     /// The versions of HTTP.

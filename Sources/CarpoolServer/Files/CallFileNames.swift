@@ -39,6 +39,7 @@ struct CallFileNames {
         if let body = params[.body] { addBody(body) }
         if let trust = params[.trust] { self.trust = TrustMaterialNames.all(in: trust, at: "params.trust") }
         if let certificate = params[.clientCertificate] { addCertificate(certificate, at: "params.client_certificate") }
+        if let descriptor = params[.addresses]?["unix_socket"]?["fd"]?.int { descriptors.append(descriptor) }
         if params[.kind] == "download" { destination = DestinationNames(params) }
     }
 

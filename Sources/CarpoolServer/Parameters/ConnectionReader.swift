@@ -34,7 +34,10 @@ enum ConnectionReader {
     }
 
     /// How hosts are reached; `nil` if nothing is set.
-    static func addresses(_ json: JSON, path: String) throws(RPCError) -> ConnectionAddresses? {
+    /// - Parameter socket: the Unix socket, if there is one.
+    static func addresses(
+        _ json: JSON, path: String, socket: UnixSocketOrigin?
+    ) throws(RPCError) -> ConnectionAddresses? {
         let addresses = ConnectionAddresses(
             resolve: try entries(json["resolve"], path: "\(path).resolve", form: "host:port:address[,address]") {
                 text throws(HostAddresses.Refusal) in try HostAddresses(text)
@@ -44,7 +47,7 @@ enum ConnectionReader {
             },
             interface: try interface(json["interface"], path: "\(path).interface"),
             localAddress: try localAddress(json, path: "\(path).local_address"),
-            family: json["family"]?.string.flatMap(ConnectionAddresses.Family.init(rawValue:)))
+            family: json["family"]?.string.flatMap(ConnectionAddresses.Family.init(rawValue:)), socket: socket)
         return addresses.isEmpty ? nil : addresses
     }
 

@@ -48,6 +48,26 @@ extension RequestParametersDecoder {
         }
     }
 
+    /// The Unix socket of `addresses`. A path is for those who see the same files; every client may pass a socket.
+    func unixSocket(_ addresses: JSON, path: String, mayBePassed: Bool) throws(RPCError) -> UnixSocketOrigin? {
+        guard let json = addresses["unix_socket"] else { return nil }
+        let path = "\(path).unix_socket"
+        if let socket = json.string {
+            try checkPath(socket, at: path)
+            return .path(socket)
+        }
+        guard mayBePassed else {
+            throw .invalidParams(
+                path: "\(path).fd", message: "a passed socket is one connection, and a session makes several",
+                expected: "a path, or the socket in a request")
+        }
+        guard case .stream(let descriptor, true) = try open(json, path: path) else {
+            throw .invalidParams(
+                path: "\(path).fd", message: "not a socket", expected: "a connected stream socket")
+        }
+        return .connected(ConnectedSocket(descriptor))
+    }
+
     private enum Opened {
         case file(BodyFile, size: Int64)
         case stream(WorkerFile, isSocket: Bool)

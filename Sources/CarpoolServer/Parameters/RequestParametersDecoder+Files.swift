@@ -88,7 +88,7 @@ extension RequestParametersDecoder {
         }
     }
 
-    private func checkPath(_ path: String, at place: String) throws(RPCError) {
+    func checkPath(_ path: String, at place: String) throws(RPCError) {
         try client.pathAccess.check(path)
         try AbsolutePath.check(path, at: place)
     }

@@ -58,7 +58,7 @@ struct RequestParametersDecoder {
         parameters.serializers = try serializers(params[.serialize])
         try readStream(params, into: &parameters)
         try readRedirect(params, path: "params", into: &parameters.options)
-        try readConnection(params, path: "params", into: &parameters.options)
+        try readConnection(params, path: "params", isOfSession: false, into: &parameters.options)
         parameters.options.readScalars(params)
         parameters.holdsForHeaders = params[.holdForHeaders] ?? false
         readScheduling(params, into: &parameters)
@@ -89,7 +89,7 @@ struct RequestParametersDecoder {
     // MARK: Settings that requests and sessions have in common; `path` is that of the object that holds them
 
     private func readConnection(
-        _ source: some ParameterSource, path: String, into options: inout TransferOptions
+        _ source: some ParameterSource, path: String, isOfSession: Bool, into options: inout TransferOptions
     ) throws(RPCError) {
         if let trust = source[.trust] {
             let (trust, manager) = try self.trust(trust, path: "\(path).trust")
@@ -101,7 +101,9 @@ struct RequestParametersDecoder {
             options.certificate.set(try clientCertificate(certificate, path: "\(path).client_certificate"))
         }
         if let addresses = source[.addresses] {
-            options.addresses.set(try ConnectionReader.addresses(addresses, path: "\(path).addresses"))
+            let socket = try unixSocket(addresses, path: "\(path).addresses", mayBePassed: !isOfSession)
+            options.addresses.set(
+                .some(try ConnectionReader.addresses(addresses, path: "\(path).addresses", socket: socket)))
         }
     }
 
@@ -216,7 +218,7 @@ struct RequestParametersDecoder {
         if let headers = object[.sessionHeaders] {
             configuration.fields = try RequestParametersDecoder.fields(headers, path: "\(path).headers")
         }
-        try readConnection(object, path: path, into: &configuration.options)
+        try readConnection(object, path: path, isOfSession: true, into: &configuration.options)
         try readRedirect(object, path: path, into: &configuration.options)
         if let interceptor = object[.interceptor] {
             configuration.interceptor = try self.interceptor(interceptor, path: "\(path).interceptor")

@@ -118,7 +118,9 @@ extension RecordWriter {
     }
 
     private func write(_ name: StaticString, _ address: String?, _ port: UInt16, to writer: inout JSONWriter) {
-        guard let address else { return }
+        guard let address, !address.isEmpty else { return }
+        // A connection over a Unix socket has the socket's path alone, and no address of this end.
+        guard !address.hasPrefix("unix:") else { return writer.member(name, address) }
         writer.key(name)
         // An IPv6 address is recognized by its colons; the first is among the first five bytes (RFC 4291, section 2.2).
         let isIPv6 = address.utf8.prefix(5).contains(UInt8(ascii: ":"))

@@ -31,6 +31,7 @@ enum CurlConnection {
         if let source = addresses.interface ?? addresses.localAddress {
             lines.append("--interface \(ShellText.quoted(source))")
         }
+        if case .path(let path)? = addresses.socket { lines.append("--unix-socket \(ShellText.quoted(path))") }
         switch addresses.family {
         case .ipv4: lines.append("-4")
         case .ipv6: lines.append("-6")
