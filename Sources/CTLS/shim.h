@@ -127,9 +127,9 @@ static inline int CTLS_verify(X509_STORE_CTX *verification, void *unused) {
 // integers, which takes up to a second and a half, and no expensive keys. SSL_CTX reaches libcurl's callback without its type.
 // `ciphers` and `suites` are the caller's, or NULL.
 static inline int CTLS_limit_handshakes(void *context, const char *ciphers, const char *suites) {
-    char list[CTLS_MOST_CIPHER_BYTES + 8];
+    char list[CTLS_MOST_CIPHER_BYTES + 32];
     if (ciphers && strlen(ciphers) > CTLS_MOST_CIPHER_BYTES) return 0;
-    snprintf(list, sizeof list, "%s:!kDHE", ciphers ? ciphers : "DEFAULT");
+    snprintf(list, sizeof list, "%s:!kDHE:!aNULL:!eNULL", ciphers ? ciphers : "DEFAULT");
     SSL_CTX_set_cert_verify_callback((SSL_CTX *)context, CTLS_verify, NULL);
     return SSL_CTX_set_cipher_list((SSL_CTX *)context, list)
         && (!suites || SSL_CTX_set_ciphersuites((SSL_CTX *)context, suites))

@@ -304,3 +304,16 @@ def test_the_command_s_trust_options(run: Run, world: World) -> None:
     insecure = ("get", "-k", "--resolve", f"*:{server.port}:127.0.0.1", url)
     assert run(*insecure, "--pinnedpubkey", pin(server.certificate.chain)).returncode == 0
     assert run(*insecure, "--pinnedpubkey", world.wrong_pin).returncode != 0
+
+
+def test_the_pins_of_a_server(run: Run, world: World) -> None:
+    server = world.servers["intermediate"]
+    place = ("--resolve", f"*:{server.port}:127.0.0.1")
+    done = run("pins", *place, f"{HOST}:{server.port}")
+    assert done.stdout.decode().split() == [pin(server.certificate.chain), pin(world.middle.file)]
+    first = done.stdout.decode().split()[0]
+    url = f"https://{HOST}:{server.port}/"
+    assert run("get", *place, "--cacert", world.root.file, "--pinnedpubkey", first, url).returncode == 0
+    for wrong in ((), ("a", "b"), ("https://a/",)):
+        assert run("pins", *wrong).returncode == 2
+    assert run("pins", "127.0.0.1:1").returncode == 7
