@@ -268,3 +268,49 @@ def test_the_curl_line_has_the_options(client: carpool.Client, other: ScriptedOr
         "--ciphers 'ECDHE+AESGCM'",
     ):
         assert option in text
+
+
+# MARK: What was shared, and why not
+
+
+def test_a_new_connection_says_why(client: carpool.Client, origin: ScriptedOrigin) -> None:
+    def reason(**params: Any) -> Any:
+        return hop(perform(client, f"{origin.url}/", **params)).get("new_connection")
+
+    assert reason() == "first"
+    assert reason() is None
+    assert reason(headers={"Host": "a.example"}) == "settings"
+    assert reason(addresses={"local_address": "127.0.0.2"}) == "settings"
+    assert reason() is None
+    assert reason(kind="download") == "kind"
+    gate = origin.hold("/held")
+    held = client.call("request.submit", url=f"{origin.url}/held")["request"]
+    origin.received(6)
+    assert reason() == "busy"
+    gate.set()
+    client.call("request.wait", request=held)
+    rows = client.call("pool.stats")["origins"]
+    assert sorted(row.get("settings", []) for row in rows) == [[], [], ["addresses"], ["host"]]
+
+
+def test_the_partitions_of_a_user_are_limited(start: Any, origin: ScriptedOrigin) -> None:
+    daemon = start(config={"limits": {"partitions_per_user": 3}})
+    with daemon.client() as client:
+        for number in range(20):
+            assert perform(client, origin.url, headers={"Host": f"h{number}.example"})["outcome"]["ok"]
+        gate = origin.hold("/held")
+        names = [
+            client.call("request.submit", url=f"{origin.url}/held", headers={"Host": f"held{number}.example"})[
+                "request"
+            ]
+            for number in range(3)
+        ]
+        origin.received(23)
+        refused = perform(client, origin.url, headers={"Host": "one-more.example"})
+        assert refused["outcome"]["error"]["name"] == "session_task_failed.resource_unavailable"
+        # The common partition is never refused.
+        assert perform(client, origin.url)["outcome"]["ok"]
+        gate.set()
+        for name in names:
+            assert client.call("request.wait", request=name)["outcome"]["ok"]
+        assert perform(client, origin.url, headers={"Host": "one-more.example"})["outcome"]["ok"]

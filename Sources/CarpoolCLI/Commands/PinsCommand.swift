@@ -11,12 +11,7 @@ enum PinsCommand: Command {
         and sends nothing. The server is not verified: compare the pins with those that you know.
         """
 
-    static var examples: [String] {
-        [
-            "carpool pins example.com",
-            "carpool get --pinnedpubkey \"$(carpool pins example.com | head -1)\" https://example.com/",
-        ]
-    }
+    static var examples: [String] { ["carpool pins example.com", "carpool pins example.com:8443"] }
 
     static var options: [Option<RequestArguments>] {
         [

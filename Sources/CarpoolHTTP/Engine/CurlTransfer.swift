@@ -85,6 +85,8 @@ final class CurlTransfer {
     var authentication: ClientAuthentication?
     /// Whether the connection had been used before.
     var isReused = false
+    /// Why it has made its connection; `nil` if it was there.
+    var newConnectionReason: NewConnectionReason?
     /// Whether the body is decoded, if its coding is known.
     var isDecoding = false
     /// Decodes the body; `nil` if it has no coding, or an unknown one.

@@ -6,10 +6,15 @@ internal import Glibc
 extension CurlTransport {
     // MARK: Finding
 
-    func pool(for request: TransportRequest) -> OriginPool? {
+    func pool(for request: TransportRequest) throws(TransportError) -> OriginPool {
         let key = OriginPool.Key(origin: request.url.origin, multi: multiKey(for: request))
-        if let pool = pools[key] { return pool }
-        guard let multi = multi(at: MultiHandle.ShardKey(key: key.multi, origin: key.origin)) else { return nil }
+        if let pool = pools[key] {
+            guard pool.isCounted || enter(pool) else { throw partitionError }
+            return pool
+        }
+        guard let multi = multi(at: MultiHandle.ShardKey(key: key.multi, origin: key.origin)) else {
+            throw TransportError(.unknown, "out of memory")
+        }
         let userPools = userPools(of: key.multi.partition.user)
         let queueID = queue.addOrigin(
             mayMultiplex: key.multi.httpProtocol == .multiplexed,
@@ -18,6 +23,11 @@ extension CurlTransport {
                 ? configuration.longConnectionsPerHostAndClient : configuration.connectionsPerHostAndClient,
             owner: userPools.number)
         let pool = OriginPool(key: key, multi: multi, queueID: queueID, userPools: userPools)
+        guard enter(pool) else {
+            _ = queue.removeOrigin(queueID)
+            if multi.origins == 0 { multis[multi.shardKey] = nil }
+            throw partitionError
+        }
         pools[key] = pool
         multi.origins += 1
         pool.token = poolOrder.append(pool)
@@ -111,6 +121,7 @@ extension CurlTransport {
         if transfer.isReused { transfer.authentication = connection.negotiated?.authentication }
         connections.acquire(connection)
         guard connection.negotiated == nil, case .running(let easy) = transfer.phase else { return }
+        transfer.newConnectionReason = newConnectionReason(of: transfer, in: pool)
         let negotiated = easy.negotiated
         connections.establish(connection, negotiated)
         discardConnectAttempts(of: transfer)
@@ -252,6 +263,7 @@ extension CurlTransport {
         pools[pool.key] = nil
         if let token = pool.token { poolOrder.remove(token) }
         if let token = pool.userToken { pool.userPools.pools.remove(token) }
+        leave(pool)
         let multi = pool.multi
         multi.origins -= 1
         // The pools of the common partition stay, since they will be used again; those of a user or of a caller's own

@@ -203,10 +203,10 @@ public final class CurlTransport: Transport {
         guard transfer.failure == nil, case .new = transfer.phase else { return }
         let isReady = !transfer.deadlines.isPaused && isTrustReady(for: transfer) && isSocketReady(for: transfer)
         guard isReady else { return armDeadlineTimer(of: transfer) }
-        guard let pool = pool(for: transfer.request) else {
-            return finish(transfer, error: TransportError(.unknown, "out of memory"))
+        do throws(TransportError) { transfer.pool = try pool(for: transfer.request) } catch {
+            return finish(transfer, error: error)
         }
-        transfer.pool = pool
+        guard let pool = transfer.pool else { return }
         let request = transfer.request
         transfer.slot = queue.enqueue(transfer, in: pool.queueID, share: request.share, priority: transfer.priority)
         guard transfer.slot != nil else {

@@ -25,6 +25,8 @@ final class OriginPool {
     /// The connections of the origin: at most six per client with HTTP/1.1, usually one with HTTP/2, and those of
     /// transfers that ended while they were connecting.
     var connections: [OriginConnection] = []
+    /// Whether it counts in its partition.
+    var isCounted = false
     /// Ends the protocol probe, during which the first transfer to a cold origin goes alone; made when first needed.
     var probeTimer: Timer?
 
@@ -61,6 +63,7 @@ final class OriginPool {
     /// The statistics of the origin.
     func statistics<Element>(_ queue: AdmissionQueue<Element>) -> OriginStatistics {
         var result = OriginStatistics(origin: key.origin, user: user)
+        result.settings = key.multi.partition.differences
         result.connections = connections.count { $0.isOpen }
         result.idle = connections.count { $0.isIdle }
         result.active = queue.active(in: queueID)
@@ -75,6 +78,8 @@ final class UserPools {
     /// The number under which the admission queue keeps their sums.
     let number: Int
     var pools = FIFOQueue<OriginPool>()
+    /// The user's partitions, and how many origins each has.
+    var partitions: [ConnectionPartition: Int] = [:]
 
     init(number: Int) { self.number = number }
 }

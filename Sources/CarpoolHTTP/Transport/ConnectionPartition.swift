@@ -50,4 +50,7 @@ public struct ConnectionPartition: Hashable, Sendable {
     var withoutTLS: ConnectionPartition {
         ConnectionPartition(settings: settings?.withoutTLS, host: host, user: user)
     }
+
+    /// The settings that are not the default, by their names in requests, and `host` for another `Host`.
+    var differences: [String] { (settings?.values.differences ?? []) + (host == nil ? [] : ["host"]) }
 }

@@ -20,6 +20,16 @@ public final class ConnectionSettings: Hashable, Sendable {
 
         fileprivate var isDefault: Bool { !concernTLS && addresses == nil }
 
+        /// Those that are not the default, by their names in requests.
+        var differences: [String] {
+            var names: [String] = []
+            if trust != .system { names.append("trust") }
+            if tls != nil { names.append("tls") }
+            if certificate != nil { names.append("client_certificate") }
+            if addresses != nil { names.append("addresses") }
+            return names
+        }
+
         /// Whether any of them matters for TLS alone.
         fileprivate var concernTLS: Bool { tls != nil || certificate != nil || trust != .system }
     }

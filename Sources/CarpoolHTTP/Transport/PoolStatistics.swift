@@ -52,6 +52,9 @@ public struct OriginStatistics: Sendable {
     public var origin: Origin
     /// The user whose connections these are; `nil` for the process's own user.
     public var user: UInt32?
+    /// The settings of its connections that are not the default, by their names in requests, and `host` for another
+    /// `Host`.
+    public var settings: [String] = []
     /// Its number in order of creation, from 1 on.
     public var number = 0
     /// Open connections.

@@ -19,6 +19,8 @@ public struct TransferMetrics: Sendable {
     public var endMicroseconds = 0
     /// Whether the connection was reused.
     public var isReused = false
+    /// Why a connection was made; `nil` if it was reused, or there is none.
+    public var newConnectionReason: NewConnectionReason?
     /// The connection's number, as in ``ConnectionObserver``; `nil` without a connection.
     public var connection: Int?
     /// `http/1.0`, `http/1.1` or `h2`; `nil` without a response.
@@ -52,4 +54,18 @@ public struct TransferMetrics: Sendable {
 
     /// Makes an empty record.
     public init() {}
+}
+
+/// Why a transfer has made a connection instead of using one that was there.
+public enum NewConnectionReason: String, Sendable {
+    /// No connection to the origin was open.
+    case first
+    /// The open ones were in use.
+    case busy
+    /// The open ones were made with other settings: trust, TLS, certificate, addresses or `Host`.
+    case settings
+    /// The open ones are for another kind of transfer: a long one, or another version of HTTP.
+    case kind
+    /// The transfer required one.
+    case required
 }

@@ -20,6 +20,8 @@ public struct TransportConfiguration: Sendable {
     /// Maximum number of paused transfers whose connections count in none of the limits above, so that they do not
     /// block others. Any more do count.
     public var pausedTransfers = 1_024
+    /// Maximum number of partitions of one user with connections or transfers: each has handles and pools of its own.
+    public var partitionsPerUser = 256
     /// Whether ``HTTPVersionPolicy/automatic`` may use HTTP/2 where the version of libcurl is fit for it.
     public var allowsHTTP2 = true
     /// Maximum idle time of a pooled connection, in seconds: less than the 75 s after which nginx closes it.

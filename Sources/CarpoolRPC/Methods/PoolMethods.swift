@@ -29,6 +29,12 @@ enum PoolMethods {
                         .required("active", .count, "Running transfers."),
                         .required("queued", .count, "Transfers that wait for a connection."),
                         .optional("http_version", .string, "`h2` or `http/1.1`, once it is known."),
+                        .optional(
+                            "settings", .array(of: .string),
+                            """
+                            The settings of its connections that are not the default: `trust`, `tls`, `client_certificate`, `addresses`, \
+                            and `host` for another `Host`.
+                            """),
                     ])), "One page of the origins that have a connection or a transfer."),
             .required("next", .string.nullable, "For the next page; null on the last."),
             .required(

@@ -189,6 +189,13 @@ extension JSONSchema {
         .required("first_byte_us", microseconds, "The first byte of the response was received."),
         .required("end_us", .integer, "The hop ended."),
         .required("reused", .boolean, "Whether the connection was reused."),
+        .optional(
+            "new_connection", .choice("first", "busy", "settings", "kind", "required"),
+            """
+            Why a connection was made. `first`: none to the origin was open. `busy`: the open ones were in use. `settings`: they were \
+            made with other trust, TLS, client certificate, addresses or `Host`. `kind`: they are for another version of HTTP, or \
+            for streams and downloads. `required`: the request needed a new one.
+            """),
         .required(
             "connection", .integer.nullable, "The connection's number, as in pool events; null if there was none."),
         .optional("http_version", .string, "The version of HTTP."),

@@ -96,6 +96,8 @@ public struct Limits: Equatable, Sendable {
     public var longHostConnectionsPerClient = 8
     /// Paused transfers, whose connections count in none of these limits.
     public var pausedTransfers = 1_024
+    /// Partitions of one user with connections or requests.
+    public var partitionsPerUser = 256
     /// Connections to all hosts.
     public var totalConnections = 256
     /// Streams on one HTTP/2 connection.
@@ -270,6 +272,9 @@ public struct Limits: Equatable, Sendable {
         Field(
             "paused_transfers", \.pausedTransfers, 0...100_000,
             "paused transfers whose connections count in no limit, so that other transfers do not wait for them"),
+        Field(
+            "partitions_per_user", \.partitionsPerUser, 1...65_536,
+            "different settings of connections of one user that are in use: each has pools of its own"),
         Field(
             "total_connections", \.totalConnections, 1...4_096,
             "connections to all hosts: each costs a descriptor and its buffers"),

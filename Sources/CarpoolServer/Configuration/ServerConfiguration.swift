@@ -33,7 +33,7 @@ public struct ServerConfiguration: Equatable, Sendable {
     /// The settings that take effect only with the next start, by their names in the file.
     static let restartOnly: Set<String> = [
         "http2", "limits.host_connections", "limits.host_connections_per_client", "limits.long_host_connections",
-        "limits.long_host_connections_per_client", "limits.paused_transfers",
+        "limits.long_host_connections_per_client", "limits.paused_transfers", "limits.partitions_per_user",
         "limits.total_connections", "limits.streams_per_connection", "limits.queued_requests",
     ]
 

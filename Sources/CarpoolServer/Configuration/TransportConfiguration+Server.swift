@@ -14,6 +14,7 @@ extension TransportConfiguration {
         connections = min(configuration.limits.totalConnections, room)
         streamsPerConnection = configuration.limits.streamsPerConnection
         queuedTransfers = configuration.limits.queuedRequests
+        partitionsPerUser = configuration.limits.partitionsPerUser
         allowsHTTP2 = configuration.allowsHTTP2
     }
 

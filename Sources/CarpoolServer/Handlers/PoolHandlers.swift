@@ -42,6 +42,7 @@ struct PoolHandlers {
         writer.member("active", origin.active)
         writer.member("queued", origin.queued)
         writer.member("http_version", origin.httpVersion)
+        if !origin.settings.isEmpty { writer.member("settings", origin.settings) }
         writer.endObject()
     }
 

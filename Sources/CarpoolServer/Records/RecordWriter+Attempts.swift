@@ -89,6 +89,7 @@ extension RecordWriter {
         write("first_byte_us", metrics.firstByteMicroseconds, to: &writer)
         writer.member("end_us", metrics.endMicroseconds)
         writer.member("reused", metrics.isReused)
+        if let reason = metrics.newConnectionReason { writer.member("new_connection", reason.rawValue) }
         write("connection", metrics.connection, to: &writer)
         if let version = metrics.httpVersion { writer.member("http_version", version) }
         if let version = metrics.tlsVersion {

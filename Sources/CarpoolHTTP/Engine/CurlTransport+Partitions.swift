@@ -1,0 +1,77 @@
+internal import CarpoolSystem
+
+/// The partitions of a user: how many there are, and why a connection was not reused.
+extension CurlTransport {
+    /// Counts an origin in its partition. Returns false if the user has as many partitions as allowed, and all are in
+    /// use.
+    func enter(_ pool: OriginPool) -> Bool {
+        let (partition, pools) = (pool.key.multi.partition, pool.userPools)
+        let isCommon = partition.settings == nil && partition.host == nil
+        if !isCommon, pools.partitions[partition] == nil, pools.partitions.count >= configuration.partitionsPerUser {
+            guard endIdlePartition(of: pools) else { return false }
+        }
+        pools.partitions[partition, default: 0] += 1
+        pool.isCounted = true
+        return true
+    }
+
+    /// Removes an origin from its partition.
+    func leave(_ pool: OriginPool) {
+        guard pool.isCounted else { return }
+        pool.isCounted = false
+        let (partition, pools) = (pool.key.multi.partition, pool.userPools)
+        let count = (pools.partitions[partition] ?? 1) - 1
+        pools.partitions[partition] = count > 0 ? count : nil
+    }
+
+    /// Ends the connections of a partition that no transfer uses. Returns whether there was one.
+    private func endIdlePartition(of pools: UserPools) -> Bool {
+        var busy: Set<ConnectionPartition> = []
+        var idle: [ConnectionPartition: [OriginPool]] = [:]
+        pools.pools.read(after: -1) { _, pool in
+            let partition = pool.key.multi.partition
+            if queue.active(in: pool.queueID) > 0 || queue.waiting(in: pool.queueID) > 0 {
+                busy.insert(partition)
+            } else if pool.isCounted, partition.settings != nil || partition.host != nil {
+                idle[partition, default: []].append(pool)
+            }
+            return true
+        }
+        guard let ended = idle.first(where: { !busy.contains($0.key) }) else { return false }
+        for pool in ended.value {
+            leave(pool)
+            for connection in pool.connections where connection.isIdle { end(connection) }
+        }
+        return true
+    }
+
+    /// The error when a user has too many partitions.
+    var partitionError: TransportError {
+        TransportError(
+            .resourceUnavailable,
+            "requests with \(configuration.partitionsPerUser) different settings of connections are running",
+            isRetryable: true)
+    }
+
+    /// Why a transfer has made a connection instead of using one that was there.
+    func newConnectionReason(of transfer: CurlTransfer, in pool: OriginPool) -> NewConnectionReason {
+        if transfer.request.needsFreshConnection || transfer.needsFreshConnection { return .required }
+        if pool.connections.contains(where: { $0.isOpen }) { return .busy }
+        // Without other partitions there is nothing to search.
+        guard pool.userPools.pools.count > 1 else { return .first }
+        var reason = NewConnectionReason.first
+        var searched = 0
+        pool.userPools.pools.read(after: -1) { _, other in
+            searched += 1
+            guard searched <= CurlTransport.searchedPools else { return false }
+            guard other !== pool, other.key.origin == pool.key.origin, other.connections.contains(where: { $0.isOpen })
+            else { return true }
+            reason = other.key.multi.partition == pool.key.multi.partition ? .kind : .settings
+            return reason != .kind
+        }
+        return reason
+    }
+
+    /// The most origins that are searched for a connection with other settings.
+    private static let searchedPools = 256
+}
