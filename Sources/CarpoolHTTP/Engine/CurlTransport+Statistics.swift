@@ -10,6 +10,19 @@ extension CurlTransport {
         return result
     }
 
+    /// The statistics of the users' part of the pool since the start.
+    public func statistics(of users: PoolUsers) -> PoolStatistics {
+        if case .all = users { return statistics }
+        var result = PoolStatistics()
+        for (user, own) in self.users where users.includes(user) {
+            result.openedConnections += own.openedConnections
+            result.finishedTransfers += own.finishedTransfers
+            result.reusedTransfers += own.reusedTransfers
+        }
+        result.partitions = Set(multis.keys.lazy.map(\.key).filter { users.includes($0.partition.user) }).count
+        return result
+    }
+
     /// The totals of the pool. Connections are few and counted here; the rest is counted as it changes.
     public func load(of users: PoolUsers) -> PoolLoad {
         var result = PoolLoad()

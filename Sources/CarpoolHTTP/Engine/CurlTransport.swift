@@ -349,6 +349,7 @@ public final class CurlTransport: Transport {
         if let pool = transfer.pool, pool.connections.isEmpty { connections.emptyPools.append(pool) }
         finishedTransfers += 1
         if transfer.isReused { reusedTransfers += 1 }
+        transfer.pool?.userPools.countTransfer(isReused: transfer.isReused)
         let delegate = transfer.delegate
         transfer.delegate = nil
         delegate?.transferDidComplete(transfer, TransferCompletion(error: error, metrics: metrics))

@@ -94,6 +94,7 @@ final class ConnectionTable {
     /// The socket is connected, and TLS negotiated if there is any.
     func establish(_ connection: OriginConnection, _ negotiated: OriginConnection.Negotiated) {
         established += 1
+        connection.pool.userPools.countConnection()
         connection.establish(id: established, negotiated)
         observer?.connectionDidOpen(connection.id, origin: connection.pool.key.origin, user: connection.pool.user)
     }

@@ -78,8 +78,22 @@ final class UserPools {
     /// The number under which the admission queue keeps their sums.
     let number: Int
     var pools = FIFOQueue<OriginPool>()
+    /// Connections opened, transfers that ended, and those of them on a connection that was there, since the start.
+    private(set) var openedConnections = 0
+    private(set) var finishedTransfers = 0
+    private(set) var reusedTransfers = 0
     /// The user's partitions, and how many origins each has.
     var partitions: [ConnectionPartition: Int] = [:]
 
     init(number: Int) { self.number = number }
+
+    /// Counts a connection that was opened.
+    func countConnection() { openedConnections += 1 }
+
+    /// Counts a transfer that has ended.
+    /// - Parameter isReused: whether its connection was there before it.
+    func countTransfer(isReused: Bool) {
+        finishedTransfers += 1
+        if isReused { reusedTransfers += 1 }
+    }
 }

@@ -113,6 +113,8 @@ enum AuthorityText {
     static func address(_ text: some StringProtocol) -> String? {
         var text = String(text)
         if text.hasPrefix("["), text.hasSuffix("]") { text = String(text.dropFirst().dropLast()) }
+        // inet_pton(3) would read a text only up to a NUL.
+        guard !text.utf8.contains(0) else { return nil }
         var bytes = in6_addr()
         var shown = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         for family in [AF_INET, AF_INET6] where inet_pton(family, text, &bytes) == 1 {

@@ -39,9 +39,16 @@ public final class TLSSettings: Hashable, Sendable {
     }
 
     /// Whether OpenSSL knows a cipher of this list for TLS 1.2 and older.
-    public static func isKnown(ciphers: String) -> Bool { CTLS_knows_ciphers(ciphers, nil) == 1 }
+    public static func isKnown(ciphers: String) -> Bool {
+        isPrintable(ciphers) && CTLS_knows_ciphers(ciphers, nil) == 1
+    }
     /// Whether OpenSSL knows the suites of this list for TLS 1.3.
-    public static func isKnown(cipherSuites: String) -> Bool { CTLS_knows_ciphers(nil, cipherSuites) == 1 }
+    public static func isKnown(cipherSuites: String) -> Bool {
+        isPrintable(cipherSuites) && CTLS_knows_ciphers(nil, cipherSuites) == 1
+    }
+
+    /// OpenSSL would read a list only up to a NUL.
+    private static func isPrintable(_ list: String) -> Bool { list.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 
     /// Whether all members are equal.
     public static func == (a: TLSSettings, b: TLSSettings) -> Bool {

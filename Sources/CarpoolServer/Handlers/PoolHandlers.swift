@@ -16,7 +16,7 @@ struct PoolHandlers {
         let page = ListPage(call)
         // One more than fits, to know whether there is another page.
         let origins = transport.origins(of: users, after: after, atMost: page.limit + 1)
-        let (pool, total) = (transport.statistics, transport.load(of: users))
+        let (pool, total) = (transport.statistics(of: users), transport.load(of: users))
         return .result { writer in
             writer.beginObject()
             page.write("origins", origins, to: &writer, name: { String($0.number) }, write)
