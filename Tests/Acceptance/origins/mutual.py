@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from harness.process import begin, end
-from harness.waiting import PATIENCE_SECONDS
+from harness.waiting import PATIENCE_SECONDS, eventually
 
 from origins.authority import Authority
 
@@ -30,7 +32,11 @@ pid {directory}/nginx.pid;
 error_log {directory}/error.log;
 events {{ worker_connections 512; }}
 http {{
-    access_log off;
+    log_format shared escape=json '{{"connection":$connection,"session":"$http_x_session","host":"$http_host",'
+        '"certificate":"$ssl_client_s_dn","serial":"$ssl_client_serial","tls":"$ssl_protocol",'
+        '"address":"$remote_addr","http":"$server_protocol","resumed":"$ssl_session_reused","target":"$request_uri"}}';
+    access_log {directory}/access.log shared;
+    keepalive_requests 100000;
     default_type text/plain;
     client_body_temp_path {directory}/body;
     proxy_temp_path {directory}/proxy;
@@ -51,6 +57,7 @@ class MutualNginx:
 
     def __init__(self, directory: Path, authority: Authority) -> None:
         directory.mkdir(parents=True)
+        self._log = directory / "access.log"
         sockets = [socket.create_server(("127.0.0.1", 0), backlog=512) for _ in range(3)]
         urls = [f"https://127.0.0.1:{listener.getsockname()[1]}" for listener in sockets]
         self.optional, self.optional2, self.required = urls
@@ -82,6 +89,17 @@ class MutualNginx:
         )
         for listener in sockets:
             listener.close()
+
+    def log(self, target: str, count: int) -> list[dict[str, Any]]:
+        """Wait until `count` requests for a target are in the log, and return all that are there."""
+
+        def found() -> list[dict[str, Any]]:
+            # The last line may not be complete yet.
+            lines = self._log.read_text().split("\n")[:-1]
+            return [entry for entry in map(json.loads, lines) if entry["target"] == target]
+
+        eventually(lambda: len(found()) >= count)
+        return found()
 
     def stop(self) -> None:
         end(self._process, PATIENCE_SECONDS)

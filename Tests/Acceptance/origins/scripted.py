@@ -129,6 +129,11 @@ class ScriptedOrigin:
         self._threads = [threading.Thread(target=self._accept, daemon=True)]
         self._threads[0].start()
 
+    def present(self, certificate: Certificate) -> None:
+        """Present another certificate from now on. TLS sessions that clients have can still be resumed."""
+        assert self._context is not None
+        self._context.load_cert_chain(certificate.chain, certificate.key)
+
     @property
     def connections(self) -> int:
         """How many connections were ever accepted."""
