@@ -298,6 +298,7 @@ def test_the_partitions_of_a_user_are_limited(start: Any, origin: ScriptedOrigin
     with daemon.client() as client:
         for number in range(20):
             assert perform(client, origin.url, headers={"Host": f"h{number}.example"})["outcome"]["ok"]
+            assert client.call("pool.stats")["partitions"] <= 3
         gate = origin.hold("/held")
         names = [
             client.call("request.submit", url=f"{origin.url}/held", headers={"Host": f"held{number}.example"})[

@@ -24,7 +24,7 @@ extension CurlTransport {
         pools.partitions[partition] = count > 0 ? count : nil
     }
 
-    /// Ends the connections of a partition that no transfer uses. Returns whether there was one.
+    /// Closes a partition that no transfer uses. Returns whether there was one.
     private func endIdlePartition(of pools: UserPools) -> Bool {
         var busy: Set<ConnectionPartition> = []
         var idle: [ConnectionPartition: [OriginPool]] = [:]
@@ -37,12 +37,24 @@ extension CurlTransport {
             }
             return true
         }
-        guard let ended = idle.first(where: { !busy.contains($0.key) }) else { return false }
-        for pool in ended.value {
-            leave(pool)
-            for connection in pool.connections where connection.isIdle { end(connection) }
+        for (partition, origins) in idle where !busy.contains(partition) {
+            for pool in origins { close(pool) }
+            // An origin with paused transfers stays, and so does its partition.
+            if pools.partitions[partition] == nil { return true }
         }
-        return true
+        return false
+    }
+
+    /// Removes an origin that no transfer uses, and its connections. Their handle is closed with its last origin, not
+    /// by the next sweep: a second is long enough for a client to use thousands of partitions.
+    private func close(_ pool: OriginPool) {
+        queue.resetProtocol(pool.queueID)
+        guard queue.removeOrigin(pool.queueID) else { return }
+        if let probeTimer = pool.probeTimer { loop.cancel(probeTimer) }
+        for connection in pool.connections where connection.isIdle { connection.shutDown() }
+        drop(pool)
+        let multi = pool.multi
+        if multi.origins == 0, multi.transfers == 0 { multi.close() }
     }
 
     /// The error when a user has too many partitions.

@@ -259,7 +259,7 @@ extension CurlTransport {
         connections.emptyPools.removeAll()
     }
 
-    private func drop(_ pool: OriginPool) {
+    func drop(_ pool: OriginPool) {
         pools[pool.key] = nil
         if let token = pool.token { poolOrder.remove(token) }
         if let token = pool.userToken { pool.userPools.pools.remove(token) }

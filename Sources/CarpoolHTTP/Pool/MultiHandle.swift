@@ -109,8 +109,8 @@ final class MultiHandle: ReadinessHandler {
 
     deinit { close() }
 
-    /// Closes all connections; nothing may be asked of it afterwards. Needed before the transport goes, since
-    /// connections, their pools and this handle keep each other alive.
+    /// Closes all connections; no transfer may be added afterwards. Needed where there are connections, since they,
+    /// their pools and this handle keep each other alive. Must not be called from a callback.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -268,6 +268,7 @@ final class MultiHandle: ReadinessHandler {
     /// Runs expired timers and arms the timer. Called when a turn ends.
     func settle() {
         needsSettling = false
+        guard !isClosed else { return }
         if needsSweep { sweep() }
         for _ in 0..<MultiHandle.roundsPerTurn {
             guard let due = deadline, due <= loop.now else { break }
